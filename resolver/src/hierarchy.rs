@@ -71,13 +71,13 @@ pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
         && (selection.releases().iter()).all(|release| {
-            match universe.is_harmless(release.package) {
+            match universe.catalog.has_separate_classes(release.package) {
                 Some(is_harmless) => is_harmless,
                 // One release that stands apart from all others does no harm.
                 None => foreign.replace(*release).is_none(),
             }
         })
-        && foreign.is_none_or(|release| universe.stands_apart(release))
+        && foreign.is_none_or(|release| universe.catalog.is_separate_release(release))
 }
 
 /// The release that defines the external class of this number for `release`, and the number of
@@ -93,7 +93,7 @@ pub(crate) fn provider(
         .iter()
         .copied()
         .enumerate()
-        .find(|(_, target)| universe.defines(*target, class))
+        .find(|(_, target)| universe.catalog.defines(*target, class))
 }
 
 /// The classes of a selection and what they extend, by dense numbers in decision order.
@@ -112,7 +112,7 @@ impl Graph {
         let extending: Vec<(usize, ReleaseId, Arc<ClassTable>)> = (selection.releases().iter())
             .enumerate()
             .filter_map(|(at, release)| {
-                if universe.extends_nothing(*release) {
+                if universe.catalog.extends_nothing(*release) {
                     return None;
                 }
                 Some((at, *release, universe.class_table(*release)?))
@@ -136,7 +136,7 @@ impl Graph {
                 let target = bound
                     .iter()
                     .copied()
-                    .find(|target| universe.defines(*target, *class));
+                    .find(|target| universe.catalog.defines(*target, *class));
                 let Some(target) = target else {
                     return Err(Violation::Missing {
                         release: *release,

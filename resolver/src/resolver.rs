@@ -53,7 +53,7 @@ use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::supply::Supply;
 use crate::tiers::{can_split, search_second_tier};
-use crate::universe::{Missing, Universe};
+use crate::universe::{Missing, Policy, Universe};
 use crate::update::{Told, Updating};
 use crate::whole_lock;
 
@@ -202,9 +202,9 @@ impl Resolver {
             Some(update) => update.let_go(locked),
             None => locked,
         };
-        let mut universe = Box::new(Universe::new(core.as_ref(), options.prerelease, locked));
-        universe.prefer(options.prefer, options.exclude_newer);
-        universe.override_requirements(overrides);
+        let policy = Policy::new(&options, locked);
+        let mut universe = Box::new(Universe::new(core.as_ref(), policy));
+        universe.catalog.override_requirements(overrides);
         // Where they are refused nothing is looked at.
         for root in roots.into_iter().filter(|_| refused.is_none()) {
             universe.add_root(root);
@@ -227,7 +227,9 @@ impl Resolver {
             for (name, records) in by_name(provided) {
                 let source = ReleaseSource::Host;
                 let universe = &mut resolver.universe;
-                universe.provide(&name, Supply::Releases { source, records });
+                universe
+                    .catalog
+                    .provide(&name, Supply::Releases { source, records });
             }
         }
         resolver
@@ -249,14 +251,14 @@ impl Resolver {
             return Err(ProvideError::DatesNeeded);
         }
         self.needed = None;
-        self.universe.attach(source, index);
+        self.universe.catalog.attach(source, index);
         Ok(())
     }
 
     /// Whether the solver has to know when releases were published, so that it asks for the records
     /// of every package.
     pub fn needs_dates(&self) -> bool {
-        self.universe.needs_dates()
+        self.universe.catalog.policy().needs_dates()
     }
 
     /// Provides all releases of a package: the answer to a need, or ahead of one. For the name of a root,
@@ -272,7 +274,7 @@ impl Resolver {
             return Err(ProvideError::ProvidedTwice(name.clone()));
         }
         self.needed = None;
-        self.universe.provide(name, supply);
+        self.universe.catalog.provide(name, supply);
         Ok(())
     }
 
@@ -452,7 +454,7 @@ impl Resolver {
                 let names = packages.iter();
                 Step::Need(
                     names
-                        .map(|package| self.universe.name(*package).clone())
+                        .map(|package| self.universe.catalog.name(*package).clone())
                         .collect(),
                 )
             }
@@ -460,8 +462,8 @@ impl Resolver {
                 let mut seen = FxHashSet::default();
                 releases.retain(|release| seen.insert(*release));
                 let releases = releases.into_iter().map(|release| {
-                    let name = self.universe.name(release.package).clone();
-                    (name, self.universe.version(release).clone())
+                    let name = self.universe.catalog.name(release.package).clone();
+                    (name, self.universe.catalog.version(release).clone())
                 });
                 Step::NeedClasses(releases.collect())
             }

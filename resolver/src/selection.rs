@@ -44,7 +44,7 @@ impl Selection {
         universe: &mut Universe,
         mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &PackageRequirement) -> Option<u32>,
     ) -> Option<Self> {
-        let roots = universe.roots().to_vec();
+        let roots = universe.catalog.roots().to_vec();
         let mut requirements = Vec::new();
         Self::walk(&roots, |release, bound| {
             universe.requirements(release, &mut requirements);

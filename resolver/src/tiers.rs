@@ -53,7 +53,7 @@ fn minimal_split(
     while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
         // Those in between have one release already, and are to keep it.
         split.retain(|package| {
-            let other = universe.name(*package);
+            let other = universe.catalog.name(*package);
             let is_settled = settled.as_ref().is_some_and(|settled| other <= settled);
             *other >= name || is_settled || kept.contains(package)
         });
@@ -73,7 +73,7 @@ fn minimal_split(
         settled = Some(name);
     }
     split.retain(|other| {
-        let is_settled = |settled: &PackageName| universe.name(*other) <= settled;
+        let is_settled = |settled: &PackageName| universe.catalog.name(*other) <= settled;
         settled.as_ref().is_some_and(is_settled) || kept.contains(other)
     });
     // The witness may come from a search in which more packages were split.
@@ -139,8 +139,9 @@ pub(crate) fn split_more(
 ) -> bool {
     let before = split.len();
     split.extend(proof.single.iter().copied().filter(|package| {
-        let several = universe.is_delivered(*package) && universe.candidates_of(*package).len() > 1;
-        several && !universe.is_root(*package) && may_split(universe.name(*package))
+        let several = universe.catalog.is_delivered(*package)
+            && universe.catalog.candidates_of(*package).len() > 1;
+        several && !universe.catalog.is_root(*package) && may_split(universe.catalog.name(*package))
     }));
     split.len() > before
 }
@@ -157,7 +158,7 @@ fn next_split(
         .iter()
         .map(|release| release.package)
         .filter(|package| !seen.insert(*package))
-        .map(|package| (universe.name(package), package))
+        .map(|package| (universe.catalog.name(package), package))
         .filter(|(name, _)| settled.is_none_or(|settled| *name > settled))
         .min()
         .map(|(name, package)| (name.clone(), package))

@@ -23,7 +23,9 @@ pub(crate) fn selection(
         if !requirement.is_known() {
             return None;
         }
-        let index = universe.locked_binding(release, edge, requirement.target)?;
+        let index = universe
+            .catalog
+            .locked_binding(release, edge, requirement.target)?;
         universe.allows(requirement, index).then_some(index)
     });
     Ok(selection.filter(|selection| {
@@ -33,14 +35,17 @@ pub(crate) fn selection(
 }
 
 fn missing(universe: &mut Universe) -> Vec<PackageId> {
-    let names: Vec<PackageName> = (universe.locked().releases())
+    let names: Vec<PackageName> = (universe.catalog.policy().locked().releases())
         .map(|(name, _)| name.clone())
         .collect();
-    let mut packages: Vec<PackageId> = names.iter().map(|name| universe.package_id(name)).collect();
-    for root in universe.roots().to_vec() {
+    let mut packages: Vec<PackageId> = names
+        .iter()
+        .map(|name| universe.catalog.package_id(name))
+        .collect();
+    for root in universe.catalog.roots().to_vec() {
         let details = universe.details(root);
-        packages.extend(details.edges.iter().map(|edge| edge.package));
+        packages.extend(details.requirements.iter().map(|edge| edge.package));
     }
-    packages.retain(|package| !universe.is_delivered(*package));
+    packages.retain(|package| !universe.catalog.is_delivered(*package));
     packages
 }

@@ -19,7 +19,7 @@ use pkgres_manifest::{
 
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
-use crate::universe::{Body, Missing, ReleaseId, Universe};
+use crate::universe::{Missing, PackageContents, ReleaseId, Universe};
 use trail::{Trail, lookups};
 use walk::Walk;
 
@@ -43,7 +43,10 @@ pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
 ) -> Result<Vec<ViolatedContract>, Missing> {
-    let (Some(model), Some(root)) = (universe.model().cloned(), universe.model_root()) else {
+    let (Some(model), Some(root)) = (
+        universe.catalog.model().cloned(),
+        universe.catalog.model_root(),
+    ) else {
         return Ok(Vec::new());
     };
     for release in selection.releases() {
@@ -99,7 +102,7 @@ impl Check<'_> {
 
     /// The class of an object, in the release that the selection gives it.
     fn class_of(&self, object: ObjectId) -> Option<ClassAt> {
-        let edge = &self.universe.known_details(self.root).edges[object.0];
+        let edge = &self.universe.known_details(self.root).requirements[object.0];
         let (_, class) = edge.object?;
         Some(ClassAt {
             release: self.selection.bound(self.root)[object.0],
@@ -115,11 +118,11 @@ impl Check<'_> {
         };
         let mut walk = Walk::from(self.root, holder, start);
         while let Some(at) = walk.next() {
-            match self.universe.body(at.release) {
-                Body::NotAskedFor => return Err(vec![at.release]),
-                Body::Unavailable => return Ok(None),
-                Body::Known(package) => {
-                    let class = self.universe.class_name(at.class);
+            match self.universe.classes.contents(at.release) {
+                PackageContents::NotRequested => return Err(vec![at.release]),
+                PackageContents::Unavailable => return Ok(None),
+                PackageContents::Known(package) => {
+                    let class = self.universe.catalog.class_name(at.class);
                     let definition = package
                         .classes
                         .as_ref()
@@ -182,9 +185,9 @@ impl Check<'_> {
 
     fn named(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
         (
-            self.universe.class_name(at.class).clone(),
-            self.universe.name(at.release.package).clone(),
-            self.universe.version(at.release).clone(),
+            self.universe.catalog.class_name(at.class).clone(),
+            self.universe.catalog.name(at.release.package).clone(),
+            self.universe.catalog.version(at.release).clone(),
         )
     }
 
@@ -199,15 +202,15 @@ impl Check<'_> {
             return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
         }
         let release = declared.at.release;
-        let class = self.universe.class_of_contract(&constraint.class);
+        let class = self.universe.catalog.class_of_contract(&constraint.class);
         let details = self.universe.known_details(release);
         let table = details.classes.as_ref();
         if table.is_some_and(|table| table.position(class).is_some()) {
-            let own = self.universe.version(release).clone();
+            let own = self.universe.catalog.version(release).clone();
             return Some((AllowedVersions::MajorOf(own), Vec::new()));
         }
         let (edge, _) = provider(self.universe, self.selection, release, class)?;
-        let spec = details.edges[edge].requirement.spec.clone();
+        let spec = details.requirements[edge].requirement.spec.clone();
         let lookup = lookups(release, edge, class, Say::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
     }
@@ -221,13 +224,13 @@ impl Check<'_> {
         allowed: &AllowedVersions,
     ) -> Option<(Trail, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
-        let wanted = self.universe.class_of_contract(&constraint.class);
+        let wanted = self.universe.catalog.class_of_contract(&constraint.class);
         let mut walk = Walk::from(self.root, object, start);
         let mut all_known = true;
         while let Some(at) = walk.next() {
             if at.class == wanted {
                 // No class inherits two of one name, so this is the only one.
-                if allowed.allows(self.universe.version(at.release)) {
+                if allowed.allows(self.universe.catalog.version(at.release)) {
                     return None;
                 }
                 return Some((walk.path_to(at), Some(at), start));

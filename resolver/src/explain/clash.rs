@@ -72,7 +72,10 @@ impl Clash {
             Fact::Requires {
                 target, allowed, ..
             } if leading.contains(target) => {
-                let is_limited = !universe.candidates_of(*target).is_subset_of(allowed);
+                let is_limited = !universe
+                    .catalog
+                    .candidates_of(*target)
+                    .is_subset_of(allowed);
                 is_limited.then_some(*target)
             }
             _ => None,
@@ -111,7 +114,7 @@ pub(super) enum Restrictor {
 impl Restrictor {
     /// Who requires something by a fact. All objects of a model do so together.
     pub(super) fn of(universe: &Universe, owner: PackageId, fact: usize) -> Self {
-        if universe.is_model(owner) {
+        if universe.catalog.is_model(owner) {
             Self::Fact(fact)
         } else {
             Self::Package(owner)
@@ -187,7 +190,7 @@ fn leading_to_all(
     for fact in facts {
         if let Fact::Requires { owner, target, .. } = fact
             && ends.contains(target)
-            && !universe.is_root(*owner)
+            && !universe.catalog.is_root(*owner)
         {
             required.entry(*owner).or_default().insert(*target);
         }
@@ -196,7 +199,7 @@ fn leading_to_all(
         .into_iter()
         .filter(|(_, of)| of.len() == ends.len());
     let mut leading: Vec<PackageId> = leading.map(|(package, _)| package).collect();
-    leading.sort_by_key(|package| universe.name(*package));
+    leading.sort_by_key(|package| universe.catalog.name(*package));
     leading
 }
 
@@ -216,12 +219,16 @@ fn most_restricted(
                 owner,
                 target,
                 allowed,
-            } => (*target, !allowed.is_empty(), universe.is_root(*owner)),
+            } => (
+                *target,
+                !allowed.is_empty(),
+                universe.catalog.is_root(*owner),
+            ),
             Fact::Wanted { package } | Fact::Stays { package } => (*package, true, true),
             _ => continue,
         };
         if dead_ends.is_empty() || dead_ends.contains(&package) {
-            let entry = restricted.entry(universe.name(package));
+            let entry = restricted.entry(universe.catalog.name(package));
             let (_, (no_version, a_root, count)) = entry.or_insert((package, (false, false, 0)));
             *no_version |= !is_left;
             *a_root |= by_root;

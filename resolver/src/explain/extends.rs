@@ -40,7 +40,7 @@ fn told_classes(
     let first = of_releases.next().unwrap_or_default();
     let are_same = of_releases.all(|other| other == first);
     match first.as_slice() {
-        [named, others @ ..] if are_same => told(universe.class_name(*named), others.len()),
+        [named, others @ ..] if are_same => told(universe.catalog.class_name(*named), others.len()),
         _ => ("a class".to_owned(), "extends"),
     }
 }
@@ -60,9 +60,13 @@ pub(super) fn asked_by(
     release: ReleaseId,
 ) -> Result<Vec<PackageId>, Interrupt> {
     let details = problem.universe.details(release);
-    let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
+    let asked: Vec<PackageId> = details
+        .requirements
+        .iter()
+        .map(|edge| edge.package)
+        .collect();
     let mut missing = asked.clone();
-    missing.retain(|package| !problem.universe.is_delivered(*package));
+    missing.retain(|package| !problem.universe.catalog.is_delivered(*package));
     if missing.is_empty() {
         Ok(asked)
     } else {
@@ -77,7 +81,7 @@ pub(super) fn lacks(
     package: PackageId,
     class: ClassId,
 ) -> Option<(Vec<ReleaseId>, ReleaseId)> {
-    let defining = universe.definers(package, class);
+    let defining = universe.catalog.definers(package, class);
     let (defining, lacking): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
         .into_iter()
         .partition(|release| defining.contains(release.index));
@@ -102,7 +106,7 @@ pub(super) fn extends(
             asked.extend(by_release);
         }
     }
-    let name = problem.universe.class_name(class).clone();
+    let name = problem.universe.catalog.class_name(class).clone();
     let kind = ReasonKind::Extends {
         class: name.clone(),
     };
@@ -122,7 +126,7 @@ pub(super) fn extends(
             continue;
         };
         let no_longer = lacking.iter().all(|release| release.index > newest.index);
-        let newest = universe.version(newest);
+        let newest = universe.catalog.version(newest);
         reasons.push(reason_about(universe, package, &lacking, |subject| {
             let lacks = if no_longer {
                 subject.verb("no longer defines", "no longer define")

@@ -16,7 +16,7 @@ pub(super) fn limit_to_goals(problem: &mut Problem<'_>, fact: &Fact, package: Pa
     let (universe, goals) = (&*problem.universe, problem.goals());
     let goal = goals.goal(package);
     let is_wanted = matches!(fact, Fact::Wanted { .. });
-    let name = universe.name(package);
+    let name = universe.catalog.name(package);
     let listed = |versions: &[Version]| {
         let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
         texts.join(", ")
@@ -25,25 +25,28 @@ pub(super) fn limit_to_goals(problem: &mut Problem<'_>, fact: &Fact, package: Pa
         let versions = goal.versions.clone();
         let mut text = format!("{name} {} was asked for", listed(&versions));
         let dropped_by = dropped.map(|release| {
-            let (other, version) = (universe.name(release.package), universe.version(release));
+            let (other, version) = (
+                universe.catalog.name(release.package),
+                universe.catalog.version(release),
+            );
             let _ = write!(text, ", and {other} {version} would drop {name}");
             (other.clone(), version.clone())
         });
         let kind = ReasonKind::Wanted { dropped_by };
         (kind, versions, &goal.allowed, text)
     } else {
-        let mut versions = universe.locked_versions(package).to_vec();
+        let mut versions = universe.catalog.locked_versions(package).to_vec();
         versions.sort();
         versions.dedup();
         let text = format!("the lock holds {name} at {}", listed(&versions));
         (ReasonKind::Stays, versions, &goals.stays[&package], text)
     };
     if allowed.is_empty() {
-        if universe.source(package) == Some(&ReleaseSource::Host) {
+        if universe.catalog.source(package) == Some(&ReleaseSource::Host) {
             let supplied = candidates(universe, package);
             let supplied = supplied
                 .into_iter()
-                .map(|release| universe.version(release));
+                .map(|release| universe.catalog.version(release));
             let supplied: Vec<String> = supplied.map(ToString::to_string).collect();
             text.push_str(&format!(", and the host supplies {}", supplied.join(", ")));
         } else {
@@ -75,6 +78,7 @@ fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Opt
     let mut requirements = Vec::new();
     reached.into_iter().find(|release| {
         let mut candidates = universe
+            .catalog
             .candidates_of(release.package)
             .iter()
             .collect::<Vec<_>>()

@@ -36,16 +36,17 @@ pub(super) fn hints(
             continue;
         };
         let universe = &mut *problem.universe;
-        let name = universe.name(*target).clone();
-        if universe.release_count(*target) == 0 {
+        let name = universe.catalog.name(*target).clone();
+        if universe.catalog.release_count(*target) == 0 {
             let mut known: Vec<&PackageName> = universe
+                .catalog
                 .reached()
                 .filter(|package| {
                     // Whoever requires something here was not meant.
-                    let is_meant = !universe.is_root(*package) && !owners.contains(package);
-                    is_meant && universe.release_count(*package) > 0
+                    let is_meant = !universe.catalog.is_root(*package) && !owners.contains(package);
+                    is_meant && universe.catalog.release_count(*package) > 0
                 })
-                .map(|package| universe.name(package))
+                .map(|package| universe.catalog.name(package))
                 .collect();
             known.sort_unstable();
             let texts = known.iter().map(|package| package.as_str());
@@ -85,26 +86,34 @@ pub(super) fn hints(
 fn instead_of_wanted(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
     let (universe, goals) = (&*problem.universe, problem.goals());
     goals.goal(package).filter(|goal| goal.allowed.is_empty())?;
-    if universe.release_count(package) == 0 {
+    if universe.catalog.release_count(package) == 0 {
         return None;
     }
-    Some(if universe.source(package) == Some(&ReleaseSource::Host) {
-        Hint::option(format!(
-            "no update moves `{}`: its versions stand in the files that `--provide`, or `provide` in pkgres.toml, names",
-            universe.name(package)
-        ))
-    } else {
-        Hint::packages(available(universe, package))
-    })
+    Some(
+        if universe.catalog.source(package) == Some(&ReleaseSource::Host) {
+            Hint::option(format!(
+                "no update moves `{}`: its versions stand in the files that `--provide`, or `provide` in pkgres.toml, names",
+                universe.catalog.name(package)
+            ))
+        } else {
+            Hint::packages(available(universe, package))
+        },
+    )
 }
 
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`
 fn available(universe: &Universe, package: PackageId) -> String {
-    let name = universe.name(package);
+    let name = universe.catalog.name(package);
     let mut versions: Vec<String> = universe
+        .catalog
         .candidates_of(package)
         .iter()
-        .map(|index| universe.version(ReleaseId { package, index }).to_string())
+        .map(|index| {
+            universe
+                .catalog
+                .version(ReleaseId { package, index })
+                .to_string()
+        })
         .collect();
     let count = versions.len();
     let newest: Vec<String> = versions.split_off(count.saturating_sub(LISTED_VERSIONS));

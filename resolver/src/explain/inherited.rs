@@ -47,9 +47,9 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
     for (number, path) in paths.iter().enumerate() {
         let at = |at: &ClassAt| {
             (
-                universe.class_name(at.class).clone(),
-                universe.name(at.release.package).clone(),
-                universe.version(at.release).clone(),
+                universe.catalog.class_name(at.class).clone(),
+                universe.catalog.name(at.release.package).clone(),
+                universe.catalog.version(at.release).clone(),
             )
         };
         shown.push(path.iter().map(at).collect());
@@ -57,10 +57,13 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
         for (place, class) in path.iter().enumerate() {
             let releases = covered(number, place);
             let releases = Subject::new(universe, class.release.package, &releases).text;
-            steps.push(format!("{} ({releases})", universe.class_name(class.class)));
+            steps.push(format!(
+                "{} ({releases})",
+                universe.catalog.class_name(class.class)
+            ));
         }
         if is_cycle {
-            steps.push(universe.class_name(path[0].class).to_string());
+            steps.push(universe.catalog.class_name(path[0].class).to_string());
         }
         told.push(steps.join(" > "));
     }
@@ -84,7 +87,7 @@ fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) 
         let by = by.map(|class| class.release);
         (nogood.terms.iter()).find_map(|(variable, releases)| match variable {
             Variable::Binding(owner, edge) if Some(*owner) == by => {
-                let edge = &universe.known_details(*owner).edges[*edge as usize];
+                let edge = &universe.known_details(*owner).requirements[*edge as usize];
                 let allowed = || releases.intersection(&universe.allowed(edge));
                 (edge.package == release.package).then(allowed)
             }
@@ -124,7 +127,7 @@ pub(super) fn own_cycle(universe: &mut Universe, package: PackageId) -> Reason {
     });
     let first = cycle.first().copied();
     let names: Vec<&str> = (cycle.into_iter().chain(first))
-        .map(|class| universe.class_name(class).as_str())
+        .map(|class| universe.catalog.class_name(class).as_str())
         .collect();
     let cycle = names.join(" > ");
     reason_about(universe, package, &releases, |subject| {

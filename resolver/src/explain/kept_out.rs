@@ -23,10 +23,10 @@ struct Obstacles {
 impl Obstacles {
     fn of(universe: &Universe, release: ReleaseId) -> Self {
         Self {
-            is_yanked: universe.is_yanked(release),
-            is_too_new: universe.is_too_new(release),
-            is_refused: universe.is_prerelease(release)
-                && universe.prerelease_policy() == PrereleasePolicy::Never,
+            is_yanked: universe.catalog.is_yanked(release),
+            is_too_new: universe.catalog.is_too_new(release),
+            is_refused: universe.catalog.is_prerelease(release)
+                && universe.catalog.policy().prerelease() == PrereleasePolicy::Never,
         }
     }
 
@@ -107,13 +107,16 @@ pub(super) fn kept_out(
     let matching = (by_restrictor.into_values())
         .map(|(owner, ways)| matching(universe, owner, package, &ways))
         .reduce(|one, other| one.intersection(&other))?;
-    let kept_out = matching.intersection(&universe.candidates_of(package).complement());
+    let kept_out = matching.intersection(&universe.catalog.candidates_of(package).complement());
     let releases = kept_out.iter().map(|index| ReleaseId { package, index });
     let (release, obstacles) = releases
         .map(|release| (release, Obstacles::of(universe, release)))
         .filter(|(_, obstacles)| obstacles.count() > 0)
         .min_by_key(|(release, obstacles)| (obstacles.count(), std::cmp::Reverse(release.index)))?;
-    let (name, version) = (universe.name(package), universe.version(release));
+    let (name, version) = (
+        universe.catalog.name(package),
+        universe.catalog.version(release),
+    );
     Some(obstacles.hint(&format!("{name} {version}"), has_several))
 }
 
@@ -128,11 +131,15 @@ fn matching(
     let mut matching = PositionSet::EMPTY;
     for release in candidates(universe, owner) {
         let details = universe.details(release);
-        for edge in details.edges.iter().filter(|edge| edge.package == target) {
+        for edge in details
+            .requirements
+            .iter()
+            .filter(|edge| edge.package == target)
+        {
             if ways.contains(&universe.allowed(edge)) {
-                let mut versions = universe.versions_in(target, &edge.requirement.spec);
+                let mut versions = universe.catalog.versions_in(target, &edge.requirement.spec);
                 if let Some((_, class)) = edge.object {
-                    versions = versions.intersection(&universe.definers(target, class));
+                    versions = versions.intersection(&universe.catalog.definers(target, class));
                 }
                 matching = matching.union(&versions);
             }

@@ -79,7 +79,7 @@ fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, 
             owner,
             target,
             allowed,
-        } if !problem.universe.is_model(*owner) => {
+        } if !problem.universe.catalog.is_model(*owner) => {
             let written = ways_of_writing(problem.universe, *owner, *target, allowed);
             let releases = written.into_values().map(|written| written.releases);
             releases
@@ -120,7 +120,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
                 target, allowed, ..
             } => {
                 let details = problem.universe.details(release);
-                let edge = (details.edges.iter()).position(|edge| edge.package == *target);
+                let edge = (details.requirements.iter()).position(|edge| edge.package == *target);
                 edge.map(|edge| (edge, allowed.clone()))
                     .into_iter()
                     .collect()
@@ -138,9 +138,9 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         };
         let mut terms = vec![there];
         for (edge, allowed) in asks {
-            let target = problem.universe.details(release).edges[edge].package;
+            let target = problem.universe.details(release).requirements[edge].package;
             // The number after the last release says that none is there.
-            let all = PositionSet::range(0, problem.universe.release_count(target) + 1);
+            let all = PositionSet::range(0, problem.universe.catalog.release_count(target) + 1);
             let others = all.intersection(&allowed.complement());
             terms.push((problem.bound_variable(release, edge), others));
         }

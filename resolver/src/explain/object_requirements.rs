@@ -3,7 +3,7 @@
 use pkgres_manifest::{ObjectId, VersionSet};
 
 use crate::set::PositionSet;
-use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, PackageId, ReleaseId, StatedRequirement, Universe};
 
 use super::breaches::Breaches;
 use super::reason::{Reason, ReasonKind};
@@ -20,26 +20,31 @@ pub(super) fn object_requirements(
         package: root,
         index: 0,
     });
-    let edges = details.edges.iter().filter_map(|edge| {
+    let edges = details.requirements.iter().filter_map(|edge| {
         let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
         Some((edge, edge.object?)).filter(|_| is_meant)
     });
-    let mut requiring: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
-    let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| breaches.are_about(*object);
+    let mut requiring: Vec<(&StatedRequirement, (ObjectId, ClassId))> = edges.collect();
+    let is_named =
+        |(_, (object, _)): &(&StatedRequirement, (ObjectId, ClassId))| breaches.are_about(*object);
     if requiring.iter().any(is_named) {
         requiring.retain(is_named);
     }
-    let model = universe.model().expect("only models require").clone();
-    let package = universe.name(target).clone();
+    let model = universe
+        .catalog
+        .model()
+        .expect("only models require")
+        .clone();
+    let package = universe.catalog.name(target).clone();
     let mut reasons = Vec::new();
     for (edge, (object, class)) in requiring {
         let (shown, spec) = (model.shown(object), &edge.requirement.spec);
-        let defining = universe.definers(target, class);
-        let versions = universe.versions_in(target, spec);
+        let defining = universe.catalog.definers(target, class);
+        let versions = universe.catalog.versions_in(target, spec);
         // That the class is missing is the reason only where there is such a version at all.
         let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&defining)
         {
-            let class = universe.class_name(class);
+            let class = universe.catalog.class_name(class);
             format!("the object {shown} needs a {package} {spec} that defines the class {class}")
         } else {
             let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());

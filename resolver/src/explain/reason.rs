@@ -102,11 +102,11 @@ pub(super) fn reason_about(
     let (text, kind) = say(&subject);
     Reason {
         kind,
-        owner: universe.package_name(owner).cloned(),
+        owner: universe.catalog.package_name(owner).cloned(),
         versions: subject.versions,
         every_version: subject.is_every_version,
         location: None,
-        source: universe.source(owner).cloned(),
+        source: universe.catalog.source(owner).cloned(),
         clashes: true,
         text,
     }

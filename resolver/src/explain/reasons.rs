@@ -26,7 +26,7 @@ pub(super) fn of(
             owner,
             target,
             allowed,
-        } if problem.universe.is_model(*owner) => {
+        } if problem.universe.catalog.is_model(*owner) => {
             object_requirements(problem.universe, *owner, (*target, allowed), breaches)
         }
         Fact::Requires {

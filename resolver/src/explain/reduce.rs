@@ -102,7 +102,7 @@ impl Reduction {
 
 /// Orders facts by the names, classes and versions that they are about.
 fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
-    let name = |package: &PackageId| universe.name(*package).to_string();
+    let name = |package: &PackageId| universe.catalog.name(*package).to_string();
     let mut facts: Vec<Fact> = facts.into_iter().collect();
     facts.sort_by_cached_key(|fact| {
         let nothing = (0, PositionSet::EMPTY);
@@ -114,11 +114,11 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
             } => {
                 let newest = allowed.last().map_or(0, |last| last + 1);
                 let versions = (allowed.len(), allowed.clone());
-                let rank = u8::from(!universe.is_root(*owner));
+                let rank = u8::from(!universe.catalog.is_root(*owner));
                 (rank, name(owner), name(target), newest, versions)
             }
             Fact::Extends { owner, class } => {
-                let class = universe.class_name(*class).to_string();
+                let class = universe.catalog.class_name(*class).to_string();
                 (2, name(owner), class, 0, nothing)
             }
             Fact::OwnCycle { owner } => (3, name(owner), String::new(), 0, nothing),

@@ -69,7 +69,7 @@ impl Repairs {
             .iter()
             .filter_map(|fact| match fact {
                 // What objects require is pinned in a model, and mended by other means.
-                Fact::Requires { owner, .. } if universe.is_model(*owner) => None,
+                Fact::Requires { owner, .. } if universe.catalog.is_model(*owner) => None,
                 Fact::Requires {
                     owner,
                     target,
@@ -82,10 +82,10 @@ impl Repairs {
                 _ => None,
             })
             .collect();
-        tries.sort_by_key(|requirement| !universe.is_root(requirement.owner));
+        tries.sort_by_key(|requirement| !universe.catalog.is_root(requirement.owner));
         let mut overridden = FxHashSet::default();
         tries.retain(|Requirement { target, .. }| {
-            universe.overriding(*target).is_none() || overridden.insert(*target)
+            universe.catalog.policy().overriding(*target).is_none() || overridden.insert(*target)
         });
         if tries.len() > MAX_TRIES {
             // Of a long chain it is the end that clashes.
@@ -98,7 +98,7 @@ impl Repairs {
                 *left = left.intersection(allowed);
             }
             tries.sort_by_key(|Requirement { owner, target, .. }| {
-                (!universe.is_root(*owner), !left[target].is_empty())
+                (!universe.catalog.is_root(*owner), !left[target].is_empty())
             });
             tries.truncate(MAX_TRIES);
         }
@@ -149,7 +149,7 @@ fn repair(
         target,
         allowed,
     } = requirement;
-    let is_overridden = universe.overriding(*target).is_some();
+    let is_overridden = universe.catalog.policy().overriding(*target).is_some();
     let relaxation = if is_overridden {
         Relaxation::Override { target: *target }
     } else {
@@ -176,7 +176,7 @@ fn repair(
             Err(missing) => return Err(missing),
         };
         // One version is to be allowed, and not some of several.
-        let target = universe.name(*target);
+        let target = universe.catalog.name(*target);
         let is_other = |package: &PackageName| package != target;
         // What an update asks for is looked for as the update does.
         let may_split = may_split && goals.is_empty();
@@ -193,27 +193,33 @@ fn repair(
     }
     let mut written: Option<(Spec, Option<Location>)> = None;
     let mut versions = Vec::new();
-    for index in universe.candidates_of(*owner).iter() {
+    for index in universe.catalog.candidates_of(*owner).iter() {
         let owning = ReleaseId {
             package: *owner,
             index,
         };
         let details = universe.details(owning);
-        let edge = details.edges.iter().find(|edge| edge.package == *target);
+        let edge = details
+            .requirements
+            .iter()
+            .find(|edge| edge.package == *target);
         if let Some(edge) = edge.filter(|edge| universe.allowed(edge) == *allowed) {
             let requirement = &edge.requirement;
             written.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
-            versions.push(universe.version(owning).clone());
+            versions.push(universe.catalog.version(owning).clone());
         }
     }
     let Some((spec, location)) = written else {
         return Ok(None);
     };
-    let (name, package) = (universe.name(*owner), universe.name(*target));
-    let allow = universe.version(release);
+    let (name, package) = (
+        universe.catalog.name(*owner),
+        universe.catalog.name(*target),
+    );
+    let allow = universe.catalog.version(release);
     let text = if is_overridden {
         format!("it can be solved if the override of {package} allows {package} {allow}")
-    } else if universe.is_root(*owner) {
+    } else if universe.catalog.is_root(*owner) {
         let place = location.as_ref().map(|location| format!(" ({location})"));
         let place = place.unwrap_or_default();
         format!("it can be solved if {name} allows {package} {allow}{place}")

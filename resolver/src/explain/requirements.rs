@@ -32,12 +32,16 @@ pub(super) fn ways_of_writing(
     let mut written: BTreeMap<String, Written> = BTreeMap::new();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
-        let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
+        let Some(edge) = details
+            .requirements
+            .iter()
+            .find(|edge| edge.package == target)
+        else {
             continue;
         };
         if universe.allowed(edge) == *allowed {
             let requirement = &edge.requirement;
-            let is_implied = universe.implies(release, target);
+            let is_implied = universe.catalog.requires_implicitly(release, target);
             let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
             let way = written
                 .entry(spec.written().to_owned())
@@ -67,8 +71,8 @@ pub(super) fn requirements(
             .iter()
             .any(|release| told.contains(release.index))
     });
-    let overriding = universe.overriding(target).cloned();
-    let package = universe.name(target).clone();
+    let overriding = universe.catalog.policy().overriding(target).cloned();
+    let package = universe.catalog.name(target).clone();
     let mut reasons: Vec<Reason> = written
         .into_values()
         .map(|way| {
@@ -95,11 +99,11 @@ pub(super) fn requirements(
                     overridden_by: overriding.as_ref().map(ToString::to_string),
                     is_implied,
                 },
-                owner: universe.package_name(owner).cloned(),
+                owner: universe.catalog.package_name(owner).cloned(),
                 versions: subject.versions,
                 every_version: subject.is_every_version,
                 location,
-                source: universe.source(owner).cloned(),
+                source: universe.catalog.source(owner).cloned(),
                 clashes: true,
             }
         })

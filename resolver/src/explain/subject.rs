@@ -21,7 +21,7 @@ pub(super) struct Subject {
 impl Subject {
     /// Releases of a package, ascending.
     pub(super) fn new(universe: &Universe, package: PackageId, releases: &[ReleaseId]) -> Self {
-        let version = |release: ReleaseId| universe.version(release).clone();
+        let version = |release: ReleaseId| universe.catalog.version(release).clone();
         let versions: Vec<Version> = releases.iter().copied().map(version).collect();
         let all: Vec<(Version, bool)> = candidates(universe, package)
             .into_iter()
@@ -31,7 +31,7 @@ impl Subject {
             })
             .collect();
         let is_every_version = versions.len() > 1 && all.iter().all(|(_, is_meant)| *is_meant);
-        let name = universe.name(package).as_str();
+        let name = universe.catalog.name(package).as_str();
         let (text, is_singular) = match versions.as_slice() {
             [] => (name.to_owned(), true),
             [only] => (format!("{name} {only}"), true),
@@ -53,7 +53,7 @@ impl Subject {
 
 /// The releases of a package that can be chosen, ascending.
 pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
-    let candidates = universe.candidates_of(package);
+    let candidates = universe.catalog.candidates_of(package);
     let release = |index| ReleaseId { package, index };
     candidates.iter().map(release).collect()
 }

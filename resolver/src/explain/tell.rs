@@ -75,7 +75,7 @@ pub(super) fn tell(
 
 /// How far packages are from the roots along the requirements among the facts.
 fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
-    let name = |package: PackageId| universe.package_name(package).cloned();
+    let name = |package: PackageId| universe.catalog.package_name(package).cloned();
     let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
     for fact in facts {
         if let Fact::Requires { owner, target, .. } = fact {
@@ -84,7 +84,7 @@ fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName
     }
     let mut distances = BTreeMap::new();
     let mut queue: VecDeque<PackageId> = VecDeque::new();
-    for root in universe.roots() {
+    for root in universe.catalog.roots() {
         distances.insert(name(root.package), 0);
         queue.push_back(root.package);
     }
@@ -104,7 +104,10 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
     let universe = &*problem.universe;
     match breach(problem, facts) {
         Some(NogoodCause::Contract(breach)) => {
-            let model = universe.model().expect("only models have contracts");
+            let model = universe
+                .catalog
+                .model()
+                .expect("only models have contracts");
             let message = format!(
                 "the contract of `{}` of the object {} is not met",
                 Escaped::shortened(&breach.path),
@@ -113,15 +116,17 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
             return (Code::ModelContract, message);
         }
         Some(NogoodCause::Rule(Violation::Diamond([one, _]))) => {
-            let class = universe.class_name(one[0].class);
-            let inherited = universe.class_name(one.last().expect("a path has an end").class);
+            let class = universe.catalog.class_name(one[0].class);
+            let inherited = universe
+                .catalog
+                .class_name(one.last().expect("a path has an end").class);
             return (
                 Code::Diamond,
                 format!("`{class}` would inherit `{inherited}` twice"),
             );
         }
         Some(NogoodCause::Rule(Violation::Cycle(cycle))) => {
-            let class = universe.class_name(cycle[0].class);
+            let class = universe.catalog.class_name(cycle[0].class);
             return (Code::ClassCycle, format!("`{class}` would extend itself"));
         }
         Some(NogoodCause::Rule(Violation::Missing { .. }) | NogoodCause::Line) | None => {}
@@ -129,14 +134,14 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
     for fact in facts {
         match fact {
             Fact::OwnCycle { owner } => {
-                let name = universe.name(*owner);
+                let name = universe.catalog.name(*owner);
                 return (
                     Code::ClassCycle,
                     format!("classes of `{name}` extend each other"),
                 );
             }
             Fact::Extends { class, .. } => {
-                let class = universe.class_name(*class);
+                let class = universe.catalog.class_name(*class);
                 let message =
                     format!("no version that could be chosen defines the class `{class}`");
                 return (Code::ClassUnavailable, message);
@@ -147,20 +152,20 @@ fn summary(problem: &Problem<'_>, facts: &[Fact], about: &Clash) -> (Code, Strin
     let Some(clashing) = about.package else {
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
-    let name = universe.name(clashing);
+    let name = universe.catalog.name(clashing);
     let version = if about.is_limited {
         "allowed version"
     } else {
         "version"
     };
     if let [_, other] = about.leading.as_slice() {
-        let other = universe.name(*other);
+        let other = universe.catalog.name(*other);
         return (
             Code::NoVersion,
             format!("no {version} of `{name}` goes with one of `{other}`"),
         );
     }
-    if universe.release_count(clashing) == 0 {
+    if universe.catalog.release_count(clashing) == 0 {
         return (
             Code::UnknownPackage,
             format!("no registry has a package `{name}`"),

@@ -42,17 +42,20 @@ pub(super) fn contract(problem: &mut Problem<'_>, alike: &[u32]) -> Option<Reaso
     let breach = breaches.first()?;
     let universe = &mut *problem.universe;
     let (class, package, _) = stands(breach);
-    let package = universe.package_id(&package);
+    let package = universe.catalog.package_id(&package);
     let releases: BTreeSet<ReleaseId> = (breaches.iter())
         .filter_map(|breach| {
             let (_, _, version) = stands(breach);
-            let index = universe.index_of(package, &version)?;
+            let index = universe.catalog.index_of(package, &version)?;
             Some(ReleaseId { package, index })
         })
         .collect();
     let releases: Vec<ReleaseId> = releases.into_iter().collect();
     let releases = Subject::new(universe, package, &releases).text;
-    let model = universe.model().expect("only models have contracts");
+    let model = universe
+        .catalog
+        .model()
+        .expect("only models have contracts");
     let (declaring, declaring_package, declaring_version) = &breach.declared_by;
     let versions: BTreeSet<Version> = breaches.iter().map(|breach| breach.is.2.clone()).collect();
     Some(Reason {

@@ -189,7 +189,7 @@ mod tests {
     /// The only package.
     fn package() -> PackageId {
         let name = pkgres_manifest::PackageName::parse("org.acme.Web").expect("a name");
-        Universe::default().package_id(&name)
+        Universe::default().catalog.package_id(&name)
     }
 
     fn release(index: u32) -> ReleaseId {

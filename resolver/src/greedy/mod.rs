@@ -78,13 +78,13 @@ impl Greedy {
         budget: &mut Budget,
     ) -> Result<Option<Selection>, Interrupt> {
         if self.order.is_empty() {
-            self.left.make_places(universe.package_count());
-            for root in universe.roots() {
+            self.left.make_places(universe.catalog.package_count());
+            for root in universe.catalog.roots() {
                 self.left.choose(*root);
                 self.order.push(*root);
             }
         }
-        while let Some(root) = universe.roots().get(self.roots_taken_in).copied() {
+        while let Some(root) = universe.catalog.roots().get(self.roots_taken_in).copied() {
             if self.take_in(universe, root)? {
                 self.roots_taken_in += 1;
             } else {
@@ -92,7 +92,7 @@ impl Greedy {
             }
         }
         loop {
-            if self.failed && universe.has_attached() {
+            if self.failed && universe.catalog.has_attached() {
                 // Nothing has to be fetched that would be worth to be known about early.
                 return Ok(None);
             }
@@ -107,7 +107,7 @@ impl Greedy {
     fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Result<bool, Interrupt> {
         let mut requirements = std::mem::take(&mut self.requirements);
         universe.requirements(release, &mut requirements);
-        self.left.make_places(universe.package_count());
+        self.left.make_places(universe.catalog.package_count());
         self.left.begin();
         let taken = self.take_in_requirements(universe, release, &requirements);
         if matches!(taken, Ok(true)) {
@@ -144,7 +144,8 @@ impl Greedy {
         if !missing.is_empty() {
             return Err(Missing::Packages(missing).into());
         }
-        let is_open = !self.failed && !universe.finds_classes(release, requirements);
+        let is_open =
+            !self.failed && !universe.requirements_define_all_classes(release, requirements);
         if is_open && !self.take_in_classes(universe, release, requirements) {
             return Ok(false);
         }
@@ -173,14 +174,16 @@ impl Greedy {
         required_class: &ClassRequirement,
         requirements: &[PackageRequirement],
     ) -> bool {
-        if let Some(found) = required_class.found {
+        if let Some(found) = required_class.only_definer {
             let target = requirements[found.requirement].target;
-            let allowed = universe.set(found.allowed, universe.width(target));
+            let allowed = universe.set(found.allowed, universe.catalog.width(target));
             return self.restrict(target, allowed);
         }
         let mut defining: Option<(PackageId, PositionSet)> = None;
         for requirement in requirements {
-            let by_target = universe.definers(requirement.target, required_class.class);
+            let by_target = universe
+                .catalog
+                .definers(requirement.target, required_class.class);
             if !by_target.is_empty() {
                 if defining.is_some() {
                     // The check at the end decides.
@@ -193,7 +196,7 @@ impl Greedy {
         let Some((package, defining)) = defining else {
             return false;
         };
-        let mut allowed = vec![0; universe.width(package)];
+        let mut allowed = vec![0; universe.catalog.width(package)];
         defining.copy_to(&mut allowed);
         self.restrict(package, &allowed)
     }
@@ -250,9 +253,11 @@ impl Greedy {
     /// The best release of a package that is left.
     #[inline]
     fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
-        let left = self.left.of(package, universe.width(package));
+        let left = self.left.of(package, universe.catalog.width(package));
         let prerelease_named = self.left.is_prerelease_named(package);
-        universe.best_of_words(package, left, prerelease_named)
+        universe
+            .catalog
+            .best_of_words(package, left, prerelease_named)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {
@@ -277,7 +282,8 @@ mod tests {
     use super::*;
     use crate::index::CompiledIndex;
     use crate::request::Engine;
-    use crate::request::{Locked, PrereleasePolicy, Root};
+    use crate::request::Root;
+    use crate::universe::Policy;
 
     /// What the walk finds for the first of some index lines, which is the root.
     fn walk(lines: &[String]) -> Option<Vec<String>> {
@@ -285,17 +291,19 @@ mod tests {
             IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
         };
         let mut records: Vec<IndexRecord> = lines.iter().map(read).collect();
-        let mut universe = Universe::new(None, PrereleasePolicy::default(), Locked::default());
+        let mut universe = Universe::new(None, Policy::default());
         universe.add_root(Root::Package(Box::new(records.remove(0))));
         let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
-        universe.attach(source, CompiledIndex::compile(&records).into());
+        universe
+            .catalog
+            .attach(source, CompiledIndex::compile(&records).into());
         let mut budget = Budget::new(1000, 0, Engine::Native);
         let found = Greedy::new().advance(&mut universe, &mut budget);
         let found = found.expect("all releases are there");
         let chosen = found?.releases()[1..].to_vec();
         let told = chosen.iter().map(|release| {
-            let name: &PackageName = universe.name(release.package);
-            format!("{name} {}", universe.version(*release))
+            let name: &PackageName = universe.catalog.name(release.package);
+            format!("{name} {}", universe.catalog.version(*release))
         });
         Some(told.collect())
     }

@@ -34,7 +34,7 @@ impl AllowedByAll {
                 let allowed = universe.allowed_words(requirement);
                 allowed_by_all.restrict(requirement.target, allowed);
             }
-            if !universe.finds_classes(*release, &requirements) {
+            if !universe.requirements_define_all_classes(*release, &requirements) {
                 universe.class_requirements(*release, &requirements, &mut classes);
                 allowed_by_all.restrict_to_definers(universe, selection, *release, &classes);
             }
@@ -49,14 +49,17 @@ impl AllowedByAll {
         selection: &Selection,
         split: &BTreeSet<PackageId>,
     ) {
-        self.sets.resize(universe.package_count(), NONE);
+        self.sets.resize(universe.catalog.package_count(), NONE);
         for release in selection.releases() {
             let package = release.package;
-            if universe.is_root(package) || split.contains(&package) || universe.is_best(*release) {
+            if universe.catalog.is_root(package)
+                || split.contains(&package)
+                || universe.catalog.is_best(*release)
+            {
                 continue;
             }
             self.sets[package.position()] = to_u32(self.words.len());
-            let width = universe.width(package);
+            let width = universe.catalog.width(package);
             self.words.resize(self.words.len() + width, u64::MAX);
         }
     }
@@ -91,14 +94,16 @@ impl AllowedByAll {
                 .map(|bound| {
                     (
                         *bound,
-                        universe.definers(bound.package, allowed_by_all.class),
+                        universe
+                            .catalog
+                            .definers(bound.package, allowed_by_all.class),
                     )
                 })
                 .filter(|(bound, defining)| defining.contains(bound.index));
             let (Some((bound, only)), None) = (defining.next(), defining.next()) else {
                 continue;
             };
-            let mut words = vec![0; universe.width(bound.package)];
+            let mut words = vec![0; universe.catalog.width(bound.package)];
             only.copy_to(&mut words);
             self.restrict(bound.package, &words);
         }
@@ -107,6 +112,6 @@ impl AllowedByAll {
     /// What all requirements on a package allow; nothing if none of it is better than what was chosen.
     pub(super) fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
         let set = self.sets[package.position()];
-        (set != NONE).then(|| &self.words[set as usize..][..universe.width(package)])
+        (set != NONE).then(|| &self.words[set as usize..][..universe.catalog.width(package)])
     }
 }

@@ -14,7 +14,7 @@ use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
 use crate::problem::Problem;
-use crate::search::{Found, Quality, SearchEngine, Verdict, search};
+use crate::search::{OnlyDefiner, Quality, SearchEngine, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
@@ -40,7 +40,7 @@ fn search_first(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
-    let Found { selection, quality } = match search(paused, problem, budget)? {
+    let OnlyDefiner { selection, quality } = match search(paused, problem, budget)? {
         Verdict::Solved(found) => found,
         Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
     };
@@ -70,7 +70,7 @@ fn improve(
         allowed_by_all: AllowedByAll::by(universe, &selection, split),
         requirements: Vec::new(),
         classes: ClassRequirements::default(),
-        any_names_prerelease: universe.any_names_prerelease(),
+        any_names_prerelease: universe.catalog.any_names_prerelease(),
         universe,
         selection,
         split,
@@ -117,10 +117,10 @@ impl Improvement<'_> {
     fn pass(&mut self) -> Result<bool, Interrupt> {
         let mut improved = false;
         let mut decided = Decided {
-            packages: vec![false; self.universe.package_count()],
+            packages: vec![false; self.universe.catalog.package_count()],
             prerelease_named: FxHashSet::default(),
         };
-        for root in self.universe.roots().to_vec() {
+        for root in self.universe.catalog.roots().to_vec() {
             self.decide(&mut decided, root);
         }
         let mut at = 0;
@@ -163,7 +163,7 @@ impl Improvement<'_> {
         let current = self.selection.bound_at(at)[edge];
         let package = current.package;
         let is_split = self.split.contains(&package);
-        let is_fixed = self.universe.is_root(package) || self.fixed.contains(&package);
+        let is_fixed = self.universe.catalog.is_root(package) || self.fixed.contains(&package);
         if is_fixed || !is_split && decided.packages[package.position()] {
             return Ok(false);
         }
@@ -179,9 +179,9 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                (self.universe).best_binding(owner, edge, package, &among, named)
+                (self.universe.catalog).best_binding(owner, edge, package, &among, named)
             } else {
-                self.universe.best(package, &among, named)
+                self.universe.catalog.best(package, &among, named)
             };
             let Some(index) = best.filter(|index| *index != current.index) else {
                 return Ok(false);
@@ -207,7 +207,11 @@ impl Improvement<'_> {
     /// several releases of a package may be, the check of the whole selection decides.
     fn finds_classes(&mut self, exchange: Exchange) -> bool {
         let better = exchange.better;
-        if !self.split.is_empty() || self.universe.finds_classes(better, &self.requirements) {
+        if !self.split.is_empty()
+            || self
+                .universe
+                .requirements_define_all_classes(better, &self.requirements)
+        {
             return true;
         }
         let mut classes = std::mem::take(&mut self.classes);
@@ -220,6 +224,7 @@ impl Improvement<'_> {
                     let kept = kept.filter(|kept| kept.package != better.package);
                     let defining = self
                         .universe
+                        .catalog
                         .definers(requirement.target, allowed_by_all.class);
                     kept.is_some_and(|kept| defining.contains(kept.index))
                 })
@@ -242,7 +247,7 @@ impl Improvement<'_> {
         }
         let (universe, selection, split) = (&mut *self.universe, &self.selection, self.split);
         let requirements = &mut self.requirements;
-        let roots = universe.roots().to_vec();
+        let roots = universe.catalog.roots().to_vec();
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
             if !kept.is_empty() {
@@ -318,5 +323,7 @@ fn kept_release(
         .map(|release| release.index)
         .filter(|index| universe.allows(requirement, *index))
         .collect();
-    universe.best_binding(owner, edge, package, &among, requirement.names_prerelease)
+    universe
+        .catalog
+        .best_binding(owner, edge, package, &among, requirement.names_prerelease)
 }

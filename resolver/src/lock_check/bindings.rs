@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::LockCheck;
 use crate::index::to_u32;
-use crate::universe::{PackageId, PackageRequirement, ReleaseId, Required};
+use crate::universe::{EffectiveRequirement, PackageId, PackageRequirement, ReleaseId};
 
 /// What the requirements of releases are bound to.
 #[derive(Debug, Default)]
@@ -52,24 +52,30 @@ impl LockCheck {
         let universe = &*universe;
         let start = bound.len();
         let mut is_right = true;
-        universe.each_requirement(release, specs, |Required { package, spec, .. }| {
-            let version = locked(universe.name(package));
-            let index = match version {
-                // A root is what it is now, whatever its version was when the lock was written.
-                Some(_) if universe.is_root(package) => {
-                    let root = ReleaseId { package, index: 0 };
-                    spec.matches(universe.version(root)).then_some(0)
+        universe.visit_requirements(
+            release,
+            specs,
+            |EffectiveRequirement { package, spec, .. }| {
+                let version = locked(universe.catalog.name(package));
+                let index = match version {
+                    // A root is what it is now, whatever its version was when the lock was written.
+                    Some(_) if universe.catalog.is_root(package) => {
+                        let root = ReleaseId { package, index: 0 };
+                        spec.matches(universe.catalog.version(root)).then_some(0)
+                    }
+                    Some(version)
+                        if universe.catalog.is_delivered(package) && spec.matches(version) =>
+                    {
+                        universe.catalog.index_of(package, version)
+                    }
+                    _ => None,
+                };
+                match index {
+                    Some(index) => bound.push((package, index)),
+                    None => is_right = false,
                 }
-                Some(version) if universe.is_delivered(package) && spec.matches(version) => {
-                    universe.index_of(package, version)
-                }
-                _ => None,
-            };
-            match index {
-                Some(index) => bound.push((package, index)),
-                None => is_right = false,
-            }
-        });
+            },
+        );
         if is_right && count.is_none_or(|count| bound.len() - start == count) {
             starts.insert(release, to_u32(start));
             return true;

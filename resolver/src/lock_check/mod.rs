@@ -19,10 +19,10 @@ use rustc_hash::FxHashSet;
 use crate::hierarchy::{self, Violation};
 use crate::index::CompiledIndex;
 use crate::provide::{ProvideError, check_names};
-use crate::request::{Locked, PrereleasePolicy, Request, by_name};
+use crate::request::{Locked, PrereleasePolicy, Request, SolveOptions, by_name};
 use crate::selection::Selection;
 use crate::supply::Supply;
-use crate::universe::{Edge, PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, Policy, ReleaseId, StatedRequirement, Universe};
 use bindings::Bindings;
 use unreached::leave_out_unreached;
 
@@ -63,9 +63,16 @@ impl LockCheck {
             options,
             ..
         } = request;
-        // Nothing is chosen here, so nothing is preferred.
-        let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, Locked::default());
-        universe.override_requirements(overrides);
+        // Nothing is chosen here, so any release is a candidate and none is preferred.
+        let policy = Policy::new(
+            &SolveOptions {
+                prerelease: PrereleasePolicy::Allow,
+                ..SolveOptions::default()
+            },
+            Locked::default(),
+        );
+        let mut universe = Universe::new(core.as_ref(), policy);
+        universe.catalog.override_requirements(overrides);
         let mut names = BTreeSet::new();
         for root in roots {
             if names.insert(root.name().cloned()) {
@@ -82,7 +89,7 @@ impl LockCheck {
         for (name, records) in by_name(provided) {
             let source = ReleaseSource::Host;
             let supply = Supply::Releases { source, records };
-            check.universe.provide(&name, supply);
+            check.universe.catalog.provide(&name, supply);
         }
         check
     }
@@ -92,18 +99,18 @@ impl LockCheck {
         if self.packages.is_empty() {
             let names = self.lock.packages.keys();
             self.packages = names
-                .map(|(name, _)| self.universe.package_id(name))
+                .map(|(name, _)| self.universe.catalog.package_id(name))
                 .collect();
         }
         let mut needed: BTreeSet<PackageId> = self.packages.iter().copied().collect();
-        for root in self.universe.roots().to_vec() {
+        for root in self.universe.catalog.roots().to_vec() {
             let details = self.universe.details(root);
-            needed.extend(details.edges.iter().map(|edge| edge.package));
+            needed.extend(details.requirements.iter().map(|edge| edge.package));
         }
         let names: BTreeSet<PackageName> = needed
             .into_iter()
-            .filter(|package| !self.universe.is_delivered(*package))
-            .map(|package| self.universe.name(package).clone())
+            .filter(|package| !self.universe.catalog.is_delivered(*package))
+            .map(|package| self.universe.catalog.name(package).clone())
             .collect();
         names.into_iter().collect()
     }
@@ -111,7 +118,7 @@ impl LockCheck {
     /// Takes a whole index: for the packages that it has there will be no need. What was provided
     /// or attached before goes first.
     pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
-        self.universe.attach(source, index);
+        self.universe.catalog.attach(source, index);
     }
 
     /// Provides all releases of a package. What was provided or attached before takes precedence.
@@ -121,14 +128,14 @@ impl LockCheck {
     /// A record is about another package.
     pub fn provide(&mut self, name: &PackageName, supply: Supply) -> Result<(), ProvideError> {
         check_names(name, &supply)?;
-        self.universe.provide(name, supply);
+        self.universe.catalog.provide(name, supply);
         Ok(())
     }
 
     /// What there is to say about the lock. Packages that were not provided count as unknown.
     pub fn report(mut self) -> LockReport {
         for name in self.needs() {
-            self.universe.provide(&name, Supply::Unknown);
+            self.universe.catalog.provide(&name, Supply::Unknown);
         }
         let mut report = LockReport::default();
         self.check_overrides(&mut report);
@@ -150,7 +157,7 @@ impl LockCheck {
     }
 
     fn check_overrides(&self, report: &mut LockReport) {
-        let now = self.universe.overrides();
+        let now = self.universe.catalog.overrides();
         let names: BTreeSet<&PackageName> = self.lock.overrides.keys().chain(now.keys()).collect();
         for name in names {
             let (locked, spec) = (self.lock.overrides.get(name), now.get(name));
@@ -165,24 +172,24 @@ impl LockCheck {
     }
 
     /// Whether an override of a requirement came or says something else than when the lock was written.
-    fn is_newly_overridden(&self, edge: &Edge) -> bool {
+    fn is_newly_overridden(&self, edge: &StatedRequirement) -> bool {
         let requirement = &edge.requirement;
         let locked = self.lock.overrides.get(&requirement.package);
         edge.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
     }
 
     fn check_roots(&mut self, report: &mut LockReport) {
-        let roots = self.universe.roots().to_vec();
+        let roots = self.universe.catalog.roots().to_vec();
         for name in self.lock.roots.keys() {
             if !roots
                 .iter()
-                .any(|root| self.universe.package_name(root.package) == Some(name))
+                .any(|root| self.universe.catalog.package_name(root.package) == Some(name))
             {
                 report.stale.push(Staleness::NotARoot(name.clone()));
             }
         }
         for root in roots {
-            let Some(name) = self.universe.package_name(root.package).cloned() else {
+            let Some(name) = self.universe.catalog.package_name(root.package).cloned() else {
                 report.stale.push(Staleness::ModelNotLocked);
                 continue;
             };
@@ -191,7 +198,7 @@ impl LockCheck {
                 report.stale.push(Staleness::RootNotLocked(name));
                 continue;
             };
-            for edge in &details.edges {
+            for edge in &details.requirements {
                 let requirement = &edge.requirement;
                 let (package, spec) = (requirement.package.clone(), requirement.spec.clone());
                 let location = requirement.location.clone();
@@ -222,7 +229,7 @@ impl LockCheck {
             }
             for package in locked.keys() {
                 if !details
-                    .edges
+                    .requirements
                     .iter()
                     .any(|edge| edge.requirement.package == *package)
                 {
@@ -244,9 +251,9 @@ impl LockCheck {
         locked: &LockedPackage,
         report: &mut LockReport,
     ) -> Option<ReleaseId> {
-        let source = self.universe.source(package).cloned();
-        let Some(index) = self.universe.index_of(package, version) else {
-            let newest = self.universe.versions(package).last();
+        let source = self.universe.catalog.source(package).cloned();
+        let Some(index) = self.universe.catalog.index_of(package, version) else {
+            let newest = self.universe.catalog.versions(package).last();
             let host_has = newest
                 .filter(|_| source == Some(ReleaseSource::Host))
                 .cloned();
@@ -271,7 +278,7 @@ impl LockCheck {
             });
         }
         let release = ReleaseId { package, index };
-        let digest = self.universe.digest(release);
+        let digest = self.universe.catalog.digest(release);
         // The host answers for what it supplies, and its releases are locked without digest.
         if digest != locked.digest && !is_hosted {
             report.stale.push(Staleness::DigestDiffers {
@@ -281,7 +288,7 @@ impl LockCheck {
                 found: digest,
             });
         }
-        if self.universe.is_yanked(release) {
+        if self.universe.catalog.is_yanked(release) {
             report.yanked.push((name.clone(), version.clone()));
         }
         let count = Some(locked.requires.len());
@@ -301,7 +308,7 @@ impl LockCheck {
         report: &mut LockReport,
     ) {
         let details = self.universe.details(release);
-        for edge in &details.edges {
+        for edge in &details.requirements {
             let requirement = &edge.requirement;
             match locked.requires.get(&requirement.package) {
                 None => report.stale.push(Staleness::NotBound {
@@ -314,7 +321,7 @@ impl LockCheck {
         }
         for required in locked.requires.packages() {
             if !details
-                .edges
+                .requirements
                 .iter()
                 .any(|edge| edge.requirement.package == *required)
             {
@@ -328,11 +335,16 @@ impl LockCheck {
     }
 
     /// That a requirement does not allow what the lock binds it to.
-    fn not_allowed(&self, owner: ReleaseId, edge: &Edge, locked: &Version) -> Option<Staleness> {
+    fn not_allowed(
+        &self,
+        owner: ReleaseId,
+        edge: &StatedRequirement,
+        locked: &Version,
+    ) -> Option<Staleness> {
         let requirement = &edge.requirement;
-        let version = if self.universe.is_root(edge.package) {
+        let version = if self.universe.catalog.is_root(edge.package) {
             // A root is what it is now, whatever its version was when the lock was written.
-            self.universe.version(ReleaseId {
+            self.universe.catalog.version(ReleaseId {
                 package: edge.package,
                 index: 0,
             })
@@ -340,8 +352,8 @@ impl LockCheck {
             locked
         };
         (!requirement.spec.matches(version)).then(|| Staleness::NotAllowed {
-            owner: self.universe.name(owner.package).clone(),
-            owner_version: self.universe.version(owner).clone(),
+            owner: self.universe.catalog.name(owner.package).clone(),
+            owner_version: self.universe.catalog.version(owner).clone(),
             package: requirement.package.clone(),
             spec: requirement.spec.clone(),
             is_override: edge.overridden.is_some(),
@@ -353,8 +365,8 @@ impl LockCheck {
     /// What can be said only of a lock whose parts are all right: the class rules, and whether
     /// everything is reached.
     fn check_whole(&mut self, lock: &Lockfile, releases: &[ReleaseId], report: &mut LockReport) {
-        for root in self.universe.roots().to_vec() {
-            let Some(locked) = lock.roots.get(self.universe.name(root.package)) else {
+        for root in self.universe.catalog.roots().to_vec() {
+            let Some(locked) = lock.roots.get(self.universe.catalog.name(root.package)) else {
                 return;
             };
             // Several objects of a model may require one package.
@@ -375,9 +387,9 @@ impl LockCheck {
             report
                 .stale
                 .extend(unbound.map(|(owner, package)| Staleness::NotBound {
-                    owner: self.universe.name(owner.package).clone(),
-                    owner_version: self.universe.version(owner).clone(),
-                    package: self.universe.name(package).clone(),
+                    owner: self.universe.catalog.name(owner.package).clone(),
+                    owner_version: self.universe.catalog.version(owner).clone(),
+                    package: self.universe.catalog.name(package).clone(),
                 }));
             return;
         };
@@ -385,15 +397,15 @@ impl LockCheck {
             None => {}
             Some(Violation::Missing { release, class }) => {
                 report.stale.push(Staleness::ClassNotFound {
-                    owner: self.universe.name(release.package).clone(),
-                    owner_version: self.universe.version(release).clone(),
-                    class: self.universe.class_name(class).clone(),
+                    owner: self.universe.catalog.name(release.package).clone(),
+                    owner_version: self.universe.catalog.version(release).clone(),
+                    class: self.universe.catalog.class_name(class).clone(),
                 });
             }
             Some(Violation::Cycle(cycle)) => {
                 let classes = cycle
                     .iter()
-                    .map(|at| self.universe.class_name(at.class).clone());
+                    .map(|at| self.universe.catalog.class_name(at.class).clone());
                 report.stale.push(Staleness::ClassCycle(classes.collect()));
             }
             Some(Violation::Diamond([path, _])) => {
@@ -401,8 +413,8 @@ impl LockCheck {
                     return;
                 };
                 report.stale.push(Staleness::InheritsTwice {
-                    class: self.universe.class_name(first.class).clone(),
-                    inherited: self.universe.class_name(last.class).clone(),
+                    class: self.universe.catalog.class_name(first.class).clone(),
+                    inherited: self.universe.catalog.class_name(last.class).clone(),
                 });
             }
         }

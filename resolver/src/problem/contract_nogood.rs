@@ -16,7 +16,7 @@ impl ViolatedContract {
         // Where nobody has the class that is wanted, the contract says nothing.
         follow(&mut terms, problem, selection, &self.allowed_trail);
         if self.breach.inherits.is_some() || self.may_be_found(problem, selection) {
-            let wanted = problem.universe.class_id(&self.breach.class);
+            let wanted = problem.universe.catalog.class_id(&self.breach.class);
             match self.object_trail.split_last() {
                 // It was asked for the class itself, not for one that extends it there.
                 Some((last, before)) if last.say == Say::Entered(wanted) => {
@@ -33,9 +33,9 @@ impl ViolatedContract {
 
     /// The releases of a package that define the wanted class in a version that will not do.
     fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
-        let class = problem.universe.class_id(&self.breach.class);
-        let defining = problem.universe.definers(package, class);
-        let allowed = problem.universe.candidates_of(package);
+        let class = problem.universe.catalog.class_id(&self.breach.class);
+        let defining = problem.universe.catalog.definers(package, class);
+        let allowed = problem.universe.catalog.candidates_of(package);
         defining
             .intersection(&allowed)
             .iter()
@@ -47,7 +47,7 @@ impl ViolatedContract {
                 !self
                     .breach
                     .allowed
-                    .allows(problem.universe.version(release))
+                    .allows(problem.universe.catalog.version(release))
             })
             .collect()
     }
@@ -80,8 +80,8 @@ fn follow(
         let values = match lookup.say {
             Say::Entered(_) => PositionSet::single(bound.index),
             Say::Passed(class) | Say::Defines(class) => {
-                let defining = problem.universe.definers(package, class);
-                let allowed = problem.universe.candidates_of(package);
+                let defining = problem.universe.catalog.definers(package, class);
+                let allowed = problem.universe.catalog.candidates_of(package);
                 let passes = matches!(lookup.say, Say::Passed(_));
                 let says = if passes {
                     defining.complement()

@@ -123,8 +123,8 @@ impl Among {
                 self.bind(universe, split, release, &requirements, &mut bindings);
             }
             // What is no candidate is not chosen anyway.
-            let mut harmless = PositionSet::range(0, universe.release_count(*package));
-            for index in universe.candidates_of(*package).iter() {
+            let mut harmless = PositionSet::range(0, universe.catalog.release_count(*package));
+            for index in universe.catalog.candidates_of(*package).iter() {
                 let release = ReleaseId {
                     package: *package,
                     index,
@@ -163,7 +163,7 @@ impl Among {
         if !split.contains(&requirement.target) {
             return self.known_packages.contains(&requirement.target);
         }
-        let candidates = universe.candidates_of(requirement.target);
+        let candidates = universe.catalog.candidates_of(requirement.target);
         candidates.is_subset_of(&self.releases_of(requirement.target))
     }
 

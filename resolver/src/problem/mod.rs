@@ -129,7 +129,7 @@ impl<'universe> Problem<'universe> {
             }) => *owner == package && *target == on && *allowed == PositionSet::of_words(words),
             // What objects require nothing overrides.
             Some(Relaxation::Override { target }) => {
-                *target == on && !self.universe.is_model(package)
+                *target == on && !self.universe.catalog.is_model(package)
             }
             None => false,
         }
@@ -170,7 +170,7 @@ impl<'universe> Problem<'universe> {
 
     /// The variable that stands for what a requirement is bound to.
     pub(crate) fn bound_variable(&self, release: ReleaseId, edge: usize) -> Variable {
-        let package = self.universe.known_details(release).edges[edge].package;
+        let package = self.universe.known_details(release).requirements[edge].package;
         if self.is_split(package) {
             Variable::Binding(release, u32::try_from(edge).expect("fewer than 2^32 edges"))
         } else {
@@ -182,7 +182,7 @@ impl<'universe> Problem<'universe> {
     /// at then.
     pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
         let details = self.universe.details(release);
-        (details.edges.iter()).any(|edge| self.universe.allowed(edge).is_empty())
+        (details.requirements.iter()).any(|edge| self.universe.allowed(edge).is_empty())
     }
 
     /// The requirements of a release through which a class can be found, with the candidates that
@@ -194,9 +194,9 @@ impl<'universe> Problem<'universe> {
     ) -> Vec<(usize, PositionSet)> {
         let details = self.universe.details(release);
         let mut found = Vec::new();
-        for (number, edge) in details.edges.iter().enumerate() {
-            let defining = self.universe.definers(edge.package, class);
-            let allowed = defining.intersection(&self.universe.candidates_of(edge.package));
+        for (number, edge) in details.requirements.iter().enumerate() {
+            let defining = self.universe.catalog.definers(edge.package, class);
+            let allowed = defining.intersection(&self.universe.catalog.candidates_of(edge.package));
             if !allowed.is_empty() {
                 found.push((number, allowed));
             }

@@ -112,7 +112,7 @@ fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec
             let (edge, _) = provider(problem.universe, selection, class.release, next.class)
                 .expect("the path was found through it");
             let details = problem.universe.known_details(class.release);
-            details.edges[..=edge]
+            details.requirements[..=edge]
                 .iter()
                 .map(|edge| edge.package)
                 .collect()
@@ -172,10 +172,10 @@ impl NogoodBuilder {
             self.bindings.extend(bindings);
             // Packages that were asked in vain must go on not defining the class.
             for edge in 0..earlier.len() {
-                let package = problem.universe.known_details(release).edges[edge].package;
-                let defining = problem.universe.definers(package, step.parent);
+                let package = problem.universe.known_details(release).requirements[edge].package;
+                let defining = problem.universe.catalog.definers(package, step.parent);
                 if !defining.is_empty() {
-                    let allowed = problem.universe.candidates_of(package);
+                    let allowed = problem.universe.catalog.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
                     let variable = problem.bound_variable(release, edge);
                     self.in_vain.push((variable, others.clone()));
@@ -211,13 +211,13 @@ impl NogoodBuilder {
             return;
         }
         let package = second.release.package;
-        let defining = problem.universe.definers(package, second.class);
-        let defining = defining.intersection(&problem.universe.candidates_of(package));
+        let defining = problem.universe.catalog.definers(package, second.class);
+        let defining = defining.intersection(&problem.universe.catalog.candidates_of(package));
         let mut at_first = PositionSet::single(first_end.index);
         // Whatever the first requirement allows clashes with what it does not allow.
         if let Some(first) = first {
             let details = problem.universe.known_details(first.owner);
-            let allowed = problem.universe.allowed(&details.edges[first.edge]);
+            let allowed = problem.universe.allowed(&details.requirements[first.edge]);
             let clashing = defining.intersection(&allowed);
             let variable = problem.bound_variable(first.owner, first.edge);
             if !clashing.contains(second.release.index)
@@ -288,7 +288,7 @@ impl End {
 /// the same way.
 fn alike(problem: &mut Problem<'_>, visit: &Visit) -> PositionSet {
     let package = visit.release.package;
-    let allowed = problem.universe.candidates_of(package);
+    let allowed = problem.universe.catalog.candidates_of(package);
     allowed
         .iter()
         .filter(|index| {
@@ -308,7 +308,7 @@ fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit
         return visit.steps.is_empty();
     };
     let has_entry = if visit.is_entered {
-        problem.universe.defines(release, visit.entry)
+        problem.universe.catalog.defines(release, visit.entry)
     } else {
         table.position(visit.entry).is_some()
     };
@@ -327,9 +327,9 @@ fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit
                     Parent::External(external) => {
                         !step.asked.is_empty()
                             && table.external[*external as usize] == step.parent
-                            && details.edges.len() >= step.asked.len()
+                            && details.requirements.len() >= step.asked.len()
                             && details
-                                .edges
+                                .requirements
                                 .iter()
                                 .zip(&step.asked)
                                 .all(|(edge, asked)| edge.package == *asked)

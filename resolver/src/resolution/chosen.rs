@@ -13,7 +13,7 @@ pub(super) fn digest(
     source: &ReleaseSource,
 ) -> Option<ArtifactDigest> {
     let is_hosted = *source == ReleaseSource::Host;
-    universe.digest(release).filter(|_| !is_hosted)
+    universe.catalog.digest(release).filter(|_| !is_hosted)
 }
 
 /// The versions of chosen releases, each read once.
@@ -28,7 +28,9 @@ impl<'solved> Versions<'solved> {
         let chosen = selection.releases().iter();
         Self {
             selection,
-            all: chosen.map(|at| universe.read_version(*at)).collect(),
+            all: chosen
+                .map(|at| universe.catalog.read_version(*at))
+                .collect(),
         }
     }
 
@@ -46,8 +48,8 @@ pub(super) fn sorted(
     versions: &Versions<'_>,
 ) -> Vec<usize> {
     let releases = selection.releases().iter().enumerate();
-    let not_roots = releases.skip(universe.roots().len());
-    let place = |(at, release): (usize, &ReleaseId)| (universe.place(*release), at);
+    let not_roots = releases.skip(universe.catalog.roots().len());
+    let place = |(at, release): (usize, &ReleaseId)| (universe.catalog.locate(*release), at);
     let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
     placed.sort_unstable();
     // Places in one index are in the order that is asked for.
@@ -57,7 +59,13 @@ pub(super) fn sorted(
     }
     // To look a name up takes longer than to compare it.
     let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
-        .map(|(at, release)| (universe.name(release.package), &versions.all[at], at))
+        .map(|(at, release)| {
+            (
+                universe.catalog.name(release.package),
+                &versions.all[at],
+                at,
+            )
+        })
         .collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, _, at)| at).collect()

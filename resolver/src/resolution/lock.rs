@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::chosen::{Versions, digest, sorted};
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Required, Universe};
+use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
 
 /// A lockfile was to be made of a resolution for an object model. A lockfile has no place for what
 /// the objects of a model are bound to: it is the pinned model that keeps it.
@@ -28,8 +28,8 @@ pub(super) fn lockfile(
 ) -> Result<Lockfile, ModelNotLockable> {
     let chosen = Chosen::new(universe, selection);
     let mut roots = BTreeMap::new();
-    for (at, root) in universe.roots().iter().enumerate() {
-        let name = universe.package_name(root.package);
+    for (at, root) in universe.catalog.roots().iter().enumerate() {
+        let name = universe.catalog.package_name(root.package);
         let name = name.ok_or(ModelNotLockable)?.clone();
         let requirements = chosen.requirements(at).into_iter();
         let requirements = requirements
@@ -38,9 +38,9 @@ pub(super) fn lockfile(
     }
     Ok(Lockfile {
         roots,
-        overrides: universe.overrides(),
+        overrides: universe.catalog.overrides(),
         side_by_side: (selection.packages_side_by_side())
-            .map(|package| universe.name(package).clone())
+            .map(|package| universe.catalog.name(package).clone())
             .collect(),
         packages: chosen.packages().collect(),
     })
@@ -50,11 +50,11 @@ pub(super) fn lockfile(
 pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
     let chosen = Chosen::new(universe, selection);
     let mut locked = Locked::default();
-    for (at, root) in universe.roots().iter().enumerate() {
+    for (at, root) in universe.catalog.roots().iter().enumerate() {
         let bound = chosen.bound(at);
-        if let Some(name) = universe.package_name(root.package) {
+        if let Some(name) = universe.catalog.package_name(root.package) {
             locked.roots.insert(name.clone(), bound.collect());
-        } else if let Some(model) = universe.model() {
+        } else if let Some(model) = universe.catalog.model() {
             let objects = (0..).map(|number| LockedObject::of(model, ObjectId(number)));
             locked.model = objects.zip(bound).collect();
         }
@@ -87,7 +87,7 @@ impl<'solved> Chosen<'solved> {
     }
 
     fn name(&self, release: ReleaseId) -> PackageName {
-        self.universe.name(release.package).clone()
+        self.universe.catalog.name(release.package).clone()
     }
 
     /// What the requirements of the release at a position are bound to.
@@ -105,13 +105,13 @@ impl<'solved> Chosen<'solved> {
         let mut specs = FxHashMap::default();
         let mut bound = self.selection.bound_at(at).iter();
         let mut requirements = Vec::with_capacity(bound.len());
-        self.universe.each_requirement(
+        self.universe.visit_requirements(
             release,
             &mut specs,
-            |Required { package, spec, .. }| {
+            |EffectiveRequirement { package, spec, .. }| {
                 let target = bound.next().expect("each requirement is bound");
                 let version = self.versions.of_release(*target).clone();
-                requirements.push((self.universe.name(package).clone(), spec, version));
+                requirements.push((self.universe.catalog.name(package).clone(), spec, version));
             },
         );
         requirements
@@ -122,7 +122,7 @@ impl<'solved> Chosen<'solved> {
         let positions = sorted(self.universe, self.selection, &self.versions);
         positions.into_iter().filter_map(|at| {
             let release = self.selection.releases()[at];
-            let source = self.universe.source(release.package)?.clone();
+            let source = self.universe.catalog.source(release.package)?.clone();
             let locked = LockedPackage {
                 digest: digest(self.universe, release, &source),
                 source,

@@ -125,7 +125,7 @@ impl Resolution {
 
     /// How many releases there are, without the roots.
     pub fn len(&self) -> usize {
-        let roots = self.solved.universe.roots().len();
+        let roots = self.solved.universe.catalog.roots().len();
         self.solved.selection.releases().len() - roots
     }
 
@@ -155,12 +155,13 @@ impl Resolution {
         let find = || {
             let packages = solved.selection.packages_side_by_side();
             let universe = &solved.universe;
-            let packages: BTreeSet<&PackageName> =
-                packages.map(|package| universe.name(package)).collect();
+            let packages: BTreeSet<&PackageName> = packages
+                .map(|package| universe.catalog.name(package))
+                .collect();
             if packages.is_empty() {
                 return Vec::new();
             }
-            let locked = universe.locked();
+            let locked = universe.catalog.policy().locked();
             self.parts().side_by_side(&packages, |name, version| {
                 let key = (name.clone(), version.clone());
                 locked.packages.contains_key(&key) || locked.preferred.contains(&key)
@@ -194,10 +195,10 @@ impl Resolution {
             selection,
             ..
         } = &*self.solved;
-        let mut overrides = universe.overrides();
+        let mut overrides = universe.catalog.overrides();
         for release in selection.releases() {
             for bound in selection.bound(*release) {
-                overrides.remove(universe.name(bound.package));
+                overrides.remove(universe.catalog.name(bound.package));
             }
         }
         overrides.into_iter().collect()
@@ -265,7 +266,7 @@ impl Resolution {
 
     /// What the request said was known of artifacts.
     pub fn locked_artifacts(&self) -> &BTreeMap<(PackageName, Version), LockedArtifact> {
-        &self.solved.universe.locked().artifacts
+        &self.solved.universe.catalog.policy().locked().artifacts
     }
 
     /// The lockfile that keeps this resolution.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::request::PrereleasePolicy;
 use crate::selection::Selection;
-use crate::universe::{ReleaseId, Required, Universe};
+use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
 
 /// A resolution in words.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,10 +29,10 @@ impl Parts {
         let mut requires = |at: usize| {
             let mut bound = selection.bound_at(at).iter();
             let mut requires = Vec::with_capacity(bound.len());
-            universe.each_requirement(releases[at], &mut specs, |required| {
+            universe.visit_requirements(releases[at], &mut specs, |required| {
                 let target = bound.next().expect("each requirement is bound");
                 requires.push(BoundRequirement {
-                    package: universe.name(required.package).clone(),
+                    package: universe.catalog.name(required.package).clone(),
                     spec: required.spec,
                     overridden: required.overridden,
                     version: versions.of_release(*target).clone(),
@@ -41,23 +41,23 @@ impl Parts {
             });
             requires
         };
-        let name = |at: usize| universe.name(releases[at].package).clone();
-        let roots = 0..universe.roots().len();
+        let name = |at: usize| universe.catalog.name(releases[at].package).clone();
+        let roots = 0..universe.catalog.roots().len();
         let roots = roots.map(|at| ResolvedRoot {
-            owner: universe.owner(releases[at]),
+            owner: universe.catalog.owner(releases[at]),
             requires: requires(at),
         });
         let roots = roots.collect();
         let packages = sorted(universe, selection, &versions).into_iter();
         let packages = packages.filter_map(|at| {
             let release = releases[at];
-            let source = universe.source(release.package)?.clone();
+            let source = universe.catalog.source(release.package)?.clone();
             Some(ResolvedPackage {
                 name: name(at),
                 version: versions.all[at].clone(),
                 digest: digest(universe, release, &source),
                 source,
-                yanked: universe.is_yanked(release),
+                yanked: universe.catalog.is_yanked(release),
                 requires: requires(at),
             })
         });
@@ -113,13 +113,13 @@ pub(super) fn yanked(
     selection: &Selection,
     is_update: bool,
 ) -> Vec<ChosenYanked> {
-    let locked = universe.locked();
+    let locked = universe.catalog.policy().locked();
     let chosen = selection.releases().iter();
-    let yanked = chosen.filter(|release| universe.is_yanked(**release));
+    let yanked = chosen.filter(|release| universe.catalog.is_yanked(**release));
     let mut yanked: Vec<ChosenYanked> = yanked
         .map(|release| {
-            let name = universe.name(release.package).clone();
-            let version = universe.read_version(*release);
+            let name = universe.catalog.name(release.package).clone();
+            let version = universe.catalog.read_version(*release);
             let key = (name, version);
             // What was locked and let go by the update is kept.
             let was_asked_for =
@@ -141,11 +141,11 @@ pub(super) fn prereleases(universe: &Universe, selection: &Selection) -> Vec<Cho
     let mut chosen: Vec<ChosenPrerelease> = selection
         .releases()
         .iter()
-        .filter(|release| universe.is_prerelease(**release))
-        .filter(|release| !universe.is_root(release.package))
+        .filter(|release| universe.catalog.is_prerelease(**release))
+        .filter(|release| !universe.catalog.is_root(release.package))
         .map(|release| ChosenPrerelease {
-            name: universe.name(release.package).clone(),
-            version: universe.read_version(*release),
+            name: universe.catalog.name(release.package).clone(),
+            version: universe.catalog.read_version(*release),
             because: prerelease_reason(universe, selection, *release),
         })
         .collect();
@@ -158,10 +158,10 @@ fn prerelease_reason(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
-    if universe.is_locked(prerelease) {
+    if universe.catalog.is_locked(prerelease) {
         return PrereleaseReason::Locked;
     }
-    if universe.prerelease_policy() == PrereleasePolicy::Allow {
+    if universe.catalog.policy().prerelease() == PrereleasePolicy::Allow {
         return PrereleaseReason::Policy;
     }
     let mut specs = FxHashMap::default();
@@ -171,15 +171,19 @@ fn prerelease_reason(
             continue;
         }
         let mut naming = None;
-        universe.each_requirement(*owner, &mut specs, |Required { spec, .. }| {
-            let is_on_it = bound.next() == Some(&prerelease);
-            if is_on_it && naming.is_none() && spec.names_prerelease() {
-                naming = Some(spec);
-            }
-        });
+        universe.visit_requirements(
+            *owner,
+            &mut specs,
+            |EffectiveRequirement { spec, .. }| {
+                let is_on_it = bound.next() == Some(&prerelease);
+                if is_on_it && naming.is_none() && spec.names_prerelease() {
+                    naming = Some(spec);
+                }
+            },
+        );
         if let Some(spec) = naming {
             return PrereleaseReason::Named {
-                owner: universe.owner(*owner),
+                owner: universe.catalog.owner(*owner),
                 spec,
             };
         }

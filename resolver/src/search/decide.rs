@@ -18,7 +18,7 @@ impl Search {
         budget: &mut Budget,
     ) -> Result<bool, Interrupt> {
         if self.order.is_empty() {
-            for root in problem.universe.roots() {
+            for root in problem.universe.catalog.roots() {
                 let var = self.package_var(problem, root.package);
                 self.order.place(&mut self.state, var, root.index, *root);
             }
@@ -100,7 +100,7 @@ impl Search {
             Variable::Package(package) => (package, None),
             Variable::Binding(release, edge) => {
                 let edge = edge as usize;
-                let package = universe.known_details(release).edges[edge].package;
+                let package = universe.known_details(release).requirements[edge].package;
                 (package, Some((release, edge)))
             }
             Variable::Release(_) => return 0,
@@ -110,8 +110,10 @@ impl Search {
         let among = PositionSet::of_words(&among);
         let named = self.order.is_prerelease_named(package);
         let best = match binding {
-            Some((release, edge)) => universe.best_binding(release, edge, package, &among, named),
-            None => universe.best(package, &among, named),
+            Some((release, edge)) => universe
+                .catalog
+                .best_binding(release, edge, package, &among, named),
+            None => universe.catalog.best(package, &among, named),
         };
         best.expect("a value is left")
     }

@@ -30,12 +30,15 @@ impl Search {
     fn new_package_var(&mut self, problem: &Problem<'_>, package: PackageId) -> Var {
         let position = package.position();
         if self.package_vars.len() <= position {
-            self.package_vars
-                .resize(problem.universe.package_count().max(position + 1), 0);
+            self.package_vars.resize(
+                problem.universe.catalog.package_count().max(position + 1),
+                0,
+            );
         }
-        let values = problem.universe.release_count(package);
+        let values = problem.universe.catalog.release_count(package);
         let var = self.state.add_var(Variable::Package(package), values);
-        self.state.var_mut(var).has_default_order = problem.universe.has_default_order(package);
+        self.state.var_mut(var).has_default_order =
+            problem.universe.catalog.has_default_order(package);
         self.package_vars[position] = var + 1;
         if !problem.goals().is_empty() {
             self.add_goals(problem, package, None, var);
@@ -134,8 +137,8 @@ impl Search {
             return var;
         };
         let details = problem.universe.details(release);
-        let package = details.edges[edge as usize].package;
-        let values = problem.universe.release_count(package);
+        let package = details.requirements[edge as usize].package;
+        let values = problem.universe.catalog.release_count(package);
         let var = self.state.add_var(variable, values);
         self.other_vars.insert(variable, var);
         if !problem.goals().is_empty() {
@@ -171,7 +174,7 @@ impl Search {
         let variable = self.state.details(var).variable;
         if let Variable::Binding(release, edge) = variable {
             let details = problem.universe.details(release);
-            let package = details.edges[edge as usize].package;
+            let package = details.requirements[edge as usize].package;
             let bound = ReleaseId {
                 package,
                 index: value,
@@ -236,9 +239,11 @@ impl Search {
         // Where no release of a required package is left, that is the reason; that its classes are
         // missing only follows from it.
         let is_found = if problem.is_whole() {
-            problem.universe.finds_classes(release, requirements)
+            problem
+                .universe
+                .requirements_define_all_classes(release, requirements)
         } else {
-            problem.universe.extends_nothing(release)
+            problem.universe.catalog.extends_nothing(release)
         };
         if !is_impossible && !is_found {
             self.expand_classes(problem, owner, requirements);

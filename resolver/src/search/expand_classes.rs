@@ -7,7 +7,7 @@
 use crate::problem::{Fact, Problem, Variable};
 use crate::set::PositionSet;
 use crate::set::bits;
-use crate::universe::{ClassId, Found, PackageRequirement, SetId};
+use crate::universe::{ClassId, OnlyDefiner, PackageRequirement, SetId};
 
 use super::Search;
 use super::assignment::{Literal, Term, Var};
@@ -43,7 +43,7 @@ impl Search {
             if !problem.is_in_force(&fact) {
                 continue;
             }
-            match &required_class.found {
+            match &required_class.only_definer {
                 Some(found) => self.expand_found(problem, owner, class, found, requirements),
                 None => self.expand_sought(problem, owner, class, requirements),
             }
@@ -66,9 +66,9 @@ impl Search {
         } = owner;
         let mut definers: Vec<(usize, &PackageRequirement, PositionSet)> = Vec::new();
         for (edge, requirement) in requirements.iter().enumerate() {
-            let defining = problem.universe.definers(requirement.target, class);
+            let defining = problem.universe.catalog.definers(requirement.target, class);
             let defining =
-                defining.intersection(&problem.universe.candidates_of(requirement.target));
+                defining.intersection(&problem.universe.catalog.candidates_of(requirement.target));
             if !defining.is_empty() {
                 definers.push((edge, requirement, defining));
             }
@@ -112,7 +112,7 @@ impl Search {
         problem: &mut Problem<'_>,
         owner: Owner,
         class: ClassId,
-        found: &Found,
+        found: &OnlyDefiner,
         requirements: &[PackageRequirement],
     ) {
         let Owner {
@@ -123,7 +123,7 @@ impl Search {
         let requirement = &requirements[found.requirement];
         let (package, width) = (
             requirement.target,
-            problem.universe.width(requirement.target),
+            problem.universe.catalog.width(requirement.target),
         );
         let required = problem.universe.allowed_words(requirement);
         let allowed = problem.universe.set(found.allowed, width);

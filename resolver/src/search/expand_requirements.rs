@@ -73,7 +73,7 @@ impl Search {
         let mut allowed = problem.universe.allowed_words(requirement);
         if problem.is_relaxed(release.package, requirement.target, allowed) {
             every = vec![0; allowed.len()];
-            let candidates = problem.universe.candidates_of(requirement.target);
+            let candidates = problem.universe.catalog.candidates_of(requirement.target);
             candidates.copy_to(&mut every);
             allowed = &every;
         }
@@ -117,7 +117,7 @@ impl Search {
     ) {
         let is_required = &mut self.state.var_mut(target).required;
         if !std::mem::replace(is_required, true) {
-            problem.universe.set_required(requirement.target);
+            problem.universe.catalog.set_required(requirement.target);
         }
         self.order.require(Target {
             var: target,

@@ -56,7 +56,9 @@ mod pubgrub;
 mod single_release;
 mod watch_lists;
 
-pub(crate) use engine::{Found, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search};
+pub(crate) use engine::{
+    OnlyDefiner, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search,
+};
 
 use std::collections::VecDeque;
 
@@ -111,7 +113,7 @@ impl Search {
     /// A search for a selection that fulfils a problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
         let mut core = Box::new(Self::empty());
-        for root in problem.universe.roots() {
+        for root in problem.universe.catalog.roots() {
             let var = core.package_var(problem, root.package);
             let mut chosen = vec![0; core.state.width(var)];
             bits::insert(&mut chosen, root.index);

@@ -19,7 +19,7 @@ pub(super) fn proof(
     cause: Origin,
 ) -> Proof {
     let mut facts = Vec::new();
-    let mut single = Single::new(problem.universe.package_count());
+    let mut single = Single::new(problem.universe.catalog.package_count());
     let mut derivation = Derivation::new(state, constraints);
     derivation.add_antecedents(cause);
     while let Some((cause, terms)) = derivation.next_leaf() {

@@ -41,7 +41,7 @@ impl Single {
                     let target = self.unsplit[at];
                     if target != *owner {
                         // Each object of a model requires on its own.
-                        if problem.universe.is_model(*owner) {
+                        if problem.universe.catalog.is_model(*owner) {
                             self.packages.push(target);
                         }
                         self.require(*owner, target);

@@ -1,268 +1,263 @@
-//! What is known of packages: everything that was delivered, by dense numbers.
+//! The universe: everything that is known of packages, by dense numbers.
 //!
-//! Releases come in *loaded indexes*, each a compiled index of many packages or of one. A package becomes a number when it is first seen. Numbers depend on the order of arrival and never decide anything:
-//! wherever an order matters, names, versions or positions in a manifest do.
+//! Problem: a search asks the same few questions millions of times. What does a release require? Which releases does
+//! that allow? Which classes does it extend, and who defines them? Packages arrive one by one or as an index of
+//! hundreds of thousands, and answers must not depend on the order of arrival.
 //!
-//! The search looks at loaded indexes through [`edges`], which are numbers alone. What is said to people
-//! is put together from [`details`], which are texts.
+//! Idea: names are interned as numbers when they are first met, and releases are compiled to indexes, in which a
+//! requirement is a few numbers and a reference to a set of releases. The search reads these in place. Numbers never
+//! decide anything: where an order matters, it is that of names, versions or positions in a manifest.
+//!
+//! Parts, each with private state, arrows one way:
+//!
+//! - [`Policy`]: which releases are candidates, which are preferred, what overrides say;
+//! - [`Catalog`]: packages, releases and class names, and where they were delivered;
+//! - [`Requirements`]: what releases require and allow, as numbers and as texts;
+//! - [`Classes`]: what releases extend, and which required packages define that.
+//!
+//! A question that takes several parts is a method of [`Universe`].
+//!
+//! Cost: an attached index costs a few bytes a name. Nothing else is paid for packages that the search does not reach.
 
-mod about;
-mod best;
 mod candidates;
-mod class_ids;
-mod class_requirements;
+mod catalog;
 mod classes;
-mod details;
-mod edges;
-mod extenders;
 mod ids;
-mod loaded_index;
-mod lock;
-mod may_inherit;
-mod missing;
-mod model;
-mod overrides;
-mod owners;
-mod preferences;
-mod roots;
-mod seen;
-mod versions;
+mod policy;
+mod requirements;
 
-pub(crate) use class_requirements::{ClassRequirement, ClassRequirements, Found};
-pub(crate) use classes::{ClassTable, Parent};
-pub(crate) use details::{Body, Details, Edge, Required};
-pub(crate) use edges::{PackageRequirement, SetId};
+pub(crate) use catalog::Catalog;
+pub(crate) use classes::{
+    ClassRequirement, ClassRequirements, ClassTable, OnlyDefiner, PackageContents, Parent,
+};
 pub(crate) use ids::{ClassId, PackageId, ReleaseId};
-pub(crate) use missing::Missing;
+pub(crate) use policy::Policy;
+pub(crate) use requirements::{
+    EffectiveRequirement, PackageRequirement, SetId, SpecCache, StatedRequirement,
+};
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec};
+use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
-use crate::index::{CompiledIndex, to_u32, width};
-use crate::request::{Locked, PrereleasePolicy};
-use about::About;
-use class_ids::ClassEntry;
-use loaded_index::LoadedIndex;
-use model::Model;
-use preferences::Preferences;
-
-/// Where the releases of a package are. The search looks at little else, so there is little of it.
-#[derive(Debug, Clone, Copy)]
-struct Delivered {
-    /// The loaded index, and the number of the name there; `NONE` if no registry has the package.
-    loaded: u32,
-    name: u32,
-    /// The first release in the loaded index.
-    first: u32,
-    count: u32,
-    /// Whether every release may be chosen and the newest is the best.
-    has_default_order: bool,
-}
-
-/// A package that was seen.
-#[derive(Debug)]
-struct Entry {
-    delivered: Option<Delivered>,
-    /// Whether a release that was looked at requires the package.
-    is_required: bool,
-}
-
-/// For so many packages and loaded indexes there is room from the beginning: a root and what it comes with.
-const FEW: usize = 2;
+use crate::request::Root;
+use crate::set::{PositionSet, bits};
+use classes::Classes;
+use requirements::Requirements;
 
 /// Everything that is known.
 #[derive(Debug, Default)]
 pub(crate) struct Universe {
-    indexes: Vec<LoadedIndex>,
-    /// The loaded indexes whose packages need not be asked for, in order of preference.
-    attached: SmallVec<[u32; 2]>,
-    packages: Vec<Entry>,
-    about: Vec<About>,
-    /// The packages that do not come from attached loaded indexes.
-    package_ids: HashMap<PackageName, PackageId, rustc_hash::FxBuildHasher>,
-    classes: Vec<ClassEntry>,
-    /// The classes that the first attached loaded index does not have.
-    class_ids: HashMap<ClassName, ClassId, rustc_hash::FxBuildHasher>,
-    core: Option<PackageId>,
-    root_class: Option<ClassId>,
-    roots: SmallVec<[ReleaseId; 2]>,
-    model: Option<Model>,
-    preferences: Preferences,
-    /// What every requirement on a package is taken to say.
-    overrides: FxHashMap<PackageId, Spec>,
+    pub(crate) catalog: Catalog,
+    pub(crate) classes: Classes,
+    requirements: Requirements,
     details: FxHashMap<ReleaseId, Arc<Details>>,
-    bodies: FxHashMap<ReleaseId, Body>,
-    /// Tables of classes by loaded index, number, and whether they are the core library's.
-    tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
-    sets: edges::Sets,
-    /// The candidates of the core library that define a class; `None` if there are none.
-    core_sets: FxHashMap<ClassId, Option<edges::SetId>>,
+}
+
+/// What a release requires and defines, as texts.
+#[derive(Debug)]
+pub(crate) struct Details {
+    pub(crate) requirements: Box<[StatedRequirement]>,
+    /// `None` if the classes are unknown.
+    pub(crate) classes: Option<Arc<ClassTable>>,
+}
+
+/// What must be delivered before the search can go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The releases of packages.
+    Packages(Vec<PackageId>),
+    /// The classes of releases, with their properties.
+    Classes(Vec<ReleaseId>),
 }
 
 impl Universe {
-    pub(crate) fn new(
-        core: Option<&PackageName>,
-        prerelease: PrereleasePolicy,
-        locked: Locked,
-    ) -> Self {
-        let mut universe = Self {
-            indexes: Vec::with_capacity(FEW),
-            attached: SmallVec::new(),
-            packages: Vec::with_capacity(FEW),
-            about: Vec::with_capacity(FEW),
-            package_ids: HashMap::default(),
-            classes: Vec::new(),
-            class_ids: HashMap::default(),
-            core: None,
-            root_class: None,
-            roots: SmallVec::new(),
-            model: None,
-            preferences: Preferences::new(prerelease, locked),
-            overrides: FxHashMap::default(),
-            details: FxHashMap::default(),
-            bodies: FxHashMap::default(),
-            tables: FxHashMap::default(),
-            sets: edges::Sets::default(),
-            core_sets: FxHashMap::default(),
-        };
-        if let Some(core) = core {
-            universe.core = Some(universe.package_id(core));
-            universe.root_class = Some(universe.class_id(&core.root_class()));
+    pub(crate) fn new(core: Option<&PackageName>, policy: Policy) -> Self {
+        Self {
+            catalog: Catalog::new(core, policy),
+            ..Self::default()
         }
-        universe
     }
 
-    /// Whether any requirement that is known names a prerelease.
-    pub(crate) fn any_names_prerelease(&self) -> bool {
-        let mut indexes = self.indexes.iter();
-        // What a model requires stands in no index.
-        let mut overrides = self.overrides.values();
-        self.model.is_some()
-            || overrides.any(Spec::names_prerelease)
-            || indexes.any(|loaded| loaded.index.any_names_prerelease())
+    /// Adds a root.
+    pub(crate) fn add_root(&mut self, root: Root) {
+        match root {
+            Root::Package(record) => self.catalog.add_root(*record),
+            Root::Model(root) => {
+                let objects = (0..).map(ObjectId).zip(root.objects);
+                let objects = objects.map(|(object, requirement)| {
+                    StatedRequirement::of_object(
+                        &mut self.catalog,
+                        &root.model,
+                        object,
+                        requirement,
+                    )
+                });
+                self.requirements.set_objects(objects.collect());
+                self.catalog.add_model(root.model);
+            }
+        }
     }
 
-    /// Whether there are whole indexes at hand.
-    pub(crate) fn has_attached(&self) -> bool {
-        !self.attached.is_empty()
+    /// Takes the classes of a release, with their properties; returns whether there is such a release.
+    /// `None` means that no registry has them.
+    pub(crate) fn provide_classes(
+        &mut self,
+        name: &PackageName,
+        version: &Version,
+        classes: Option<Arc<Package>>,
+    ) -> bool {
+        let package = self.catalog.package_id(name);
+        if !self.catalog.is_delivered(package) {
+            return false;
+        }
+        let Some(index) = self.catalog.index_of(package, version) else {
+            return false;
+        };
+        let release = ReleaseId { package, index };
+        self.classes.provide(&mut self.catalog, release, classes);
+        true
     }
 
-    /// Says that a release that the search looked at requires a package.
-    pub(crate) fn set_required(&mut self, package: PackageId) {
-        self.packages[package.position()].is_required = true;
-    }
-
-    /// How many packages were seen.
-    pub(crate) fn package_count(&self) -> usize {
-        self.packages.len()
-    }
-
+    /// Puts the requirements of a release into `requirements`, in the order of its manifest, the core
+    /// library first.
     #[inline]
-    fn add_package(&mut self, delivered: Option<Delivered>, about: About) -> PackageId {
-        let id = PackageId(to_u32(self.packages.len()));
-        self.packages.push(Entry {
-            delivered,
-            is_required: false,
+    pub(crate) fn requirements(
+        &mut self,
+        release: ReleaseId,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        (self.requirements).read(&mut self.catalog, release, requirements);
+    }
+
+    /// Visits the requirements of a release of a selection, in the order of
+    /// [`requirements`](Self::requirements). Specs that are read are kept in `specs`.
+    pub(crate) fn visit_requirements(
+        &self,
+        release: ReleaseId,
+        specs: &mut SpecCache,
+        visit: impl FnMut(EffectiveRequirement),
+    ) {
+        (self.requirements).visit(&self.catalog, release, specs, visit);
+    }
+
+    /// The words of a set of releases, of which there are `width`.
+    #[inline]
+    pub(crate) fn set(&self, set: SetId, width: usize) -> &[u64] {
+        self.requirements.set(&self.catalog, set, width)
+    }
+
+    /// The words of the set that a requirement allows. Its target must have been delivered.
+    #[inline]
+    pub(crate) fn allowed_words(&self, requirement: &PackageRequirement) -> &[u64] {
+        (self.requirements).allowed_words(&self.catalog, requirement)
+    }
+
+    /// The candidates that a stated requirement allows.
+    pub(crate) fn allowed(&self, requirement: &StatedRequirement) -> PositionSet {
+        requirement.allowed(&self.catalog)
+    }
+
+    /// Whether a requirement allows a release of its target.
+    pub(crate) fn allows(&self, requirement: &PackageRequirement, index: u32) -> bool {
+        bits::contains(self.allowed_words(requirement), index)
+    }
+
+    /// The owners of a requirement and what it allows, if the index holds both and each takes one word, as
+    /// nearly always.
+    #[inline]
+    pub(crate) fn short_sets(&self, requirement: &PackageRequirement) -> Option<[u64; 2]> {
+        Requirements::short_sets(&self.catalog, requirement)
+    }
+
+    /// The releases of the same package that allow the same releases of the target; `None` for the
+    /// requirements of objects.
+    pub(crate) fn owners(
+        &mut self,
+        release: ReleaseId,
+        requirement: &PackageRequirement,
+    ) -> Option<SetId> {
+        (self.requirements).owners(&mut self.catalog, release, requirement)
+    }
+
+    /// What a release requires and defines. It is worked out the first time.
+    pub(crate) fn details(&mut self, release: ReleaseId) -> Arc<Details> {
+        if let Some(details) = self.details.get(&release) {
+            return Arc::clone(details);
+        }
+        let requirements = self.requirements.stated(&mut self.catalog, release);
+        let details = Arc::new(Details {
+            requirements: requirements.into_boxed_slice(),
+            classes: self.class_table(release),
         });
-        self.about.push(about);
-        id
+        self.details.insert(release, Arc::clone(&details));
+        details
     }
 
-    #[inline]
-    fn about(&self, package: PackageId) -> &About {
-        &self.about[package.position()]
+    /// The details of a release that [`details`](Self::details) was called for.
+    pub(crate) fn known_details(&self, release: ReleaseId) -> &Arc<Details> {
+        self.details
+            .get(&release)
+            .expect("the details of chosen releases have been worked out")
     }
 
-    pub(crate) fn name(&self, package: PackageId) -> &PackageName {
-        self.about(package).name(|| {
-            // Packages that are not delivered were seen by name.
-            let delivered = self.delivered(package);
-            let index = self.indexes[delivered.loaded as usize].index();
-            index.name(delivered.name)
-        })
+    /// The classes of a release, if they are known.
+    pub(crate) fn class_table(&mut self, release: ReleaseId) -> Option<Arc<ClassTable>> {
+        self.classes.table(&mut self.catalog, release)
     }
 
-    /// The packages that the solver came across, in no particular order. What was delivered
-    /// without being asked for is not among them: it must not show in an answer.
-    pub(crate) fn reached(&self) -> impl Iterator<Item = PackageId> {
-        let all = (0..to_u32(self.packages.len())).map(PackageId);
-        all.filter(|package| self.is_reached(*package))
+    /// Puts what a release extends into `classes`. `requirements` is what it requires.
+    pub(crate) fn class_requirements(
+        &mut self,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+        classes: &mut ClassRequirements,
+    ) {
+        self.classes.read(
+            &mut self.catalog,
+            &mut self.requirements,
+            release,
+            requirements,
+            classes,
+        );
     }
 
-    /// Whether the solver came across a package.
-    fn is_reached(&self, package: PackageId) -> bool {
-        let entry = &self.packages[package.position()];
-        entry.is_required && entry.delivered.is_some()
+    /// The releases of the same package that extend a class too and have the same only definer, `target`.
+    /// `None` if the releases of the package share no such requirement.
+    pub(crate) fn extenders(
+        &mut self,
+        release: ReleaseId,
+        class: ClassId,
+        target: PackageId,
+    ) -> Option<SetId> {
+        self.classes.extenders(
+            &mut self.catalog,
+            &mut self.requirements,
+            release,
+            class,
+            target,
+        )
     }
 
-    #[inline]
-    pub(crate) fn is_delivered(&self, package: PackageId) -> bool {
-        self.packages[package.position()].delivered.is_some()
+    /// Whether it is known from the index alone that any releases that meet the requirements of a release
+    /// define all classes that it extends.
+    pub(crate) fn requirements_define_all_classes(
+        &self,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+    ) -> bool {
+        (self.requirements).define_all_classes(&self.catalog, release, requirements)
     }
 
-    /// The package, which must have been delivered.
-    #[inline]
-    fn delivered(&self, package: PackageId) -> &Delivered {
-        self.packages[package.position()]
-            .delivered
-            .as_ref()
-            .expect("nothing looks at a package before it is delivered")
-    }
-
-    /// The index and the number in it of a release.
-    #[inline]
-    fn locate(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
-        let (loaded, number) = self.place(release);
-        (self.indexes[loaded as usize].index(), number)
-    }
-
-    /// The index of a release and the number that it has there. In one index releases stand in the order of
-    /// their names, and those of a package in the order of their versions.
-    #[inline]
-    pub(crate) fn place(&self, release: ReleaseId) -> (u32, u32) {
-        let delivered = self.delivered(release.package);
-        (delivered.loaded, delivered.first + release.index)
-    }
-
-    /// Where a package comes from; `None` for roots and what no registry has.
-    pub(crate) fn source(&self, package: PackageId) -> Option<&ReleaseSource> {
-        let delivered = self.delivered(package);
-        self.indexes.get(delivered.loaded as usize)?.source.as_ref()
-    }
-
-    /// How many releases a package has.
-    #[inline]
-    pub(crate) fn release_count(&self, package: PackageId) -> u32 {
-        self.delivered(package).count
-    }
-
-    /// How many words a set of releases of a package takes.
-    #[inline]
-    pub(crate) fn width(&self, package: PackageId) -> usize {
-        width(self.delivered(package).count)
-    }
-
-    /// The releases of a package, candidates or not.
-    pub(crate) fn releases(&self, package: PackageId) -> impl Iterator<Item = ReleaseId> + use<> {
-        (0..self.release_count(package)).map(move |index| ReleaseId { package, index })
-    }
-
-    pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
-        let (index, number) = self.locate(release);
-        index.is_yanked(number)
-    }
-
-    pub(crate) fn is_prerelease(&self, release: ReleaseId) -> bool {
-        let (index, number) = self.locate(release);
-        index.is_prerelease(number)
-    }
-
-    pub(crate) fn digest(&self, release: ReleaseId) -> Option<ArtifactDigest> {
-        let (index, number) = self.locate(release);
-        index.digest(number)
+    /// Whether there may be versions in which a class of a package inherits a class of this name, or is it.
+    pub(crate) fn may_inherit(
+        &mut self,
+        package: PackageId,
+        class: ClassId,
+        wanted: &ClassName,
+    ) -> bool {
+        let wanted = self.catalog.class_id(wanted);
+        (self.classes).may_inherit(&mut self.catalog, package, class, wanted)
     }
 }

@@ -102,9 +102,9 @@ impl Told {
         let mut findings = self.findings.unwrap_or_default();
         let mut there: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
-            if !universe.is_root(release.package) {
-                let name = universe.name(release.package).clone();
-                let version = universe.version(*release).clone();
+            if !universe.catalog.is_root(release.package) {
+                let name = universe.catalog.name(release.package).clone();
+                let version = universe.catalog.version(*release).clone();
                 there.entry(name).or_default().insert(version);
             }
         }

@@ -39,13 +39,14 @@ impl VirtualPackage {
     pub(super) fn version_count(self, problem: &Problem<'_>) -> u32 {
         let universe = &*problem.universe;
         match self {
-            Self::Variable(Variable::Package(package)) => universe.release_count(package),
+            Self::Variable(Variable::Package(package)) => universe.catalog.release_count(package),
             Self::Variable(Variable::Binding(release, edge)) => {
-                let edges = &universe.known_details(release).edges;
-                universe.release_count(edges[edge as usize].package)
+                let edges = &universe.known_details(release).requirements;
+                universe.catalog.release_count(edges[edge as usize].package)
             }
             Self::Provider(release, _) => {
-                u32::try_from(universe.known_details(release).edges.len()).expect("few edges")
+                u32::try_from(universe.known_details(release).requirements.len())
+                    .expect("few edges")
             }
             Self::Start | Self::Variable(Variable::Release(_)) | Self::Nogood(_) | Self::Never => 1,
         }
@@ -70,18 +71,25 @@ pub(super) fn dependencies(
     let mut found = Vec::new();
     match package {
         VirtualPackage::Start => {
-            found.extend(problem.universe.roots().iter().map(|root| Dependency {
-                target: VirtualPackage::Variable(Variable::Package(root.package)),
-                allowed: PositionSet::single(root.index),
-                fact: None,
-            }));
+            found.extend(
+                problem
+                    .universe
+                    .catalog
+                    .roots()
+                    .iter()
+                    .map(|root| Dependency {
+                        target: VirtualPackage::Variable(Variable::Package(root.package)),
+                        allowed: PositionSet::single(root.index),
+                        fact: None,
+                    }),
+            );
         }
         VirtualPackage::Variable(variable) => {
             if let Some(release) = variable.release(version) {
                 add_release(problem, release, &mut found)?;
             } else if let Variable::Binding(release, edge) = variable {
                 let details = problem.universe.known_details(release);
-                let package = details.edges[edge as usize].package;
+                let package = details.requirements[edge as usize].package;
                 found.push(Dependency {
                     target: VirtualPackage::Variable(Variable::Release(ReleaseId {
                         package,
@@ -149,16 +157,16 @@ fn add_release(
 ) -> Result<(), Interrupt> {
     let details = problem.universe.details(release);
     let owner = release.package;
-    let required = details.edges.iter().map(|edge| edge.package);
+    let required = details.requirements.iter().map(|edge| edge.package);
     let missing: Vec<PackageId> = required
-        .filter(|package| !problem.universe.is_delivered(*package))
+        .filter(|package| !problem.universe.catalog.is_delivered(*package))
         .collect();
     if !missing.is_empty() {
         return Err(Missing::Packages(missing).into());
     }
     let mut is_impossible = false;
-    for (number, edge) in details.edges.iter().enumerate() {
-        problem.universe.set_required(edge.package);
+    for (number, edge) in details.requirements.iter().enumerate() {
+        problem.universe.catalog.set_required(edge.package);
         let allowed = problem.universe.allowed(edge);
         is_impossible |= allowed.is_empty();
         let fact = Fact::Requires {

@@ -96,7 +96,7 @@ fn proof(
     tree: DerivationTree<VirtualPackage, PositionSet, Never>,
 ) -> Proof {
     let mut proof = Proof::default();
-    let mut single = Single::new(problem.universe.package_count());
+    let mut single = Single::new(problem.universe.catalog.package_count());
     let mut seen = FxHashSet::default();
     let mut rest = vec![Arc::new(tree)];
     while let Some(tree) = rest.pop() {
@@ -274,14 +274,16 @@ impl Session<'_, '_> {
         let chosen = match package {
             VirtualPackage::Variable(Variable::Package(package)) => {
                 let named = prerelease_named(&self.trail, package);
-                self.problem.universe.best(package, set, named)?
+                self.problem.universe.catalog.best(package, set, named)?
             }
             VirtualPackage::Variable(Variable::Binding(release, edge)) => {
                 let edge = edge as usize;
-                let package = self.problem.universe.known_details(release).edges[edge].package;
+                let package =
+                    self.problem.universe.known_details(release).requirements[edge].package;
                 let named = prerelease_named(&self.trail, package);
                 self.problem
                     .universe
+                    .catalog
                     .best_binding(release, edge, package, set, named)?
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
@@ -293,12 +295,16 @@ impl Session<'_, '_> {
         let required = match release {
             Some(release) => {
                 let details = self.problem.universe.details(release);
-                (0..details.edges.len())
+                (0..details.requirements.len())
                     .map(|edge| {
-                        let spec = &details.edges[edge].requirement.spec;
+                        let spec = &details.requirements[edge].requirement.spec;
                         let target = self.problem.bound_variable(release, edge);
                         let target = VirtualPackage::Variable(target);
-                        (target, details.edges[edge].package, spec.names_prerelease())
+                        (
+                            target,
+                            details.requirements[edge].package,
+                            spec.names_prerelease(),
+                        )
                     })
                     .collect()
             }

@@ -49,29 +49,30 @@ impl Updating {
             .cloned()
             .collect();
         let mut missing: Vec<PackageId> = (names.iter())
-            .map(|name| universe.package_id(name))
+            .map(|name| universe.catalog.package_id(name))
             .collect();
-        missing.retain(|package| !universe.is_delivered(*package));
+        missing.retain(|package| !universe.catalog.is_delivered(*package));
         if !missing.is_empty() {
             return Err(Missing::Packages(missing).into());
         }
         for (name, versions) in &self.held {
-            let package = universe.package_id(name);
+            let package = universe.catalog.package_id(name);
             if self.targets.iter().all(|(target, _)| target != name) {
                 let releases = versions.iter();
-                let releases = releases.filter_map(|version| universe.index_of(package, version));
+                let releases =
+                    releases.filter_map(|version| universe.catalog.index_of(package, version));
                 self.locked.push((package, releases.collect()));
             }
         }
         if self.may_split {
             let several = self.held.iter().filter(|(_, versions)| versions.len() > 1);
-            let several = several.map(|(name, _)| universe.package_id(name));
+            let several = several.map(|(name, _)| universe.catalog.package_id(name));
             self.split.extend(several);
         }
         for (name, moving) in &self.targets {
             if let Target::Exactly(version) = &moving.to {
-                let package = universe.package_id(name);
-                let index = universe.index_of(package, version);
+                let package = universe.catalog.package_id(name);
+                let index = universe.catalog.index_of(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
                 let scope = if self.stays_in_part(name, moving) && !allowed.is_empty() {
                     GoalScope::Of(self.owners_of(universe, name))
@@ -114,11 +115,11 @@ impl Updating {
         let owners = self.bound.get(name).into_iter().flatten();
         owners
             .filter_map(|owner| {
-                let package = universe.package_id(&owner.name);
+                let package = universe.catalog.package_id(&owner.name);
                 let index = match &owner.version {
                     // A root is all that there is of its package.
                     None => Some(0),
-                    Some(version) => universe.index_of(package, version),
+                    Some(version) => universe.catalog.index_of(package, version),
                 };
                 index.map(|index| ReleaseId { package, index })
             })

@@ -42,12 +42,12 @@ impl Updating {
             return Ok(());
         };
         // What may have several releases gets the best for each requirement anyway.
-        if moving.to != Target::Newest || self.split.contains(&universe.package_id(&name)) {
+        if moving.to != Target::Newest || self.split.contains(&universe.catalog.package_id(&name)) {
             self.stage = Stage::Best(at + 1, None);
             return Ok(());
         }
         let mut best = best.unwrap_or_else(|| {
-            let package = universe.package_id(&name);
+            let package = universe.catalog.package_id(&name);
             Best {
                 package,
                 candidates: self.best_first(universe, package),
@@ -78,7 +78,10 @@ impl Updating {
             return Ok(true);
         };
         let package = best.package;
-        let version = universe.version(ReleaseId { package, index }).clone();
+        let version = universe
+            .catalog
+            .version(ReleaseId { package, index })
+            .clone();
         if let Some(explanation) = &mut best.explanation {
             let because = explanation.finish(universe, budget)?;
             let facts = explanation.facts().cloned().collect();
@@ -134,13 +137,18 @@ impl Updating {
                 let held_back = std::mem::take(&mut best.held_back).into_iter();
                 let mut held_back: Vec<HeldBack> =
                     held_back.map(|(held_back, _)| held_back).collect();
-                if universe.is_last_resort(ReleaseId { package, index }) {
+                if universe
+                    .catalog
+                    .is_last_resort(ReleaseId { package, index })
+                {
                     // To stay at what was yanked is not to be held back from what is older.
                     let is_named = self.names_prerelease(universe, package);
                     let is_better = |version: &Version| {
-                        let other = universe.index_of(package, version);
+                        let other = universe.catalog.index_of(package, version);
                         other.is_some_and(|other| {
-                            universe.is_better_version(package, other, index, is_named)
+                            universe
+                                .catalog
+                                .is_better_version(package, other, index, is_named)
                         })
                     };
                     held_back.retain_mut(|held_back| {
@@ -150,7 +158,7 @@ impl Updating {
                 }
                 self.findings.held_back.extend(held_back);
                 self.wanted.push(goal);
-                let name = |goal: &Goal| universe.name(goal.package).clone();
+                let name = |goal: &Goal| universe.catalog.name(goal.package).clone();
                 self.wanted.sort_by_cached_key(name);
                 Ok(true)
             }
@@ -165,9 +173,9 @@ impl Updating {
     /// The candidates of a package, the best first, without regard to what was locked.
     fn best_first(&self, universe: &mut Universe, package: PackageId) -> Vec<u32> {
         let is_named = self.names_prerelease(universe, package);
-        let mut left = universe.candidates_of(package);
+        let mut left = universe.catalog.candidates_of(package);
         let mut candidates = Vec::new();
-        while let Some(best) = universe.best(package, &left, is_named) {
+        while let Some(best) = universe.catalog.best(package, &left, is_named) {
             candidates.push(best);
             left = left.intersection(&PositionSet::single(best).complement());
         }
@@ -176,7 +184,7 @@ impl Updating {
 
     /// Whether a root or what was locked names a prerelease of a package.
     fn names_prerelease(&self, universe: &mut Universe, package: PackageId) -> bool {
-        let mut releases: Vec<ReleaseId> = universe.roots().to_vec();
+        let mut releases: Vec<ReleaseId> = universe.catalog.roots().to_vec();
         for (package, allowed) in &self.locked {
             let package = *package;
             releases.extend(allowed.iter().map(|index| ReleaseId { package, index }));

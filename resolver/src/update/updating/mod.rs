@@ -174,7 +174,7 @@ impl Updating {
             Stage::Reason(rest, witness, at, mut explanation) => {
                 match explanation.finish(universe, budget) {
                     Ok(conflict) => {
-                        let name = universe.name(self.locked[at].0).clone();
+                        let name = universe.catalog.name(self.locked[at].0).clone();
                         self.findings.because.insert(name, conflict.reasons);
                         self.stage = Stage::Shrink(rest, witness);
                     }
@@ -380,7 +380,7 @@ impl Updating {
         problem.limit_to_goals(goals);
         for package in wanted {
             let reasons = explain::wanted(&mut problem, package);
-            let name = problem.universe.name(package).clone();
+            let name = problem.universe.catalog.name(package).clone();
             self.findings.because.insert(name, reasons);
         }
         self.findings.is_minimal = self.split.is_empty();

@@ -1,59 +1,99 @@
-//! What decides which releases may be chosen and which are preferred.
+//! The policy: which releases are candidates, which are preferred, and what overrides say.
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::CompiledIndex;
-use crate::request::{Locked, Preference, PrereleasePolicy};
+use crate::request::{Locked, Preference, PrereleasePolicy, SolveOptions};
 
+use super::PackageId;
 use super::candidates::{Candidates, Eligibility};
-use super::{ReleaseId, Universe};
 
-/// What is locked where nothing is.
-static NOTHING: Locked = Locked::NOTHING;
+/// The lock of a request without a lock.
+static NO_LOCK: Locked = Locked::NOTHING;
 
-/// What decides which releases may be chosen and which are preferred.
+/// The rules of a request that decide which releases are candidates and which are preferred.
 #[derive(Debug, Default)]
-pub(super) struct Preferences {
+pub(crate) struct Policy {
     prerelease: PrereleasePolicy,
     prefer: Preference,
     exclude_newer: Option<Timestamp>,
-    /// What was published too late, of the packages that were delivered.
+    /// Delivered releases that were published after the cut-off date.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
-    /// What is locked, if anything is.
+    /// The lock, if it says anything.
     locked: Option<Box<Locked>>,
     locked_versions: FxHashMap<PackageName, Vec<Version>>,
     kept_versions: FxHashMap<PackageName, Vec<Version>>,
+    /// Specs that replace those of every requirement on a package.
+    overrides: FxHashMap<PackageId, Spec>,
 }
 
-impl Preferences {
-    pub(super) fn new(prerelease: PrereleasePolicy, locked: Locked) -> Self {
-        let mut preferences = Self {
-            prerelease,
+impl Policy {
+    pub(crate) fn new(options: &SolveOptions, locked: Locked) -> Self {
+        let mut policy = Self {
+            prerelease: options.prerelease,
+            prefer: options.prefer,
+            exclude_newer: options.exclude_newer,
             ..Self::default()
         };
         if !locked.is_nothing() {
             let kept = locked.kept.iter().map(|(name, version)| (name, version));
-            preferences.locked_versions = by_package(locked.releases());
-            preferences.kept_versions = by_package(kept);
-            preferences.locked = Some(Box::new(locked));
+            policy.locked_versions = by_package(locked.releases());
+            policy.kept_versions = by_package(kept);
+            policy.locked = Some(Box::new(locked));
         }
-        preferences
+        policy
     }
 
-    pub(super) fn locked(&self) -> &Locked {
-        self.locked.as_deref().unwrap_or(&NOTHING)
+    pub(crate) fn prerelease(&self) -> PrereleasePolicy {
+        self.prerelease
     }
 
-    /// The versions of a package that are locked, in any order.
+    /// Whether publication dates are needed, which compiled indexes do not hold.
+    pub(crate) fn needs_dates(&self) -> bool {
+        self.exclude_newer.is_some()
+    }
+
+    /// Replaces the spec of every requirement on a package. No release may have been delivered before.
+    pub(super) fn override_spec(&mut self, package: PackageId, spec: Spec) {
+        self.overrides.insert(package, spec);
+    }
+
+    /// The overrides, in no particular order.
+    pub(super) fn overrides(&self) -> impl Iterator<Item = (PackageId, &Spec)> {
+        let overrides = self.overrides.iter();
+        overrides.map(|(package, spec)| (*package, spec))
+    }
+
+    /// The spec that replaces those of all requirements on a package.
+    pub(crate) fn overriding(&self, package: PackageId) -> Option<&Spec> {
+        if self.overrides.is_empty() {
+            return None;
+        }
+        self.overrides.get(&package)
+    }
+
+    /// What a requirement means, and its stated spec if an override replaces it.
+    pub(super) fn effective_spec(&self, package: PackageId, stated: Spec) -> (Spec, Option<Spec>) {
+        match self.overriding(package) {
+            Some(spec) => (spec.clone(), Some(stated)),
+            None => (stated, None),
+        }
+    }
+
+    pub(crate) fn locked(&self) -> &Locked {
+        self.locked.as_deref().unwrap_or(&NO_LOCK)
+    }
+
+    /// The locked versions of a package, in no particular order.
     pub(super) fn locked_versions(&self, package: &PackageName) -> &[Version] {
         let versions = self.locked_versions.get(package);
         versions.map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps in mind which releases were published too late.
-    pub(super) fn note_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
+    /// Records which releases were published after the cut-off date.
+    pub(super) fn record_too_new(&mut self, name: &PackageName, records: &[IndexRecord]) {
         let Some(cutoff) = self.exclude_newer else {
             return;
         };
@@ -67,17 +107,23 @@ impl Preferences {
         }
     }
 
-    /// Whether no release of any package is preferred but for being the newest.
+    /// Whether a version was published after the cut-off date.
+    pub(super) fn is_too_new(&self, package: &PackageName, version: &Version) -> bool {
+        let too_new = self.too_new.get(package);
+        too_new.is_some_and(|versions| versions.contains(version))
+    }
+
+    /// Whether the newest release of every package is preferred.
     #[inline]
-    pub(super) fn keep_default_order(&self) -> bool {
+    pub(super) fn prefers_newest(&self) -> bool {
         self.locked_versions.is_empty()
             && self.kept_versions.is_empty()
             && self.too_new.is_empty()
             && self.prefer == Preference::Newest
     }
 
-    /// What decides among the releases of a package of an index; nothing if every one may be
-    /// chosen and the newest is the best.
+    /// The candidates of a package of an index; `None` if all releases are candidates and the newest is
+    /// the best.
     #[inline]
     pub(super) fn candidates(
         &self,
@@ -85,7 +131,7 @@ impl Preferences {
         number: u32,
         name: impl FnOnce() -> PackageName,
     ) -> Option<Box<Candidates>> {
-        if index.has_default_order(number) && self.keep_default_order() {
+        if index.has_default_order(number) && self.prefers_newest() {
             return None;
         }
         self.candidates_among(index, number, &name())
@@ -127,7 +173,7 @@ impl Preferences {
     }
 }
 
-/// Versions by the package that they are of.
+/// Versions by package.
 fn by_package<'lock>(
     releases: impl Iterator<Item = (&'lock PackageName, &'lock Version)>,
 ) -> FxHashMap<PackageName, Vec<Version>> {
@@ -137,28 +183,4 @@ fn by_package<'lock>(
         of_package.push(version.clone());
     }
     versions
-}
-
-impl Universe {
-    /// Says which releases are better and which are out of the question. Nothing may have been
-    /// delivered before.
-    pub(crate) fn prefer(&mut self, prefer: Preference, exclude_newer: Option<Timestamp>) {
-        self.preferences.prefer = prefer;
-        self.preferences.exclude_newer = exclude_newer;
-    }
-
-    /// Whether a release was published too late to be chosen.
-    pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
-        let too_new = self.preferences.too_new.get(self.name(release.package));
-        too_new.is_some_and(|versions| versions.contains(self.version(release)))
-    }
-
-    /// Whether dates of publication have to be known, which compiled indexes do not hold.
-    pub(crate) fn needs_dates(&self) -> bool {
-        self.preferences.exclude_newer.is_some()
-    }
-
-    pub(crate) fn prerelease_policy(&self) -> PrereleasePolicy {
-        self.preferences.prerelease
-    }
 }

@@ -1,0 +1,228 @@
+//! Delivery of releases, and interning of package names.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
+
+use super::loaded_index::InternedPackage;
+use super::{Catalog, Delivered, PackageFacts, PackageId};
+use crate::index::{CompiledIndex, NONE, to_u32, width};
+use crate::supply::Supply;
+use crate::universe::candidates::Candidates;
+
+impl Catalog {
+    /// Interns a package name.
+    pub(crate) fn package_id(&mut self, name: &PackageName) -> PackageId {
+        if let Some(known) = self.package_ids.get(name) {
+            return *known;
+        }
+        if let Some((loaded, number)) = self.indexes.find_package(name.as_str()) {
+            return self.package_id_in(loaded, number);
+        }
+        self.add_by_name(name)
+    }
+
+    /// Adds a package that no attached index has and that was not interned.
+    fn add_by_name(&mut self, name: &PackageName) -> PackageId {
+        let id = self.add_package(None, PackageFacts::named(name));
+        self.package_ids.insert(name.clone(), id);
+        id
+    }
+
+    /// Interns a package name of a loaded index.
+    #[inline]
+    pub(in crate::universe) fn package_id_in(&mut self, loaded: u32, number: u32) -> PackageId {
+        match self.indexes.get(loaded).package(number).id() {
+            Some(known) => known,
+            None => self.intern_in(loaded, number),
+        }
+    }
+
+    #[inline(never)]
+    fn intern_in(&mut self, loaded: u32, number: u32) -> PackageId {
+        let id = self.find_or_add(loaded, number);
+        self.connect(loaded, number, id);
+        id
+    }
+
+    /// The package of a name of a loaded index that was not met there before.
+    fn find_or_add(&mut self, loaded: u32, number: u32) -> PackageId {
+        let index = self.indexes.index(loaded);
+        if self.indexes.first_attached() == Some(loaded) && !index.releases(number).is_empty() {
+            return self.add_delivered(loaded, number);
+        }
+        let name = index.name_text(number);
+        if let Some(known) = self.package_ids.get(name) {
+            *known
+        } else if let Some((other, number_there)) = self.indexes.find_package(name) {
+            if other == loaded {
+                self.add_delivered(loaded, number)
+            } else {
+                self.package_id_in(other, number_there)
+            }
+        } else {
+            let name = index.name(number);
+            self.add_by_name(&name)
+        }
+    }
+
+    /// Records which package a name of a loaded index is, whether or not the package comes from there.
+    #[inline]
+    fn connect(&mut self, loaded: u32, number: u32, package: PackageId) {
+        let is_simple = self.policy.overriding(package).is_none()
+            && self.find_delivered(package).is_some_and(|delivered| {
+                delivered.loaded == loaded
+                    && delivered.has_default_order
+                    && width(delivered.count) == 1
+            });
+        let package = InternedPackage::new(package, is_simple);
+        self.indexes.get_mut(loaded).set_package(number, package);
+    }
+
+    /// Adds a package that comes from an attached index.
+    #[inline]
+    fn add_delivered(&mut self, loaded: u32, number: u32) -> PackageId {
+        let (delivered, candidates) = self.releases_in(loaded, number, None);
+        let facts = PackageFacts {
+            candidates,
+            ..PackageFacts::default()
+        };
+        self.add_package(Some(delivered), facts)
+    }
+
+    /// Takes the releases of a package from a loaded index.
+    fn deliver_from(&mut self, package: PackageId, loaded: u32, number: u32) {
+        let name = self.facts(package).name.get();
+        let (delivered, candidates) = self.releases_in(loaded, number, name);
+        self.packages[package.position()].delivered = Some(delivered);
+        self.facts[package.position()].candidates = candidates;
+    }
+
+    /// Where the releases of a name of a loaded index are, and which are candidates.
+    #[inline]
+    fn releases_in(
+        &self,
+        loaded: u32,
+        number: u32,
+        name: Option<&PackageName>,
+    ) -> (Delivered, Option<Box<Candidates>>) {
+        let index = self.index(loaded);
+        let releases = index.releases(number);
+        let candidates = self.policy.candidates(index, number, || {
+            name.cloned().unwrap_or_else(|| index.name(number))
+        });
+        let delivered = Delivered {
+            loaded,
+            name: number,
+            first: releases.start,
+            count: releases.end - releases.start,
+            has_default_order: candidates.is_none(),
+        };
+        (delivered, candidates)
+    }
+
+    /// Attaches a whole index: its packages need not be requested. Packages that were delivered before
+    /// keep their releases, and indexes that were attached before are preferred.
+    pub(crate) fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
+        let loaded = self.indexes.add(Some(source), index);
+        for id in (0..to_u32(self.packages.len())).map(PackageId) {
+            // A package whose name was not read comes from another attached index.
+            let index = self.indexes.index(loaded);
+            let name = self.facts(id).name.get();
+            let name = name.filter(|_| !self.is_model(id));
+            let Some(number) = name.and_then(|name| index.find(name.as_str())) else {
+                continue;
+            };
+            let has_releases = !index.releases(number).is_empty();
+            if has_releases && !self.is_delivered(id) {
+                self.deliver_from(id, loaded, number);
+            }
+            self.connect(loaded, number, id);
+        }
+        if self.indexes.first_attached().is_none() {
+            self.class_names.connect(&mut self.indexes, loaded);
+        }
+        self.indexes.attach(loaded);
+    }
+
+    /// Takes what a registry has of a package. Records of other packages are ignored.
+    pub(crate) fn provide(&mut self, name: &PackageName, supply: Supply) {
+        let package = self.package_id(name);
+        match supply {
+            Supply::Unknown => self.deliver(package, None, &[]),
+            Supply::Releases {
+                source,
+                mut records,
+            } => {
+                records.retain(|record| record.name == *name);
+                self.deliver(package, Some(source), &records);
+            }
+        }
+    }
+
+    /// Takes all releases of a package. A second delivery is ignored.
+    pub(super) fn deliver(
+        &mut self,
+        package: PackageId,
+        source: Option<ReleaseSource>,
+        records: &[IndexRecord],
+    ) {
+        if self.is_delivered(package) {
+            return;
+        }
+        if records.is_empty() {
+            self.packages[package.position()].delivered = Some(Delivered {
+                loaded: NONE,
+                name: NONE,
+                first: 0,
+                count: 0,
+                has_default_order: true,
+            });
+            return;
+        }
+        let name = self.name(package).clone();
+        self.policy.record_too_new(&name, records);
+        let index = Arc::new(CompiledIndex::compile(records));
+        let number = index.find(name.as_str()).expect("the records are of it");
+        let loaded = self.indexes.add(source, index);
+        self.deliver_from(package, loaded, number);
+        self.connect(loaded, number, package);
+    }
+
+    /// Keeps the specs of the only release of a package with the text that they were written as.
+    pub(super) fn keep_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
+        let delivered = *self.delivered(package);
+        let loaded = self.indexes.get_mut(delivered.loaded);
+        let index = Arc::clone(loaded.index());
+        for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
+            loaded.set_spec(index.edge_spec(edge), &requirement.spec);
+        }
+    }
+
+    /// Replaces the specs of requirements. No release may have been delivered before.
+    pub(crate) fn override_requirements(&mut self, overrides: BTreeMap<PackageName, Spec>) {
+        for (name, spec) in overrides {
+            let package = self.package_id(&name);
+            self.policy.override_spec(package, spec);
+        }
+    }
+
+    /// The specs that replace those of requirements.
+    pub(crate) fn overrides(&self) -> BTreeMap<PackageName, Spec> {
+        let overrides = self.policy.overrides();
+        overrides
+            .map(|(package, spec)| (self.name(package).clone(), spec.clone()))
+            .collect()
+    }
+}
+
+impl PackageFacts {
+    /// A package that is known by name.
+    pub(super) fn named(name: &PackageName) -> Self {
+        Self {
+            name: OnceLock::from(name.clone()),
+            ..Self::default()
+        }
+    }
+}

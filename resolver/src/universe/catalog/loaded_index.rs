@@ -1,0 +1,211 @@
+//! Compiled indexes that the solver has loaded, and which package or class each of their names is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pkgres_manifest::{ReleaseSource, Spec};
+use smallvec::SmallVec;
+
+use super::{ClassId, PackageId};
+use crate::index::{CompiledIndex, to_u32};
+
+/// The loaded indexes, each of many packages or of one.
+#[derive(Debug, Default)]
+pub(in crate::universe) struct LoadedIndexes {
+    all: Vec<LoadedIndex>,
+    /// The indexes whose packages need not be requested from a registry, in order of preference.
+    attached: SmallVec<[u32; 2]>,
+}
+
+impl LoadedIndexes {
+    /// Adds an index; returns its number.
+    pub(super) fn add(&mut self, source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> u32 {
+        self.all.push(LoadedIndex::new(source, index));
+        to_u32(self.all.len() - 1)
+    }
+
+    /// Marks an index as one whose packages need not be requested.
+    pub(super) fn attach(&mut self, loaded: u32) {
+        self.attached.push(loaded);
+    }
+
+    /// The attached index that is preferred over the others.
+    #[inline]
+    pub(super) fn first_attached(&self) -> Option<u32> {
+        self.attached.first().copied()
+    }
+
+    /// The attached index, if there is exactly one.
+    pub(in crate::universe) fn only_attached(&self) -> Option<u32> {
+        match self.attached[..] {
+            [loaded] => Some(loaded),
+            _ => None,
+        }
+    }
+
+    /// The first attached index that has releases of a package, and the number of the name in it.
+    pub(super) fn find_package(&self, name: &str) -> Option<(u32, u32)> {
+        self.attached.iter().find_map(|loaded| {
+            let index = self.index(*loaded);
+            let number = index.find(name)?;
+            (!index.releases(number).is_empty()).then_some((*loaded, number))
+        })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &LoadedIndex> {
+        self.all.iter()
+    }
+
+    pub(super) fn find(&self, loaded: u32) -> Option<&LoadedIndex> {
+        self.all.get(loaded as usize)
+    }
+
+    #[inline]
+    pub(in crate::universe) fn get(&self, loaded: u32) -> &LoadedIndex {
+        &self.all[loaded as usize]
+    }
+
+    #[inline]
+    pub(in crate::universe) fn get_mut(&mut self, loaded: u32) -> &mut LoadedIndex {
+        &mut self.all[loaded as usize]
+    }
+
+    #[inline]
+    pub(in crate::universe) fn index(&self, loaded: u32) -> &Arc<CompiledIndex> {
+        &self.get(loaded).index
+    }
+}
+
+/// A loaded index.
+#[derive(Debug)]
+pub(in crate::universe) struct LoadedIndex {
+    index: Arc<CompiledIndex>,
+    pub(super) source: Option<ReleaseSource>,
+    /// The interned package of each package name.
+    packages: Vec<InternedPackage>,
+    /// The interned class of each class name, counted from 1; 0, or beyond the end, if the class was not
+    /// interned.
+    classes: Vec<u32>,
+    /// Specs that were read.
+    specs: HashMap<u32, Spec, rustc_hash::FxBuildHasher>,
+    has_no_classes: bool,
+}
+
+impl LoadedIndex {
+    fn new(source: Option<ReleaseSource>, index: Arc<CompiledIndex>) -> Self {
+        Self {
+            packages: vec![InternedPackage::default(); index.name_count() as usize],
+            classes: Vec::new(),
+            specs: HashMap::default(),
+            has_no_classes: index.has_no_classes(),
+            index,
+            source,
+        }
+    }
+
+    #[inline]
+    pub(in crate::universe) fn index(&self) -> &Arc<CompiledIndex> {
+        &self.index
+    }
+
+    /// Whether it is known that no release has classes.
+    #[inline]
+    pub(in crate::universe) fn has_no_classes(&self) -> bool {
+        self.has_no_classes
+    }
+
+    /// The package of a name, if it was interned.
+    #[inline]
+    pub(in crate::universe) fn package(&self, name: u32) -> InternedPackage {
+        self.packages[name as usize]
+    }
+
+    /// The package that a requirement is on, if it was interned.
+    pub(in crate::universe) fn target(&self, edge: usize) -> Option<PackageId> {
+        self.package(self.index.edge_target(edge)).id()
+    }
+
+    #[inline]
+    pub(super) fn set_package(&mut self, name: u32, package: InternedPackage) {
+        self.packages[name as usize] = package;
+    }
+
+    /// The class of a class name, if it was interned.
+    pub(super) fn class(&self, name: u32) -> Option<ClassId> {
+        let class = self.classes.get(name as usize)?;
+        class.checked_sub(1).map(ClassId)
+    }
+
+    pub(super) fn set_class(&mut self, name: u32, class: ClassId) {
+        let length = name as usize + 1;
+        if self.classes.len() < length {
+            self.classes.resize(length, 0);
+        }
+        self.classes[name as usize] = class.0 + 1;
+    }
+
+    /// A spec.
+    pub(in crate::universe) fn spec(&self, number: u32) -> Spec {
+        if let Some(known) = self.specs.get(&number) {
+            return known.clone();
+        }
+        self.index.spec(number)
+    }
+
+    /// A spec, which is kept for the next time.
+    pub(in crate::universe) fn cached_spec(&mut self, number: u32) -> Spec {
+        let spec = self.specs.entry(number);
+        spec.or_insert_with(|| self.index.spec(number)).clone()
+    }
+
+    /// Keeps a spec with the text that it was written as, which the index does not hold.
+    pub(super) fn set_spec(&mut self, number: u32, spec: &Spec) {
+        self.specs.entry(number).or_insert_with(|| spec.clone());
+    }
+}
+
+/// The interned package of a name of an index, if it has one.
+///
+/// The search looks at this for each requirement, so it is one number that also says whether the package is
+/// [simple](Self::is_simple), as nearly all are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::universe) struct InternedPackage(u32);
+
+/// Tag bit: the package is [simple](InternedPackage::is_simple).
+const SIMPLE: u32 = 1 << 31;
+
+impl InternedPackage {
+    pub(super) fn new(package: PackageId, is_simple: bool) -> Self {
+        let from_one = to_u32(package.position() + 1);
+        assert!(from_one < SIMPLE, "there are fewer packages");
+        Self(from_one | if is_simple { SIMPLE } else { 0 })
+    }
+
+    #[inline]
+    pub(in crate::universe) fn id(self) -> Option<PackageId> {
+        (self.0 & !SIMPLE).checked_sub(1).map(PackageId)
+    }
+
+    /// Whether requirements on the package allow what the index says, and sets of its releases take one word.
+    /// This never changes: a package is delivered once, and overrides are known before that.
+    #[inline]
+    pub(in crate::universe) fn is_simple(self) -> bool {
+        self.0 & SIMPLE != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interned_package_reads_back() {
+        assert_eq!(InternedPackage::default().id(), None);
+        for is_simple in [false, true] {
+            let package = InternedPackage::new(PackageId(0), is_simple);
+            assert_eq!(package.id(), Some(PackageId(0)));
+            assert_eq!(package.is_simple(), is_simple);
+            assert_ne!(package, InternedPackage::default());
+        }
+    }
+}

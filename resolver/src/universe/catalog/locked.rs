@@ -1,0 +1,71 @@
+//! The releases to which the lock binds requirements.
+
+use pkgres_manifest::{ObjectId, Version};
+
+use super::{Catalog, PackageId, ReleaseId};
+use crate::request::LockedObject;
+use crate::set::PositionSet;
+
+impl Catalog {
+    /// The locked versions of a package, in no particular order.
+    pub(crate) fn locked_versions(&self, package: PackageId) -> &[Version] {
+        self.policy.locked_versions(self.name(package))
+    }
+
+    /// The version to which the lock binds a requirement of a release.
+    fn locked_version(
+        &self,
+        release: ReleaseId,
+        requirement: usize,
+        package: PackageId,
+    ) -> Option<&Version> {
+        let locked = self.policy.locked();
+        if self.is_model(release.package) {
+            let object = LockedObject::of(self.model()?, ObjectId(requirement));
+            let (name, version) = locked.model.get(&object)?;
+            return (name == self.name(package)).then_some(version);
+        }
+        let bindings = if self.is_root(release.package) {
+            locked.roots.get(self.name(release.package))
+        } else if locked.packages.is_empty() {
+            None
+        } else {
+            let key = (
+                self.name(release.package).clone(),
+                self.version(release).clone(),
+            );
+            locked.packages.get(&key)
+        };
+        bindings?.get(self.name(package))
+    }
+
+    /// The release to which the lock binds a requirement of a release. A root has its current version,
+    /// whatever it was when the lock was written.
+    pub(crate) fn locked_binding(
+        &self,
+        release: ReleaseId,
+        requirement: usize,
+        package: PackageId,
+    ) -> Option<u32> {
+        let version = self.locked_version(release, requirement, package)?;
+        if self.is_root(package) {
+            Some(0)
+        } else {
+            self.index_of(package, version)
+        }
+    }
+
+    /// The best release of a package with several versions for one requirement.
+    pub(crate) fn best_binding(
+        &self,
+        release: ReleaseId,
+        requirement: usize,
+        package: PackageId,
+        among: &PositionSet,
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        self.locked_binding(release, requirement, package)
+            .filter(|locked| among.contains(*locked))
+            .or_else(|| self.best(package, among, prerelease_named))
+    }
+}

@@ -1,0 +1,294 @@
+//! The catalog: packages, releases and class names, interned as dense numbers.
+//!
+//! A registry delivers the releases of a package as records, which are compiled to an index of their own, or a whole
+//! index is attached. A package gets its number when its name is first met: as a root, as the target of a
+//! requirement, or as what a registry delivered.
+
+mod class_names;
+mod deliver;
+mod loaded_index;
+mod locked;
+mod releases;
+mod roots;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
+use rustc_hash::FxBuildHasher;
+
+use super::candidates::Candidates;
+use super::policy::Policy;
+use super::{ClassId, PackageId, ReleaseId};
+use crate::index::{CompiledIndex, to_u32, width};
+use crate::set::PositionSet;
+use class_names::ClassNames;
+pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
+use roots::Roots;
+
+/// Everything that was delivered.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    policy: Policy,
+    indexes: LoadedIndexes,
+    packages: Vec<Package>,
+    /// By package.
+    facts: Vec<PackageFacts>,
+    /// The packages that do not come from attached indexes.
+    package_ids: HashMap<PackageName, PackageId, FxBuildHasher>,
+    class_names: ClassNames,
+    core: Option<PackageId>,
+    root_class: Option<ClassId>,
+    roots: Roots,
+}
+
+/// A package, as far as the search looks at it all the time.
+#[derive(Debug)]
+struct Package {
+    delivered: Option<Delivered>,
+    /// Whether a release that was looked at requires the package.
+    is_required: bool,
+}
+
+/// Where the releases of a package are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delivered {
+    /// The loaded index, and the number of the name in it; `NONE` if no registry has the package.
+    pub(super) loaded: u32,
+    pub(super) name: u32,
+    /// The first release in the loaded index.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// Whether all releases are candidates and the newest is the best.
+    pub(super) has_default_order: bool,
+}
+
+/// What is read of a package when somebody asks for it.
+#[derive(Debug, Default)]
+struct PackageFacts {
+    name: OnceLock<PackageName>,
+    versions: OnceLock<Box<[Version]>>,
+    /// `None` if all releases are candidates and the newest is the best.
+    candidates: Option<Box<Candidates>>,
+}
+
+impl Catalog {
+    /// A catalog that holds nothing but the name of the core library, which has the root class.
+    pub(super) fn new(core: Option<&PackageName>, policy: Policy) -> Self {
+        let mut catalog = Self {
+            policy,
+            ..Self::default()
+        };
+        if let Some(core) = core {
+            catalog.core = Some(catalog.package_id(core));
+            catalog.root_class = Some(catalog.class_id(&core.root_class()));
+        }
+        catalog
+    }
+
+    /// The rules by which releases are candidates and preferred.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The core library.
+    #[inline]
+    pub(super) fn core(&self) -> Option<PackageId> {
+        self.core
+    }
+
+    /// The core library, as a requirement of a package: every other package requires it.
+    #[inline]
+    pub(super) fn core_required_by(&self, package: PackageId) -> Option<PackageId> {
+        self.core.filter(|core| *core != package)
+    }
+
+    /// The class that every class without `Extends` extends.
+    #[inline]
+    pub(super) fn root_class(&self) -> Option<ClassId> {
+        self.root_class
+    }
+
+    #[inline]
+    pub(super) fn indexes(&self) -> &LoadedIndexes {
+        &self.indexes
+    }
+
+    /// A compiled index.
+    #[inline]
+    pub(super) fn index(&self, loaded: u32) -> &CompiledIndex {
+        self.indexes.index(loaded)
+    }
+
+    #[inline]
+    pub(super) fn loaded_mut(&mut self, loaded: u32) -> &mut LoadedIndex {
+        self.indexes.get_mut(loaded)
+    }
+
+    /// Whether whole indexes are attached.
+    pub(crate) fn has_attached(&self) -> bool {
+        self.indexes.first_attached().is_some()
+    }
+
+    /// Whether any known requirement names a prerelease.
+    pub(crate) fn any_names_prerelease(&self) -> bool {
+        // What a model requires is in no index.
+        self.roots.model().is_some()
+            || (self.policy.overrides()).any(|(_, spec)| spec.names_prerelease())
+            || (self.indexes.iter()).any(|loaded| loaded.index().any_names_prerelease())
+    }
+
+    /// Marks a package as required by a release that the search looked at.
+    pub(crate) fn set_required(&mut self, package: PackageId) {
+        self.packages[package.position()].is_required = true;
+    }
+
+    /// How many packages were interned.
+    pub(crate) fn package_count(&self) -> usize {
+        self.packages.len()
+    }
+
+    fn add_package(&mut self, delivered: Option<Delivered>, facts: PackageFacts) -> PackageId {
+        let id = PackageId(to_u32(self.packages.len()));
+        self.packages.push(Package {
+            delivered,
+            is_required: false,
+        });
+        self.facts.push(facts);
+        id
+    }
+
+    #[inline]
+    fn facts(&self, package: PackageId) -> &PackageFacts {
+        &self.facts[package.position()]
+    }
+
+    pub(crate) fn name(&self, package: PackageId) -> &PackageName {
+        self.facts(package).name.get_or_init(|| {
+            let delivered = self.delivered(package);
+            self.index(delivered.loaded).name(delivered.name)
+        })
+    }
+
+    /// The packages that the search reached, in no particular order. A package that was delivered
+    /// without being required is not among them: it must not show in an answer.
+    pub(crate) fn reached(&self) -> impl Iterator<Item = PackageId> {
+        let all = (0..to_u32(self.packages.len())).map(PackageId);
+        all.filter(|package| self.is_reached(*package))
+    }
+
+    /// Whether the search reached a package.
+    pub(super) fn is_reached(&self, package: PackageId) -> bool {
+        let package = &self.packages[package.position()];
+        package.is_required && package.delivered.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn is_delivered(&self, package: PackageId) -> bool {
+        self.find_delivered(package).is_some()
+    }
+
+    #[inline]
+    pub(super) fn find_delivered(&self, package: PackageId) -> Option<&Delivered> {
+        self.packages[package.position()].delivered.as_ref()
+    }
+
+    /// The releases of a package, which must have been delivered.
+    #[inline]
+    pub(super) fn delivered(&self, package: PackageId) -> &Delivered {
+        self.find_delivered(package)
+            .expect("a package is looked at only after it was delivered")
+    }
+
+    /// The loaded index of a release and its number there. In an index the releases are in the order
+    /// of their names, and those of a package in the order of their versions.
+    #[inline]
+    pub(crate) fn locate(&self, release: ReleaseId) -> (u32, u32) {
+        let delivered = self.delivered(release.package);
+        (delivered.loaded, delivered.first + release.index)
+    }
+
+    /// The compiled index of a release and its number there.
+    #[inline]
+    pub(super) fn index_of_release(&self, release: ReleaseId) -> (&CompiledIndex, u32) {
+        let (loaded, number) = self.locate(release);
+        (self.index(loaded), number)
+    }
+
+    /// Where a package comes from; `None` for roots and for packages that no registry has.
+    pub(crate) fn source(&self, package: PackageId) -> Option<&ReleaseSource> {
+        let delivered = self.delivered(package);
+        self.indexes.find(delivered.loaded)?.source.as_ref()
+    }
+
+    /// How many releases a package has.
+    #[inline]
+    pub(crate) fn release_count(&self, package: PackageId) -> u32 {
+        self.delivered(package).count
+    }
+
+    /// How many words a set of releases of a package takes.
+    #[inline]
+    pub(crate) fn width(&self, package: PackageId) -> usize {
+        width(self.delivered(package).count)
+    }
+
+    /// The releases of a package, candidates or not.
+    pub(crate) fn releases(&self, package: PackageId) -> impl Iterator<Item = ReleaseId> + use<> {
+        (0..self.release_count(package)).map(move |index| ReleaseId { package, index })
+    }
+
+    /// Interns a class name.
+    pub(crate) fn class_id(&mut self, name: &ClassName) -> ClassId {
+        self.class_names.intern(&mut self.indexes, name)
+    }
+
+    /// Interns a class name of a loaded index.
+    pub(super) fn class_id_in(&mut self, loaded: u32, number: u32) -> ClassId {
+        (self.class_names).intern_in(&mut self.indexes, loaded, number)
+    }
+
+    /// A class that a contract names.
+    pub(crate) fn class_of_contract(&self, name: &ClassName) -> ClassId {
+        let class = self.class_names.find(&self.indexes, name);
+        class.expect("the classes that contracts name were interned with their package")
+    }
+
+    pub(crate) fn class_name(&self, class: ClassId) -> &ClassName {
+        self.class_names.name(&self.indexes, class)
+    }
+
+    /// The number of a class in a loaded index, if it knows the class.
+    pub(super) fn class_number(&self, class: ClassId, loaded: u32) -> Option<u32> {
+        self.class_names.number_in(&self.indexes, class, loaded)
+    }
+
+    /// The releases of a package that define a class for other packages. A release whose classes are unknown
+    /// counts as one.
+    pub(crate) fn definers(&self, package: PackageId, class: ClassId) -> PositionSet {
+        PositionSet::of_words(self.definer_words(package, class))
+    }
+
+    /// Whether a release defines a class for other packages.
+    pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
+        let words = self.definer_words(release.package, class);
+        let word = words.get(release.index as usize / 64);
+        word.is_some_and(|word| word >> (release.index % 64) & 1 == 1)
+    }
+
+    /// The words of the set of [`definers`](Self::definers); no words if the set is empty.
+    pub(super) fn definer_words(&self, package: PackageId, class: ClassId) -> &[u64] {
+        let delivered = self.delivered(package);
+        if delivered.count == 0 {
+            return &[];
+        }
+        let inheritance = self.index(delivered.loaded).inheritance();
+        let set = match self.class_number(class, delivered.loaded) {
+            Some(number) => inheritance.definers_of(delivered.name, number),
+            None => inheritance.unknown_of(delivered.name),
+        };
+        set.map_or(&[], |at| {
+            inheritance.words_at(at as usize, self.width(package))
+        })
+    }
+}

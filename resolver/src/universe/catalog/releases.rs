@@ -1,0 +1,167 @@
+//! Versions and states of releases, and which releases of a package are candidates.
+
+use pkgres_manifest::{ArtifactDigest, Spec, Version};
+
+use super::{Catalog, PackageId, ReleaseId};
+use crate::index::to_u32;
+use crate::set::{PositionSet, bits};
+
+impl Catalog {
+    /// The versions of a package, ascending.
+    pub(crate) fn versions(&self, package: PackageId) -> &[Version] {
+        let delivered = self.delivered(package);
+        self.facts(package).versions.get_or_init(|| {
+            if delivered.count == 0 {
+                return Box::default();
+            }
+            let index = self.index(delivered.loaded);
+            let releases = delivered.first..delivered.first + delivered.count;
+            releases.map(|release| index.version(release)).collect()
+        })
+    }
+
+    pub(crate) fn version(&self, release: ReleaseId) -> &Version {
+        &self.versions(release.package)[release.index as usize]
+    }
+
+    /// The version of a release. In contrast to [`version`](Self::version), no other versions are read.
+    pub(crate) fn read_version(&self, release: ReleaseId) -> Version {
+        if let Some(versions) = self.facts(release.package).versions.get() {
+            return versions[release.index as usize].clone();
+        }
+        let (index, number) = self.index_of_release(release);
+        index.version(number)
+    }
+
+    /// The position of a version, if the package has it.
+    pub(crate) fn index_of(&self, package: PackageId, version: &Version) -> Option<u32> {
+        let at = self.versions(package).binary_search(version).ok()?;
+        Some(to_u32(at))
+    }
+
+    /// How many versions of a package are lower than one.
+    fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
+        let delivered = self.delivered(package);
+        if delivered.count == 0 {
+            return 0;
+        }
+        let index = self.index(delivered.loaded);
+        index.count_below(delivered.name, bound)
+    }
+
+    /// The releases of a package that match a spec, candidates or not.
+    pub(crate) fn versions_in(&self, package: PackageId, spec: &Spec) -> PositionSet {
+        let position = |bound: &Version| self.versions_below(package, bound);
+        let end = self.release_count(package);
+        let mut matching = PositionSet::EMPTY;
+        for interval in spec.set().intervals() {
+            let until = interval.until.as_ref().map_or(end, position);
+            let run = PositionSet::range(position(&interval.from), until);
+            matching = if matching.is_empty() {
+                run
+            } else {
+                matching.union(&run)
+            };
+        }
+        matching
+    }
+
+    pub(crate) fn is_yanked(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.index_of_release(release);
+        index.is_yanked(number)
+    }
+
+    pub(crate) fn is_prerelease(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.index_of_release(release);
+        index.is_prerelease(number)
+    }
+
+    pub(crate) fn digest(&self, release: ReleaseId) -> Option<ArtifactDigest> {
+        let (index, number) = self.index_of_release(release);
+        index.digest(number)
+    }
+
+    /// Whether a release was published after the cut-off date.
+    pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
+        let name = self.name(release.package);
+        self.policy.is_too_new(name, self.version(release))
+    }
+
+    pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {
+        let candidates = self.facts(release.package).candidates.as_ref();
+        candidates.is_some_and(|candidates| candidates.is_locked(release.index))
+    }
+
+    /// Whether a release is a candidate only because the lock keeps it.
+    pub(crate) fn is_last_resort(&self, release: ReleaseId) -> bool {
+        let candidates = self.facts(release.package).candidates.as_ref();
+        candidates.is_some_and(|candidates| candidates.is_last_resort(release.index))
+    }
+
+    /// The candidates of a package.
+    pub(crate) fn candidates_of(&self, package: PackageId) -> PositionSet {
+        match &self.facts(package).candidates {
+            Some(candidates) => candidates.all().clone(),
+            None => PositionSet::range(0, self.release_count(package)),
+        }
+    }
+
+    /// Whether all releases of a package are candidates and the newest is the best.
+    #[inline]
+    pub(crate) fn has_default_order(&self, package: PackageId) -> bool {
+        self.delivered(package).has_default_order
+    }
+
+    /// The best of some releases of a package.
+    pub(crate) fn best(
+        &self,
+        package: PackageId,
+        among: &PositionSet,
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        match &self.facts(package).candidates {
+            Some(candidates) => candidates.best(among, prerelease_named),
+            None => among.last(),
+        }
+    }
+
+    /// The best of a set of releases of a package that is given as words.
+    #[inline]
+    pub(crate) fn best_of_words(
+        &self,
+        package: PackageId,
+        words: &[u64],
+        prerelease_named: bool,
+    ) -> Option<u32> {
+        if self.has_default_order(package) {
+            return bits::last(words);
+        }
+        self.best(package, &PositionSet::of_words(words), prerelease_named)
+    }
+
+    /// Whether one release of a package is better than another by version alone.
+    pub(crate) fn is_better_version(
+        &self,
+        package: PackageId,
+        one: u32,
+        other: u32,
+        prerelease_named: bool,
+    ) -> bool {
+        match &self.facts(package).candidates {
+            Some(candidates) => candidates.is_better_version(one, other, prerelease_named),
+            None => one > other,
+        }
+    }
+
+    /// Whether no candidate is better than a release, whether or not a requirement names a prerelease.
+    pub(crate) fn is_best(&self, release: ReleaseId) -> bool {
+        let ReleaseId { package, index } = release;
+        if self.has_default_order(package) {
+            return index + 1 == self.release_count(package);
+        }
+        let all = self.candidates_of(package);
+        [false, true]
+            .iter()
+            .all(|named| self.best(package, &all, *named) == Some(index))
+    }
+}

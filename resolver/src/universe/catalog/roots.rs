@@ -1,0 +1,91 @@
+//! The roots: packages, or an object model.
+//!
+//! A package without a name of its own stands for the model, so that the search needs to know nothing of models.
+//! Nothing requires that package, and no message names it.
+
+use std::sync::Arc;
+
+use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Version};
+use smallvec::SmallVec;
+
+use super::{Catalog, PackageFacts, PackageId, ReleaseId};
+use crate::owner::Owner;
+
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    releases: SmallVec<[ReleaseId; 2]>,
+    model: Option<(Arc<ObjectModel>, PackageId)>,
+}
+
+impl Roots {
+    pub(super) fn model(&self) -> Option<&Arc<ObjectModel>> {
+        self.model.as_ref().map(|(model, _)| model)
+    }
+}
+
+impl Catalog {
+    /// Adds a package as a root.
+    pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) {
+        let package = self.package_id(&record.name);
+        if !self.is_delivered(package) {
+            let requirements = record.requirements.clone();
+            self.deliver(package, None, &[record]);
+            self.keep_specs(package, &requirements);
+        }
+        (self.roots.releases).push(ReleaseId { package, index: 0 });
+    }
+
+    /// Adds the object model as a root; returns the release that stands for it.
+    pub(in crate::universe) fn add_model(&mut self, model: Arc<ObjectModel>) -> ReleaseId {
+        // An index needs some name. A package that has the same name is another one.
+        let name = PackageName::parse("the_object_model").expect("it is a name");
+        let package = self.add_package(None, PackageFacts::named(&name));
+        self.deliver(package, None, &[IndexRecord::new(name, Version::ZERO)]);
+        let release = ReleaseId { package, index: 0 };
+        self.roots.releases.push(release);
+        self.roots.model = Some((model, package));
+        release
+    }
+
+    pub(crate) fn roots(&self) -> &[ReleaseId] {
+        &self.roots.releases
+    }
+
+    pub(crate) fn is_root(&self, package: PackageId) -> bool {
+        self.roots().iter().any(|root| root.package == package)
+    }
+
+    /// The object model, if it is a root.
+    pub(crate) fn model(&self) -> Option<&Arc<ObjectModel>> {
+        self.roots.model()
+    }
+
+    /// The release that stands for the object model.
+    pub(crate) fn model_root(&self) -> Option<ReleaseId> {
+        let (_, package) = *self.roots.model.as_ref()?;
+        Some(ReleaseId { package, index: 0 })
+    }
+
+    /// Whether a package stands for the object model.
+    #[inline]
+    pub(crate) fn is_model(&self, package: PackageId) -> bool {
+        let model = self.roots.model.as_ref();
+        model.is_some_and(|(_, model)| *model == package)
+    }
+
+    /// The name of a package, unless it stands for the object model.
+    pub(crate) fn package_name(&self, package: PackageId) -> Option<&PackageName> {
+        (!self.is_model(package)).then(|| self.name(package))
+    }
+
+    /// A release as the owner of a requirement.
+    pub(crate) fn owner(&self, release: ReleaseId) -> Owner {
+        match self.package_name(release.package) {
+            Some(name) => Owner::Release {
+                name: name.clone(),
+                version: self.read_version(release),
+            },
+            None => Owner::ObjectModel,
+        }
+    }
+}

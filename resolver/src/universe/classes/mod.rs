@@ -1,0 +1,370 @@
+//! The classes of releases: what they extend, and which required packages define that.
+//!
+//! Most of it is in the compiled index: for each class that a release extends, the only required package that can
+//! define it, the releases of that package that do, and the releases that share this. That holds if all
+//! requirements are on packages of the same index. Otherwise the search works with the [table](ClassTable) of a
+//! release, and looks each class up in every required package.
+
+mod may_inherit;
+mod requirements;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pkgres_manifest::{ClassName, Package};
+use rustc_hash::FxHashMap;
+
+use super::catalog::Catalog;
+use super::requirements::{PackageRequirement, Requirements, SetId};
+use super::{ClassId, PackageId, ReleaseId};
+use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_cycles, to_u32};
+use crate::set::bits;
+pub(crate) use requirements::{ClassRequirement, ClassRequirements, OnlyDefiner};
+
+/// What is known of classes.
+#[derive(Debug, Default)]
+pub(crate) struct Classes {
+    /// By loaded index, number of the table, and whether it is a table of the core library.
+    tables: FxHashMap<(u32, u32, bool), Arc<ClassTable>>,
+    contents: FxHashMap<ReleaseId, PackageContents>,
+    /// The candidates of the core library that define a class; `None` if there are none.
+    core_definers: FxHashMap<ClassId, Option<SetId>>,
+    /// The releases that share what they extend, by package, class, the package that defines it, and what the
+    /// release requires.
+    extenders: FxHashMap<(PackageId, ClassId, PackageId, u32), SetId>,
+}
+
+/// The classes of a release with their properties, which only object models need.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum PackageContents {
+    #[default]
+    NotRequested,
+    /// No registry has them.
+    Unavailable,
+    Known(Arc<Package>),
+}
+
+/// Where a class that is extended is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parent {
+    /// The class of this number in the same release.
+    Own(u32),
+    /// The class with this number in [`ClassTable::external`], which a required package must define.
+    External(u32),
+}
+
+/// A class of a release.
+#[derive(Debug)]
+pub(crate) struct ClassNode {
+    pub(crate) name: ClassId,
+    pub(crate) parents: Box<[Parent]>,
+}
+
+/// The classes of a release whose classes are known.
+#[derive(Debug)]
+pub(crate) struct ClassTable {
+    /// All classes, including those that only the release itself can use, sorted by name.
+    pub(crate) classes: Box<[ClassNode]>,
+    /// The number of each class, sorted by its id.
+    positions: Box<[(ClassId, u32)]>,
+    /// The classes that required packages must define, in the order in which they are extended.
+    pub(crate) external: Box<[ClassId]>,
+    /// Whether classes of the release extend each other in a cycle. Such a release is no candidate, whatever
+    /// else is chosen.
+    pub(crate) has_cycle: bool,
+}
+
+impl ClassTable {
+    /// The number of a class in the release.
+    pub(crate) fn position(&self, name: ClassId) -> Option<u32> {
+        let at = self
+            .positions
+            .binary_search_by_key(&name, |(id, _)| *id)
+            .ok()?;
+        Some(self.positions[at].1)
+    }
+
+    /// The classes of the release that extend a class of others, by name.
+    pub(crate) fn extenders(&self, class: ClassId) -> Vec<ClassId> {
+        let Some(position) = self.external.iter().position(|other| *other == class) else {
+            return Vec::new();
+        };
+        let is_parent =
+            |parent: &Parent| matches!(parent, Parent::External(at) if *at as usize == position);
+        let extending = self
+            .classes
+            .iter()
+            .filter(|node| node.parents.iter().any(is_parent));
+        extending.map(|node| node.name).collect()
+    }
+
+    /// A cycle of classes, each of which extends the next; empty if there is none.
+    pub(crate) fn own_cycle(&self) -> Vec<ClassId> {
+        let leads = leading(&self.classes);
+        let mut path: Vec<u32> = Vec::new();
+        let mut seen: FxHashMap<u32, usize> = FxHashMap::default();
+        let first = (0..).zip(&leads).find(|(_, leads)| **leads);
+        let mut next = first.map(|(class, _)| class);
+        while let Some(class) = next {
+            if let Some(begin) = seen.insert(class, path.len()) {
+                let cycle = path[begin..].iter();
+                return cycle.map(|at| self.classes[*at as usize].name).collect();
+            }
+            path.push(class);
+            let mut parents = self.classes[class as usize].parents.iter();
+            next = parents.find_map(|parent| match parent {
+                Parent::Own(parent) if leads[*parent as usize] => Some(*parent),
+                _ => None,
+            });
+        }
+        Vec::new()
+    }
+}
+
+impl Classes {
+    /// Takes the classes of a release with their properties. `None` means that no registry has them.
+    pub(super) fn provide(
+        &mut self,
+        catalog: &mut Catalog,
+        release: ReleaseId,
+        classes: Option<Arc<Package>>,
+    ) {
+        let contents = match classes {
+            Some(package) => {
+                // No release that was looked at may define these classes.
+                for class in classes_of_contracts(&package) {
+                    catalog.class_id(class);
+                }
+                PackageContents::Known(package)
+            }
+            None => PackageContents::Unavailable,
+        };
+        self.contents.insert(release, contents);
+    }
+
+    /// The classes of a release with their properties.
+    pub(crate) fn contents(&self, release: ReleaseId) -> &PackageContents {
+        let contents = self.contents.get(&release);
+        contents.unwrap_or(&PackageContents::NotRequested)
+    }
+
+    /// The classes of a release, if they are known.
+    pub(super) fn table(
+        &mut self,
+        catalog: &mut Catalog,
+        release: ReleaseId,
+    ) -> Option<Arc<ClassTable>> {
+        let (loaded, number) = catalog.locate(release);
+        let index = Arc::clone(catalog.indexes().index(loaded));
+        let table = index.table(number)?;
+        let is_core = catalog.core() == Some(release.package);
+        let key = (loaded, table, is_core);
+        if let Some(known) = self.tables.get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let new = Arc::new(ClassTable::read(catalog, loaded, &index, table, is_core));
+        self.tables.insert(key, Arc::clone(&new));
+        Some(new)
+    }
+}
+
+/// The classes that the contracts of a package name.
+fn classes_of_contracts(package: &Package) -> impl Iterator<Item = &ClassName> {
+    let classes = package.classes.iter().flat_map(BTreeMap::values);
+    let properties = classes.flat_map(|class| &class.properties);
+    properties.flat_map(|property| property.contract.value.classes())
+}
+
+impl ClassTable {
+    fn read(
+        catalog: &mut Catalog,
+        loaded: u32,
+        index: &CompiledIndex,
+        table: u32,
+        is_core: bool,
+    ) -> Self {
+        let own = index.table_classes(table);
+        let mut external: FirstSeen<ClassId> = FirstSeen::default();
+        let mut classes = Vec::with_capacity(own.len());
+        for (position, class) in own.iter().enumerate() {
+            let name = catalog.class_id_in(loaded, *class);
+            let parent_numbers = index.parents(table, position);
+            let implicit = catalog
+                .root_class()
+                .filter(|root| parent_numbers.len() == 0 && !(is_core && *root == name));
+            let mut parents = Vec::with_capacity(parent_numbers.len().max(1));
+            for parent in parent_numbers {
+                parents.push(match parent {
+                    ParentNumber::Own(own) => Parent::Own(own),
+                    ParentNumber::External(at) => {
+                        let class = index.externals(table)[at as usize];
+                        let class = catalog.class_id_in(loaded, class);
+                        Parent::External(external.number(class))
+                    }
+                });
+            }
+            if let Some(root) = implicit {
+                let root_name = catalog.class_name(root);
+                let own_root = index
+                    .find_class(root_name.as_str())
+                    .and_then(|root| own.binary_search(&root).ok());
+                parents.push(match own_root {
+                    Some(position) => Parent::Own(to_u32(position)),
+                    None => Parent::External(external.number(root)),
+                });
+            }
+            classes.push(ClassNode {
+                name,
+                parents: parents.into_boxed_slice(),
+            });
+        }
+        let names = classes.iter().map(|class| class.name);
+        let mut positions: Box<[(ClassId, u32)]> = names.zip(0_u32..).collect();
+        positions.sort_unstable();
+        Self {
+            positions,
+            has_cycle: leading(&classes).contains(&true),
+            classes: classes.into_boxed_slice(),
+            external: external.things().into(),
+        }
+    }
+}
+
+/// Shortcuts: what the compiled indexes say of all classes of a release or package at once.
+impl Catalog {
+    /// Whether it is known that no release of an index has classes.
+    #[inline]
+    fn has_no_classes(&self, release: ReleaseId) -> bool {
+        let loaded = self.delivered(release.package).loaded;
+        self.indexes().get(loaded).has_no_classes()
+    }
+
+    /// Whether no class of a package can be part of a cycle or have the name of another package's class;
+    /// `None` if the package does not come from the only attached index.
+    pub(crate) fn has_separate_classes(&self, package: PackageId) -> Option<bool> {
+        let loaded = self.indexes().only_attached()?;
+        let delivered = self.delivered(package);
+        let inheritance = self.index(loaded).inheritance();
+        let mut releases = delivered.first..delivered.first + delivered.count;
+        // Every class extends what the core library extends.
+        let ends_here = self.core() != Some(package)
+            || releases.all(|release| inheritance.links(release).is_empty());
+        (delivered.loaded == loaded).then(|| inheritance.is_harmless(delivered.name) && ends_here)
+    }
+
+    /// Whether the only attached index neither refers to the package of a release that is not in it nor defines
+    /// a class with the name of one of its classes.
+    pub(crate) fn is_separate_release(&self, release: ReleaseId) -> bool {
+        let Some(attached) = self.indexes().only_attached() else {
+            return false;
+        };
+        let all = self.index(attached);
+        let is_named = || all.find(self.name(release.package).as_str()).is_some();
+        if self.has_no_classes(release) {
+            return !is_named();
+        }
+        let (index, number) = self.index_of_release(release);
+        let Some(table) = index.table(number) else {
+            return !is_named();
+        };
+        let is_defined_there = |class: &u32| {
+            let class = all.find_class(index.class_text(*class));
+            class.is_some_and(|class| all.inheritance().home(class).is_some())
+        };
+        // Every class extends what the core library extends.
+        let ends_here = self.core() != Some(release.package) || index.externals(table).is_empty();
+        ends_here
+            && !index.inheritance().has_cycle(table)
+            && !is_named()
+            && !index.table_classes(table).iter().any(is_defined_there)
+    }
+
+    /// Whether no class of a release extends another one, even implicitly.
+    pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
+        if self.has_no_classes(release) {
+            return true;
+        }
+        let (index, number) = self.index_of_release(release);
+        let extends = index.inheritance().extends(number);
+        extends.nothing(self.root_class().is_some())
+    }
+
+    /// Whether a release is one of the core library that defines the root class itself.
+    fn defines_root_class(&self, release: ReleaseId) -> bool {
+        let is_core = self.core() == Some(release.package);
+        is_core && (self.root_class()).is_some_and(|root| self.defines(release, root))
+    }
+
+    /// Whether it is known that no package of an index but the core library defines the root class.
+    fn only_core_defines_root_class(&self, loaded: u32, root: ClassId) -> bool {
+        let inheritance = self.index(loaded).inheritance();
+        let number = self.class_number(root, loaded);
+        let home = number.and_then(|root| inheritance.home(root));
+        let is_in_core = home.is_none_or(|home| {
+            let package = self.indexes().get(loaded).package(home).id();
+            package == self.core() && inheritance.is_harmless(home)
+        });
+        is_in_core && !inheritance.any_unknown()
+    }
+}
+
+impl Requirements {
+    /// Whether it is known from the index alone that any releases that meet the requirements of a release
+    /// define all classes that it extends.
+    pub(super) fn define_all_classes(
+        &self,
+        catalog: &Catalog,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+    ) -> bool {
+        if catalog.has_no_classes(release) {
+            return true;
+        }
+        let (index, number) = catalog.index_of_release(release);
+        let extends = index.inheritance().extends(number);
+        let are_as_indexed = || (requirements.iter()).all(|requirement| requirement.is_as_indexed);
+        extends.nothing(catalog.root_class().is_some())
+            || extends.nothing(false) && catalog.defines_root_class(release)
+            || extends.names_what_is_required()
+                && are_as_indexed()
+                && (!extends.is_implicit()
+                    || self.define_root_class(catalog, release, requirements))
+    }
+
+    /// Whether all releases of the core library that a release allows define the root class.
+    fn define_root_class(
+        &self,
+        catalog: &Catalog,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+    ) -> bool {
+        let Some(root) = catalog.root_class() else {
+            return true;
+        };
+        let loaded = catalog.delivered(release.package).loaded;
+        if catalog.core() == Some(release.package)
+            || !catalog.only_core_defines_root_class(loaded, root)
+        {
+            return false;
+        }
+        // The core library is required first.
+        requirements.first().is_some_and(|requirement| {
+            let allowed = self.allowed_words(catalog, requirement);
+            let defining = catalog.definer_words(requirement.target, root);
+            defining.len() == allowed.len() && bits::is_subset(allowed, defining)
+        })
+    }
+}
+
+/// For each class whether it leads to classes that extend each other in a cycle.
+fn leading(classes: &[ClassNode]) -> Vec<bool> {
+    let mut pairs = Vec::new();
+    for (class, node) in (0..).zip(classes) {
+        for parent in &node.parents {
+            if let Parent::Own(parent) = parent {
+                pairs.push((*parent, class));
+            }
+        }
+    }
+    leading_to_cycles(to_u32(classes.len()), pairs)
+}

@@ -1,0 +1,411 @@
+//! The requirements of releases: as numbers for the search, as texts for people.
+//!
+//! A requirement allows a set of the candidates of its target, and releases of one package that require the same
+//! share one constraint. A compiled index holds both sets for requirements between its own packages, so that the
+//! search mostly reads them in place. The rest is worked out once and kept here: requirements on packages of
+//! other indexes, on the core library without being stated, of objects of a model, and with overrides.
+
+mod owners;
+mod sets;
+mod stated;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pkgres_manifest::Spec;
+use rustc_hash::FxHashMap;
+
+use super::catalog::Catalog;
+use super::{PackageId, ReleaseId};
+use crate::index::{EdgeNumbers, to_u32, width};
+use crate::set::PositionSet;
+pub(crate) use sets::SetId;
+use sets::{SetPlace, SetStore};
+pub(crate) use stated::{EffectiveRequirement, SpecCache, StatedRequirement};
+
+/// What requirements allow, as far as no index holds it.
+#[derive(Debug, Default)]
+pub(crate) struct Requirements {
+    sets: SetStore,
+    /// The set that a spec of a loaded index allows of a package.
+    of_specs: FxHashMap<(u32, u32, PackageId), SetId>,
+    /// The set that an override allows of its package.
+    of_overrides: FxHashMap<PackageId, SetId>,
+    /// The set that a release without a stated requirement on the core library allows of it.
+    of_core: Option<SetId>,
+    /// The set that requirements on a package without releases allow.
+    none: Option<SetId>,
+    /// The requirements of the objects of a model, and the sets that they allow, by position.
+    objects: Arc<[StatedRequirement]>,
+    of_objects: FxHashMap<usize, SetId>,
+    /// The releases that share a requirement, by package, target, and the set that they allow of it.
+    owners: FxHashMap<(PackageId, PackageId, SetId), SetId>,
+    /// The first release of a package that has only one.
+    single_release: Option<SetId>,
+}
+
+/// A requirement of a release, as numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PackageRequirement {
+    pub(crate) target: PackageId,
+    /// The candidates that the requirement allows; unknown until the target is delivered.
+    pub(crate) allowed: SetId,
+    /// How many words that set takes.
+    width: u32,
+    /// The releases of the same package with the same requirement, if the index holds them.
+    owners: Option<SetId>,
+    /// Whether the requirement allows no more than its index says; true if it is not stated.
+    pub(super) is_as_indexed: bool,
+    pub(crate) names_prerelease: bool,
+    /// Whether the index holds both sets and each takes one word.
+    is_short: bool,
+}
+
+impl PackageRequirement {
+    /// Whether the target was delivered.
+    #[inline]
+    pub(crate) fn is_known(&self) -> bool {
+        self.allowed != SetId::UNKNOWN
+    }
+}
+
+/// The release whose requirements are read.
+#[derive(Debug, Clone, Copy)]
+struct Reader {
+    release: ReleaseId,
+    /// The core library, unless the release is one of it.
+    core: Option<PackageId>,
+    loaded: u32,
+    /// How many words a set of releases of its package takes.
+    owners_width: u32,
+}
+
+/// Where the reading of simple requirements ended.
+enum Next {
+    /// At the end.
+    End,
+    /// At a requirement on a package that is not interned yet, by its name.
+    NotInterned(u32),
+    /// At a requirement that is not simple.
+    Other(usize),
+}
+
+/// The sets of a requirement in its index: what it allows, and which releases of the same package have it.
+#[inline]
+fn sets_in_index(loaded: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
+    let allowed = SetId::indexed(loaded, sets + owners_width);
+    (allowed, SetId::indexed(loaded, sets))
+}
+
+impl Requirements {
+    /// Stores a set of releases of a package.
+    pub(super) fn store(
+        &mut self,
+        catalog: &Catalog,
+        package: PackageId,
+        set: &PositionSet,
+    ) -> SetId {
+        self.sets.add(set, catalog.width(package))
+    }
+
+    /// Stores the set of the candidates of a package that match a spec.
+    fn store_matching(&mut self, catalog: &Catalog, package: PackageId, spec: &Spec) -> SetId {
+        let matching = catalog.versions_in(package, spec);
+        if catalog.has_default_order(package) {
+            return self.store(catalog, package, &matching);
+        }
+        let candidates = catalog.candidates_of(package);
+        self.store(catalog, package, &matching.intersection(&candidates))
+    }
+
+    /// The words of a set, of which there are `width`.
+    #[inline]
+    pub(super) fn set<'set>(
+        &'set self,
+        catalog: &'set Catalog,
+        set: SetId,
+        width: usize,
+    ) -> &'set [u64] {
+        self.sets.words(catalog, set, width)
+    }
+
+    /// The words of the set that a requirement allows. Its target must have been delivered.
+    #[inline]
+    pub(super) fn allowed_words<'set>(
+        &'set self,
+        catalog: &'set Catalog,
+        requirement: &PackageRequirement,
+    ) -> &'set [u64] {
+        self.set(catalog, requirement.allowed, requirement.width as usize)
+    }
+
+    /// Puts the requirements of a release into `requirements`, in the order of its manifest, the core
+    /// library first.
+    pub(super) fn read(
+        &mut self,
+        catalog: &mut Catalog,
+        release: ReleaseId,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        requirements.clear();
+        if catalog.is_model(release.package) {
+            self.read_objects(catalog, requirements);
+            return;
+        }
+        let delivered = *catalog.delivered(release.package);
+        let reader = Reader {
+            release,
+            core: catalog.core_required_by(release.package),
+            loaded: delivered.loaded,
+            owners_width: to_u32(width(delivered.count)),
+        };
+        if let Some(core) = reader.core {
+            let overriding = catalog.policy().overriding(core);
+            requirements.push(PackageRequirement {
+                target: core,
+                allowed: self.implied_of_core(catalog, core),
+                width: known_width(catalog, core),
+                owners: None,
+                is_as_indexed: true,
+                names_prerelease: overriding.is_some_and(Spec::names_prerelease),
+                is_short: false,
+            });
+        }
+        let mut edges = catalog
+            .index(reader.loaded)
+            .edges(delivered.first + release.index);
+        requirements.reserve(edges.len() + 1);
+        loop {
+            match read_simple(catalog, reader, &mut edges, requirements) {
+                Next::End => return,
+                Next::NotInterned(name) => {
+                    catalog.package_id_in(reader.loaded, name);
+                }
+                Next::Other(edge) => self.read_one(catalog, reader, edge, requirements),
+            }
+        }
+    }
+
+    /// Reads any requirement.
+    fn read_one(
+        &mut self,
+        catalog: &mut Catalog,
+        reader: Reader,
+        edge: usize,
+        requirements: &mut Vec<PackageRequirement>,
+    ) {
+        let loaded = reader.loaded;
+        let [name, spec, sets] = catalog.index(loaded).requirement(edge);
+        let target = catalog.package_id_in(loaded, name);
+        if target == reader.release.package {
+            return;
+        }
+        let indexed = indexed_sets(catalog, loaded, sets, reader.owners_width, target);
+        let (allowed, owners) = if let Some((allowed, owners)) = indexed {
+            (allowed, Some(owners))
+        } else {
+            let has_no_releases = has_no_releases(catalog, loaded, name, target);
+            let (_, owners) = sets_in_index(loaded, sets, reader.owners_width);
+            let allowed = self.allowed_by_spec(catalog, loaded, spec, target);
+            (allowed, has_no_releases.then_some(owners))
+        };
+        let overriding = catalog.policy().overriding(target);
+        let names_prerelease = match overriding {
+            Some(spec) => spec.names_prerelease(),
+            None => catalog.index(loaded).names_prerelease(spec),
+        };
+        let is_core = Some(target) == reader.core;
+        let requirement = PackageRequirement {
+            target,
+            allowed,
+            width: known_width(catalog, target),
+            // Releases that do not state a requirement on the core library have it, too.
+            owners: owners.filter(|_| !is_core),
+            is_as_indexed: indexed.is_some(),
+            names_prerelease,
+            is_short: false,
+        };
+        if is_core {
+            // It replaces the implied requirement, which comes first.
+            requirements[0] = requirement;
+        } else {
+            requirements.push(requirement);
+        }
+    }
+
+    /// Reads the requirements of the objects of a model.
+    fn read_objects(&mut self, catalog: &Catalog, requirements: &mut Vec<PackageRequirement>) {
+        let objects = Arc::clone(&self.objects);
+        for (position, stated) in objects.iter().enumerate() {
+            let allowed = if !catalog.is_delivered(stated.package) {
+                SetId::UNKNOWN
+            } else if let Some(known) = self.of_objects.get(&position) {
+                *known
+            } else {
+                let allowed = self.store(catalog, stated.package, &stated.allowed(catalog));
+                self.of_objects.insert(position, allowed);
+                allowed
+            };
+            requirements.push(PackageRequirement {
+                target: stated.package,
+                allowed,
+                width: known_width(catalog, stated.package),
+                owners: None,
+                is_as_indexed: false,
+                names_prerelease: stated.requirement.spec.names_prerelease(),
+                is_short: false,
+            });
+        }
+    }
+
+    /// The set that a spec of a loaded index allows of a package that does not come from there.
+    fn allowed_by_spec(
+        &mut self,
+        catalog: &mut Catalog,
+        loaded: u32,
+        spec: u32,
+        target: PackageId,
+    ) -> SetId {
+        if let Some(allowed) = self.allowed_by_any_spec(catalog, target) {
+            return allowed;
+        }
+        let key = (loaded, spec, target);
+        if let Some(known) = self.of_specs.get(&key) {
+            return *known;
+        }
+        let spec = catalog.loaded_mut(loaded).cached_spec(spec);
+        let allowed = self.store_matching(catalog, target, &spec);
+        self.of_specs.insert(key, allowed);
+        allowed
+    }
+
+    /// The set that requirements on a package allow, if their specs make no difference.
+    fn allowed_by_any_spec(&mut self, catalog: &Catalog, target: PackageId) -> Option<SetId> {
+        match catalog.find_delivered(target) {
+            None => Some(SetId::UNKNOWN),
+            Some(delivered) if delivered.count == 0 => Some(self.none_of(catalog, target)),
+            Some(_) => self.allowed_by_override(catalog, target),
+        }
+    }
+
+    /// The set that the override of a package allows, if there is one.
+    fn allowed_by_override(&mut self, catalog: &Catalog, target: PackageId) -> Option<SetId> {
+        let spec = catalog.policy().overriding(target)?;
+        if let Some(known) = self.of_overrides.get(&target) {
+            return Some(*known);
+        }
+        let allowed = self.store_matching(catalog, target, spec);
+        self.of_overrides.insert(target, allowed);
+        Some(allowed)
+    }
+
+    /// The empty set, for a package without releases: it is the same whatever the requirement.
+    fn none_of(&mut self, catalog: &Catalog, target: PackageId) -> SetId {
+        if let Some(known) = self.none {
+            return known;
+        }
+        let none = self.store(catalog, target, &PositionSet::EMPTY);
+        self.none = Some(none);
+        none
+    }
+
+    /// The set that a release without a stated requirement on the core library allows of it.
+    fn implied_of_core(&mut self, catalog: &Catalog, core: PackageId) -> SetId {
+        if !catalog.is_delivered(core) {
+            return SetId::UNKNOWN;
+        }
+        if let Some(allowed) = self.allowed_by_override(catalog, core) {
+            return allowed;
+        }
+        if let Some(known) = self.of_core {
+            return known;
+        }
+        let allowed = self.store_matching(catalog, core, &Spec::unspecified());
+        self.of_core = Some(allowed);
+        allowed
+    }
+
+    /// The set that a stated requirement of an index allows of the core library.
+    fn stated_of_core(
+        &mut self,
+        catalog: &mut Catalog,
+        core: PackageId,
+        loaded: u32,
+        owners_width: u32,
+        [_, spec, sets]: EdgeNumbers,
+    ) -> SetId {
+        match indexed_sets(catalog, loaded, sets, owners_width, core) {
+            Some((allowed, _)) => allowed,
+            None => self.allowed_by_spec(catalog, loaded, spec, core),
+        }
+    }
+}
+
+/// Reads the next requirements as long as they are on interned packages that are
+/// [simple](super::catalog::InternedPackage::is_simple), as nearly all are.
+#[inline]
+fn read_simple(
+    catalog: &Catalog,
+    reader: Reader,
+    edges: &mut Range<usize>,
+    requirements: &mut Vec<PackageRequirement>,
+) -> Next {
+    let loaded = catalog.indexes().get(reader.loaded);
+    let index = loaded.index();
+    let names_prerelease = index.any_names_prerelease();
+    for [name, spec, sets] in index.requirements(edges.clone()) {
+        let package = loaded.package(*name);
+        let Some(target) = package.id() else {
+            return Next::NotInterned(*name);
+        };
+        edges.start += 1;
+        if !package.is_simple() || Some(target) == reader.core {
+            return Next::Other(edges.start - 1);
+        }
+        if target == reader.release.package {
+            continue;
+        }
+        let (allowed, owners) = sets_in_index(reader.loaded, *sets, reader.owners_width);
+        requirements.push(PackageRequirement {
+            target,
+            allowed,
+            width: 1,
+            owners: Some(owners),
+            is_as_indexed: true,
+            names_prerelease: names_prerelease && index.names_prerelease(*spec),
+            is_short: reader.owners_width == 1,
+        });
+    }
+    Next::End
+}
+
+/// The sets of a requirement in its index; `None` if the target does not come from there, or if the sets do not
+/// hold because of overrides or because some releases are no candidates.
+#[inline]
+fn indexed_sets(
+    catalog: &Catalog,
+    loaded: u32,
+    sets: u32,
+    owners_width: u32,
+    target: PackageId,
+) -> Option<(SetId, SetId)> {
+    let delivered = catalog.find_delivered(target)?;
+    let is_indexed = delivered.loaded == loaded && delivered.has_default_order;
+    if !is_indexed || catalog.policy().overriding(target).is_some() {
+        return None;
+    }
+    Some(sets_in_index(loaded, sets, owners_width))
+}
+
+/// Whether neither a registry nor the index of a requirement has releases of its target.
+fn has_no_releases(catalog: &Catalog, loaded: u32, name: u32, target: PackageId) -> bool {
+    let delivered = catalog.find_delivered(target);
+    let is_empty = delivered.is_some_and(|delivered| delivered.count == 0);
+    is_empty && catalog.index(loaded).releases(name).is_empty()
+}
+
+/// How many words the sets of a package take; 0 if it was not delivered.
+fn known_width(catalog: &Catalog, package: PackageId) -> u32 {
+    let delivered = catalog.find_delivered(package);
+    delivered.map_or(0, |delivered| to_u32(width(delivered.count)))
+}

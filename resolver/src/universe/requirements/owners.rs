@@ -1,0 +1,212 @@
+//! The releases of a package that share a requirement.
+//!
+//! What they share is one constraint. An index knows the owners of requirements on its own packages and on packages
+//! without releases. The others are worked out when the search first asks.
+
+use rustc_hash::FxHashMap;
+
+use super::{PackageRequirement, Requirements, SetId, SetPlace, known_width};
+use crate::index::{EdgeNumbers, to_u32, width};
+use crate::set::PositionSet;
+use crate::universe::catalog::Catalog;
+use crate::universe::{PackageId, ReleaseId};
+
+impl Requirements {
+    /// The owners of a requirement and what it allows, if the index holds both and each takes one word, as
+    /// nearly always.
+    #[inline]
+    pub(in crate::universe) fn short_sets(
+        catalog: &Catalog,
+        requirement: &PackageRequirement,
+    ) -> Option<[u64; 2]> {
+        match requirement.owners {
+            Some(SetId {
+                place: SetPlace::Index(loaded),
+                at,
+            }) if requirement.is_short => {
+                let words = catalog.index(loaded).words_at(at as usize, 2);
+                Some([words[0], words[1]])
+            }
+            _ => None,
+        }
+    }
+
+    /// The releases of the same package that allow the same releases of the target; `None` for the
+    /// requirements of objects.
+    pub(in crate::universe) fn owners(
+        &mut self,
+        catalog: &mut Catalog,
+        release: ReleaseId,
+        requirement: &PackageRequirement,
+    ) -> Option<SetId> {
+        if requirement.owners.is_some() {
+            return requirement.owners;
+        }
+        let package = release.package;
+        if catalog.is_model(package) {
+            return None;
+        }
+        if catalog.release_count(package) == 1 {
+            // Most roots are such packages, and may have very many requirements.
+            if self.single_release.is_none() {
+                let set = self.store(catalog, package, &PositionSet::single(0));
+                self.single_release = Some(set);
+            }
+            return self.single_release;
+        }
+        let key = (package, requirement.target, requirement.allowed);
+        if let Some(known) = self.owners.get(&key) {
+            return Some(*known);
+        }
+        if Some(requirement.target) == catalog.core() {
+            let owners = self.owners_of_core(catalog, package, requirement);
+            let owners = self.store(catalog, package, &owners);
+            self.owners.insert(key, owners);
+            return Some(owners);
+        }
+        self.find_owners(catalog, package);
+        self.owners.get(&key).copied()
+    }
+
+    /// The releases of a package that allow the same releases of the core library. Most state no requirement on
+    /// it, so only the others are compared.
+    fn owners_of_core(
+        &mut self,
+        catalog: &mut Catalog,
+        package: PackageId,
+        requirement: &PackageRequirement,
+    ) -> PositionSet {
+        let core = requirement.target;
+        let core_width = known_width(catalog, core) as usize;
+        let delivered = *catalog.delivered(package);
+        let (loaded, owners_width) = (delivered.loaded, to_u32(width(delivered.count)));
+        let core_name = catalog.name(core).clone();
+        let core_number = catalog.index(loaded).find(core_name.as_str());
+        let implied = self.implied_of_core(catalog, core);
+        let is_same = |requirements: &Self, catalog: &Catalog, set: SetId| {
+            requirements.set(catalog, set, core_width)
+                == requirements.set(catalog, requirement.allowed, core_width)
+        };
+        let is_implied_same = is_same(self, catalog, implied);
+        // Releases mostly state the same requirement.
+        let mut known: FxHashMap<EdgeNumbers, bool> = FxHashMap::default();
+        let mut owners = Vec::new();
+        for release in 0..delivered.count {
+            let index = catalog.index(loaded);
+            let stated = core_number.and_then(|core| {
+                let edges = index.edges(delivered.first + release);
+                let mut stated = edges.rev().map(|edge| index.requirement(edge));
+                stated.find(|[target, ..]| *target == core)
+            });
+            let is_owner = match stated {
+                None => is_implied_same,
+                Some(stated) => *known.entry(stated).or_insert_with(|| {
+                    let set = self.stated_of_core(catalog, core, loaded, owners_width, stated);
+                    is_same(self, catalog, set)
+                }),
+            };
+            if is_owner {
+                owners.push(release);
+            }
+        }
+        owners.into_iter().collect()
+    }
+
+    /// Works out the owners of all requirements of a package whose owners no index holds.
+    fn find_owners(&mut self, catalog: &mut Catalog, package: PackageId) {
+        let mut requirements = Vec::new();
+        let mut all: Vec<(PackageRequirement, u32)> = Vec::new();
+        for release in catalog.releases(package) {
+            self.read(catalog, release, &mut requirements);
+            // The targets of other releases may not have been delivered yet.
+            let is_open = |requirement: &&PackageRequirement| {
+                requirement.owners.is_none() && requirement.is_known()
+            };
+            let open = requirements.iter().filter(is_open);
+            all.extend(open.map(|requirement| (*requirement, release.index)));
+        }
+        let key = |requirement: &PackageRequirement| {
+            let allowed = self.allowed_words(catalog, requirement);
+            (requirement.target, allowed)
+        };
+        all.sort_by(|(one, _), (two, _)| key(one).cmp(&key(two)));
+        let groups: Vec<&[(PackageRequirement, u32)]> = all
+            .chunk_by(|(one, _), (two, _)| key(one) == key(two))
+            .collect();
+        for group in groups {
+            let owners: PositionSet = group.iter().map(|(_, release)| *release).collect();
+            let owners = self.store(catalog, package, &owners);
+            for (requirement, _) in group {
+                let key = (package, requirement.target, requirement.allowed);
+                self.owners.insert(key, owners);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSource};
+
+    use crate::index::CompiledIndex;
+    use crate::set::bits;
+    use crate::supply::Supply;
+    use crate::universe::Universe;
+
+    fn record(line: &str) -> IndexRecord {
+        IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
+    }
+
+    /// Which of the releases of A, in an index with `others`, share what each requires of X.
+    fn sharing(x: Supply, others: &[&str]) -> Vec<Vec<u32>> {
+        let lines = [
+            r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
+            r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
+            r#"{"name":"A","version":"3.0.0","require":[["X",">=1,<2"]]}"#,
+            r#"{"name":"A","version":"4.0.0"}"#,
+        ];
+        let mut universe = Universe::default();
+        let source = ReleaseSource::Registry(RegistryName::parse("demo").expect("a name"));
+        let [a, x_name] = ["A", "X"].map(|name| PackageName::parse(name).expect("a name"));
+        universe.catalog.provide(&x_name, x);
+        let records: Vec<IndexRecord> = lines.iter().chain(others).copied().map(record).collect();
+        universe
+            .catalog
+            .attach(source, CompiledIndex::compile(&records).into());
+        let package = universe.catalog.package_id(&a);
+        let releases = universe.catalog.releases(package);
+        let mut requirements = Vec::new();
+        let of_release = |release| {
+            universe.requirements(release, &mut requirements);
+            let owners = universe.owners(release, requirements.first()?)?;
+            let owners = universe.set(owners, universe.catalog.width(package));
+            Some((0..4).filter(|at| bits::contains(owners, *at)).collect())
+        };
+        releases.filter_map(of_release).collect()
+    }
+
+    #[test]
+    fn requirements_on_an_unknown_package_are_the_same() {
+        assert_eq!(sharing(Supply::Unknown, &[]), vec![[0, 1, 2]; 3]);
+    }
+
+    #[test]
+    fn an_unknown_package_stays_unknown_if_an_index_has_it() {
+        let others = [
+            r#"{"name":"X","version":"1.5.0"}"#,
+            r#"{"name":"X","version":"2.0.0"}"#,
+        ];
+        assert_eq!(sharing(Supply::Unknown, &others), vec![[0, 1, 2]; 3]);
+    }
+
+    #[test]
+    fn specs_that_allow_the_same_releases_of_another_index_share_owners() {
+        let source = ReleaseSource::Host;
+        let records = vec![
+            record(r#"{"name":"X","version":"1.5.0"}"#),
+            record(r#"{"name":"X","version":"2.0.0"}"#),
+        ];
+        let shared = sharing(Supply::Releases { source, records }, &[]);
+        assert_eq!(shared, [vec![0, 2], vec![1], vec![0, 2]]);
+    }
+}

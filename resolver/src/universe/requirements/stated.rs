@@ -1,0 +1,202 @@
+//! Requirements as texts, for reports and lockfiles.
+
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ObjectId, ObjectModel, Requirement, Spec};
+use rustc_hash::FxHashMap;
+
+use super::Requirements;
+use crate::request::ObjectRequirement;
+use crate::set::PositionSet;
+use crate::universe::catalog::Catalog;
+use crate::universe::{ClassId, PackageId, ReleaseId};
+
+/// A requirement of a release with its location.
+#[derive(Debug, Clone)]
+pub(crate) struct StatedRequirement {
+    pub(crate) package: PackageId,
+    pub(crate) requirement: Requirement,
+    /// The spec of the manifest, if an override replaces it.
+    pub(crate) overridden: Option<Spec>,
+    /// The object of a model that has the requirement, and the class that the release must define.
+    pub(crate) object: Option<(ObjectId, ClassId)>,
+}
+
+impl StatedRequirement {
+    /// The requirement of a package, with overrides applied.
+    fn new(catalog: &Catalog, package: PackageId, spec: Spec, location: Option<Location>) -> Self {
+        let (spec, overridden) = catalog.policy().effective_spec(package, spec);
+        Self {
+            package,
+            requirement: Requirement {
+                package: catalog.name(package).clone(),
+                spec,
+                location,
+            },
+            overridden,
+            object: None,
+        }
+    }
+
+    /// The requirement of an object on a release that defines its class.
+    pub(in crate::universe) fn of_object(
+        catalog: &mut Catalog,
+        model: &ObjectModel,
+        object: ObjectId,
+        requirement: ObjectRequirement,
+    ) -> Self {
+        let instance = model.object(object);
+        Self {
+            package: catalog.package_id(&requirement.package),
+            object: Some((object, catalog.class_id(&instance.class))),
+            requirement: Requirement {
+                package: requirement.package,
+                spec: requirement.spec,
+                location: Some(instance.location.clone()),
+            },
+            overridden: None,
+        }
+    }
+
+    /// The candidates that the requirement allows.
+    pub(in crate::universe) fn allowed(&self, catalog: &Catalog) -> PositionSet {
+        let candidates = catalog.candidates_of(self.package);
+        let matching = catalog.versions_in(self.package, &self.requirement.spec);
+        let matching = matching.intersection(&candidates);
+        match self.object {
+            Some((_, class)) => matching.intersection(&catalog.definers(self.package, class)),
+            None => matching,
+        }
+    }
+}
+
+/// A requirement of a release with overrides applied.
+pub(crate) struct EffectiveRequirement {
+    pub(crate) package: PackageId,
+    pub(crate) spec: Spec,
+    /// The spec of the manifest, if an override replaces it.
+    pub(crate) overridden: Option<Spec>,
+    /// Whether it is not stated: every package requires the core library.
+    pub(crate) is_implied: bool,
+}
+
+/// Specs that were read, by loaded index and number.
+pub(crate) type SpecCache = FxHashMap<(u32, u32), Spec>;
+
+impl Requirements {
+    /// Takes the requirements of the objects of a model.
+    pub(in crate::universe) fn set_objects(&mut self, objects: Vec<StatedRequirement>) {
+        self.objects = objects.into();
+    }
+
+    /// The requirements of a release, in the order of [`read`](Self::read).
+    pub(in crate::universe) fn stated(
+        &self,
+        catalog: &mut Catalog,
+        release: ReleaseId,
+    ) -> Vec<StatedRequirement> {
+        if catalog.is_model(release.package) {
+            return self.objects.to_vec();
+        }
+        let (loaded, number) = catalog.locate(release);
+        let index = Arc::clone(catalog.indexes().index(loaded));
+        let core = catalog.core_required_by(release.package);
+        let mut requirements = Vec::new();
+        if let Some(core) = core {
+            let spec = Spec::unspecified();
+            requirements.push(StatedRequirement::new(catalog, core, spec, None));
+        }
+        for edge in index.edges(number) {
+            let package = catalog.package_id_in(loaded, index.edge_target(edge));
+            if package == release.package {
+                continue;
+            }
+            let spec = catalog
+                .loaded_mut(loaded)
+                .cached_spec(index.edge_spec(edge));
+            let location = index.location(edge).cloned();
+            let requirement = StatedRequirement::new(catalog, package, spec, location);
+            if Some(package) == core {
+                requirements[0] = requirement;
+            } else {
+                requirements.push(requirement);
+            }
+        }
+        requirements
+    }
+
+    /// Visits the requirements of a release of a selection, in the order of [`read`](Self::read). Specs that
+    /// are read are kept in `specs`.
+    pub(in crate::universe) fn visit(
+        &self,
+        catalog: &Catalog,
+        release: ReleaseId,
+        specs: &mut SpecCache,
+        mut visit: impl FnMut(EffectiveRequirement),
+    ) {
+        if catalog.is_model(release.package) {
+            for object in &*self.objects {
+                visit(EffectiveRequirement {
+                    package: object.package,
+                    spec: object.requirement.spec.clone(),
+                    overridden: None,
+                    is_implied: false,
+                });
+            }
+            return;
+        }
+        let (number_of_index, number) = catalog.locate(release);
+        let loaded = catalog.indexes().get(number_of_index);
+        let index = loaded.index();
+        let edges = index.edges(number);
+        let mut stated_spec = |edge: usize| {
+            let number = index.edge_spec(edge);
+            let spec = specs.entry((number_of_index, number));
+            spec.or_insert_with(|| loaded.spec(number)).clone()
+        };
+        let target = |edge: usize| {
+            let target = loaded.target(edge);
+            target.expect("the targets of a chosen release are interned")
+        };
+        let core = catalog.core_required_by(release.package);
+        if let Some(core) = core {
+            let on_core = edges.clone().rfind(|edge| target(*edge) == core);
+            let spec = on_core.map_or_else(Spec::unspecified, &mut stated_spec);
+            let (spec, overridden) = catalog.policy().effective_spec(core, spec);
+            visit(EffectiveRequirement {
+                package: core,
+                spec,
+                overridden,
+                is_implied: on_core.is_none(),
+            });
+        }
+        for edge in edges {
+            let package = target(edge);
+            if package != release.package && Some(package) != core {
+                let spec = stated_spec(edge);
+                let (spec, overridden) = catalog.policy().effective_spec(package, spec);
+                visit(EffectiveRequirement {
+                    package,
+                    spec,
+                    overridden,
+                    is_implied: false,
+                });
+            }
+        }
+    }
+}
+
+impl Catalog {
+    /// Whether a release requires the core library without stating it.
+    pub(crate) fn requires_implicitly(&self, release: ReleaseId, target: PackageId) -> bool {
+        let core = self.core_required_by(release.package);
+        if core != Some(target) || self.is_model(release.package) {
+            return false;
+        }
+        let (loaded, number) = self.locate(release);
+        let loaded = self.indexes().get(loaded);
+        let mut edges = loaded.index().edges(number);
+        !edges.any(|edge| loaded.target(edge) == Some(target))
+    }
+}

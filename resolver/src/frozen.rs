@@ -61,7 +61,7 @@ pub fn frozen(
         spec,
         location: None,
     };
-    let root_of = |name: &PackageName, version: &Version, requirements: &Requirements| {
+    let root_of = |name: &PackageName, version: &Version, requirements: &LockedRequirements| {
         let mut record = IndexRecord::new(name.clone(), version.clone());
         record.requirements = requirements
             .iter()
@@ -149,7 +149,7 @@ fn every_version() -> Spec {
     Spec::parse(">=0.0.0-0").expect("it is a spec")
 }
 
-type Requirements = BTreeMap<PackageName, LockedRequirement>;
+type LockedRequirements = BTreeMap<PackageName, LockedRequirement>;
 
 /// What one of several roots requires, itself or through others.
 #[derive(Default)]
@@ -162,7 +162,7 @@ struct Reached<'lock> {
 
 impl<'lock> Reached<'lock> {
     fn from(lock: &'lock Lockfile, root: &PackageName) -> Self {
-        let bound = |requirements: &'lock Requirements| {
+        let bound = |requirements: &'lock LockedRequirements| {
             let requirements = requirements.iter();
             requirements.map(|(package, bound)| (package, &bound.version))
         };

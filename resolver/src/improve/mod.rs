@@ -14,7 +14,7 @@ use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
 use crate::problem::Problem;
-use crate::search::{OnlyDefiner, Quality, SearchEngine, Verdict, search};
+use crate::search::{Found, Quality, SearchEngine, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
@@ -40,7 +40,7 @@ fn search_first(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
-    let OnlyDefiner { selection, quality } = match search(paused, problem, budget)? {
+    let Found { selection, quality } = match search(paused, problem, budget)? {
         Verdict::Solved(found) => found,
         Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
     };

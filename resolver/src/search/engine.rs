@@ -67,7 +67,7 @@ pub(crate) enum Quality {
 
 /// A valid selection.
 #[derive(Debug)]
-pub(crate) struct OnlyDefiner {
+pub(crate) struct Found {
     pub(crate) selection: Selection,
     pub(crate) quality: Quality,
 }
@@ -94,7 +94,7 @@ impl SearchEngine {
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<Verdict<OnlyDefiner>, Interrupt> {
+    ) -> Result<Verdict<Found>, Interrupt> {
         loop {
             let quality = match self.solve(problem, budget)? {
                 Verdict::Solved(quality) => quality,
@@ -107,7 +107,7 @@ impl SearchEngine {
                 && self.reaches_goals(problem, &selection, budget)?
                 && self.meets_contracts(problem, &selection)?;
             if is_valid {
-                return Ok(Verdict::Solved(OnlyDefiner { selection, quality }));
+                return Ok(Verdict::Solved(Found { selection, quality }));
             }
         }
     }
@@ -218,7 +218,7 @@ pub(crate) fn search(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
     budget: &mut Budget,
-) -> Result<Verdict<OnlyDefiner>, Interrupt> {
+) -> Result<Verdict<Found>, Interrupt> {
     let mut search = match paused.take() {
         Some(search) => search,
         None => SearchEngine::new(problem, budget.engine()),

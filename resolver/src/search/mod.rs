@@ -56,9 +56,7 @@ mod pubgrub;
 mod single_release;
 mod watch_lists;
 
-pub(crate) use engine::{
-    OnlyDefiner, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search,
-};
+pub(crate) use engine::{Found, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search};
 
 use std::collections::VecDeque;
 

@@ -50,7 +50,7 @@ impl ClassRequirements {
 }
 
 /// The parts of the universe that are needed to read what a release extends.
-struct Reader<'universe> {
+struct LinkReader<'universe> {
     catalog: &'universe mut Catalog,
     requirements: &'universe mut Requirements,
     classes: &'universe mut Classes,
@@ -67,7 +67,7 @@ impl Classes {
         extended: &mut ClassRequirements,
     ) {
         extended.clear();
-        let mut reader = Reader {
+        let mut reader = LinkReader {
             catalog,
             requirements,
             classes: self,
@@ -156,7 +156,7 @@ fn extends(
     inheritance.implicit_at(table).is_some() && !has_own
 }
 
-impl Reader<'_> {
+impl LinkReader<'_> {
     /// Reads what the index of a release says of the classes that it extends. `None` if that does not hold here,
     /// because something required comes from elsewhere.
     fn read_links(

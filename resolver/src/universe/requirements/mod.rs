@@ -71,7 +71,7 @@ impl PackageRequirement {
 
 /// The release whose requirements are read.
 #[derive(Debug, Clone, Copy)]
-struct Reader {
+struct RequirementReader {
     release: ReleaseId,
     /// The core library, unless the release is one of it.
     core: Option<PackageId>,
@@ -153,7 +153,7 @@ impl Requirements {
             return;
         }
         let delivered = *catalog.delivered(release.package);
-        let reader = Reader {
+        let reader = RequirementReader {
             release,
             core: catalog.core_required_by(release.package),
             loaded: delivered.loaded,
@@ -190,7 +190,7 @@ impl Requirements {
     fn read_one(
         &mut self,
         catalog: &mut Catalog,
-        reader: Reader,
+        reader: RequirementReader,
         edge: usize,
         requirements: &mut Vec<PackageRequirement>,
     ) {
@@ -346,7 +346,7 @@ impl Requirements {
 #[inline]
 fn read_simple(
     catalog: &Catalog,
-    reader: Reader,
+    reader: RequirementReader,
     edges: &mut Range<usize>,
     requirements: &mut Vec<PackageRequirement>,
 ) -> Next {

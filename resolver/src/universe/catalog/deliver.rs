@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Requirement, Spec};
+use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Spec};
 
 use super::loaded_index::InternedPackage;
 use super::{Catalog, Delivered, PackageFacts, PackageId};
@@ -188,16 +188,6 @@ impl Catalog {
         let loaded = self.indexes.add(source, index);
         self.deliver_from(package, loaded, number);
         self.connect(loaded, number, package);
-    }
-
-    /// Keeps the specs of the only release of a package with the text that they were written as.
-    pub(super) fn keep_specs(&mut self, package: PackageId, requirements: &[Requirement]) {
-        let delivered = *self.delivered(package);
-        let loaded = self.indexes.get_mut(delivered.loaded);
-        let index = Arc::clone(loaded.index());
-        for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
-            loaded.set_spec(index.edge_spec(edge), &requirement.spec);
-        }
     }
 
     /// Replaces the specs of requirements. No release may have been delivered before.

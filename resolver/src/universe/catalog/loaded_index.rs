@@ -157,11 +157,6 @@ impl LoadedIndex {
         let spec = self.specs.entry(number);
         spec.or_insert_with(|| self.index.spec(number)).clone()
     }
-
-    /// Keeps a spec with the text that it was written as, which the index does not hold.
-    pub(super) fn set_spec(&mut self, number: u32, spec: &Spec) {
-        self.specs.entry(number).or_insert_with(|| spec.clone());
-    }
 }
 
 /// The interned package of a name of an index, if it has one.

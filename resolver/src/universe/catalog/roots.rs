@@ -28,9 +28,7 @@ impl Catalog {
     pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) {
         let package = self.package_id(&record.name);
         if !self.is_delivered(package) {
-            let requirements = record.requirements.clone();
             self.deliver(package, None, &[record]);
-            self.keep_specs(package, &requirements);
         }
         (self.roots.releases).push(ReleaseId { package, index: 0 });
     }

@@ -22,7 +22,8 @@ use pkgres_manifest::{
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Root};
 
 use crate::build::{Build as _, package, release, version};
-use crate::reference::{Class, Release, Solution};
+use crate::reference::{Class, Release};
+use crate::solution::Solution;
 use crate::solver;
 use crate::universe::Universe;
 

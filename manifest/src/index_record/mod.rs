@@ -23,6 +23,8 @@ mod duplicates;
 #[cfg(feature = "json")]
 mod fast_path;
 #[cfg(feature = "json")]
+mod interner;
+#[cfg(feature = "json")]
 mod json;
 #[cfg(feature = "json")]
 mod key;

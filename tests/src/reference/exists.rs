@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 
-use super::{Rule, Rules, Solution, is_valid};
+use super::{Rule, Rules, is_valid};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// The most steps before the search gives up on a universe.

@@ -4,7 +4,8 @@ use super::candidates::lock;
 use super::problem::Problem;
 use super::valid::{is_valid, needed};
 use super::walk::Walk;
-use super::{Answer, Rules, Solution};
+use super::{Answer, Rules};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// The order in which the second tier forces packages to one release.

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
 use super::candidates::{candidates, parents, requirements};
-use super::{Rules, Solution};
+use super::Rules;
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// A release by its name and version.

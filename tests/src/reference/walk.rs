@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Solution;
+use crate::solution::Solution;
 use super::preference::best_first;
 use super::problem::{Need, Problem, ROOT, ReleaseId};
 

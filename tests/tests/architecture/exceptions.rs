@@ -6,12 +6,6 @@
 /// is broken when one of its arrows is here. To be empty.
 pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
     (
-        "manifest",
-        "index_record::reader",
-        "index_record::fast_path",
-    ),
-    ("manifest", "index_record::reader", "index_record::json"),
-    (
         "resolver",
         "search::assignment::sets",
         "search::assignment::literals",
@@ -24,11 +18,6 @@ pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
     ("resolver", "search::engine", "search::pubgrub"),
     ("registry-client", "http::address", "http::credentials"),
     ("registry-client", "http::answer", "http::transport"),
-    ("tests", "build", "reference::answer"),
-    ("tests", "universe", "reference::answer"),
-    ("tests", "universe::locks", "reference::answer"),
-    ("tests", "universe::locks", "reference::rules"),
-    ("tests", "universe::locks", "reference::tiers"),
 ];
 
 /// Names that two types of a crate share. To be empty.

@@ -1,8 +1,8 @@
 //! Kept releases: they stay candidates although they are yanked, or prereleases that the policy
 //! rejects.
 
-use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
+use crate::universe::{PrereleasePolicy, Universe};
 
 /// Keeps some releases of a universe, mostly ones that could not be chosen otherwise.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {

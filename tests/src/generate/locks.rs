@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, Spec, Version};
 
-use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
-use crate::reference::{Answer, Rule, Rules, Solution, search};
+use crate::reference::{Answer, Rule, Rules, search};
+use crate::solution::Solution;
+use crate::universe::{PrereleasePolicy, Universe};
 
 /// Adds a lock to a universe, if one is found.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {

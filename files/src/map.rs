@@ -9,10 +9,11 @@ use crate::read::{Follow, open_plain, read_rest};
 
 /// The content of a file: mapped, or read into memory.
 #[derive(Debug)]
-pub struct FileBytes(Content);
+pub struct FileBytes(Storage);
 
+/// Where the bytes of a file are.
 #[derive(Debug)]
-enum Content {
+enum Storage {
     Mapped(memmap2::Mmap),
     Read(Vec<u8>),
 }
@@ -22,8 +23,8 @@ impl Deref for FileBytes {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Content::Mapped(bytes) => bytes,
-            Content::Read(bytes) => bytes,
+            Storage::Mapped(bytes) => bytes,
+            Storage::Read(bytes) => bytes,
         }
     }
 }
@@ -43,9 +44,9 @@ impl AsRef<[u8]> for FileBytes {
 pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
     let (file, length) = open_plain(path, limit, Follow::Nothing)?;
     Ok(FileBytes(match map(&file) {
-        Ok(bytes) => Content::Mapped(bytes),
+        Ok(bytes) => Storage::Mapped(bytes),
         // Some file systems cannot map files.
-        Err(_) => Content::Read(read_rest(file, path, length, limit)?),
+        Err(_) => Storage::Read(read_rest(file, path, length, limit)?),
     }))
 }
 

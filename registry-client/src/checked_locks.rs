@@ -20,7 +20,7 @@ use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use pkgres_resolver::{LockReport, Request, SolveOptions};
 use sha2::{Digest as _, Sha256};
 
-use crate::index_cache::{Digest, IndexCache, digest_of};
+use crate::index_cache::{IndexCache, Sha256Digest, digest_of};
 use crate::set::RegistrySet;
 
 /// The folder in the cache.
@@ -103,7 +103,7 @@ impl CheckedLocks {
 
 /// The content of a lockfile, by its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LockContent(Digest);
+pub struct LockContent(Sha256Digest);
 
 impl LockContent {
     /// The content with these bytes.
@@ -116,7 +116,7 @@ impl LockContent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootFile {
     path: PackagePath,
-    content: Digest,
+    content: Sha256Digest,
 }
 
 impl RootFile {
@@ -132,9 +132,9 @@ impl RootFile {
 pub struct LockQuestion {
     path: PathBuf,
     /// A digest of everything that the answer depends on, except for the files beside the manifest.
-    known: Digest,
+    known: Sha256Digest,
     /// The content of the registries at the time of the question.
-    contents: Digest,
+    contents: Sha256Digest,
 }
 
 impl LockQuestion {
@@ -192,7 +192,7 @@ impl LockQuestion {
 }
 
 /// A digest of everything in a request that a check depends on, except for the roots and the lockfile.
-fn asked(request: &Request) -> Digest {
+fn asked(request: &Request) -> Sha256Digest {
     let Request {
         roots: _,
         core,

@@ -45,7 +45,7 @@ const SETTLED: Duration = Duration::from_secs(3);
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// A SHA-256 of a content, or of the source of a compiled index.
-pub(crate) type Digest = [u8; 32];
+pub(crate) type Sha256Digest = [u8; 32];
 
 /// A cache of compiled index files, in a folder.
 ///
@@ -64,12 +64,12 @@ impl IndexCache {
     }
 
     /// The entry of an index file that is read with these limits.
-    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry {
+    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> CacheEntry {
         // Another version of this crate, or other limits, may read the file differently.
         let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
-        Entry {
+        CacheEntry {
             cache: self.clone(),
             context,
             stamp_path: self
@@ -82,13 +82,13 @@ impl IndexCache {
 
 /// The entry of one index file.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct CacheEntry {
     cache: IndexCache,
     context: String,
     stamp_path: PathBuf,
 }
 
-impl Entry {
+impl CacheEntry {
     /// The stamp of the file.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let bytes = read_file(&self.stamp_path, MAX_STAMP_BYTES, Follow::Nothing).ok()?;
@@ -106,7 +106,7 @@ impl Entry {
     }
 
     /// The digest of the content of the file, which is not read if its stamp is valid.
-    pub(crate) fn content(&self, file: &File) -> io::Result<Digest> {
+    pub(crate) fn content(&self, file: &File) -> io::Result<Sha256Digest> {
         let fingerprint = Fingerprint::of(&file.metadata()?);
         match self.stamp() {
             Some(Stamp {
@@ -140,14 +140,14 @@ impl Entry {
     }
 
     /// The compiled index of a content.
-    pub(crate) fn load(&self, content: &Digest) -> Option<CompiledIndex> {
+    pub(crate) fn load(&self, content: &Sha256Digest) -> Option<CompiledIndex> {
         let source = self.source(content);
         let bytes = map_file(&self.compiled_path(&source), MAX_COMPILED_BYTES).ok()?;
         CompiledIndex::from_bytes(bytes, &source).ok()
     }
 
     /// Stores the compiled index of a content.
-    pub(crate) fn store(&self, content: &Digest, index: &CompiledIndex) {
+    pub(crate) fn store(&self, content: &Sha256Digest, index: &CompiledIndex) {
         let source = self.source(content);
         if let Some(bytes) = index.to_bytes(&source) {
             // A cache that cannot be written costs time only.
@@ -170,11 +170,11 @@ impl Entry {
         }
     }
 
-    fn source(&self, content: &Digest) -> Digest {
+    fn source(&self, content: &Sha256Digest) -> Sha256Digest {
         digest_of(&[self.context.as_bytes(), content])
     }
 
-    fn compiled_path(&self, source: &Digest) -> PathBuf {
+    fn compiled_path(&self, source: &Sha256Digest) -> PathBuf {
         self.cache
             .folder
             .join(COMPILED)
@@ -231,7 +231,7 @@ pub(crate) enum Known {
     /// The file was seen, nothing else.
     Seen,
     /// Its content has this digest.
-    Content(Digest),
+    Content(Sha256Digest),
     /// It has an error, or a release twice with different content: it is not compiled.
     Unfit,
 }
@@ -302,7 +302,7 @@ impl Stamp {
 }
 
 /// The digest of the content of a file, from its beginning.
-pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
+pub(crate) fn content_of(mut file: &File) -> io::Result<Sha256Digest> {
     file.seek(SeekFrom::Start(0))?;
     let mut hashed = Hashed::new(file);
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -331,7 +331,7 @@ impl<R> Hashed<R> {
     }
 
     /// The digest of the bytes read.
-    pub(crate) fn digest(self) -> Digest {
+    pub(crate) fn digest(self) -> Sha256Digest {
         self.hasher.finalize().into()
     }
 }
@@ -345,7 +345,7 @@ impl<R: Read> Read for Hashed<R> {
 }
 
 /// The digest of some parts with their lengths, so that moving bytes from one part to another changes it.
-pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
+pub(crate) fn digest_of(parts: &[&[u8]]) -> Sha256Digest {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

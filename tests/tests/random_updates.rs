@@ -8,8 +8,8 @@ use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{Moving, ReasonKind, SolveOptions, Target, Update};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, exists, is_valid, search};
-use pkgres_tests::solution::Solution;
 use pkgres_tests::seeds;
+use pkgres_tests::solution::Solution;
 use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 

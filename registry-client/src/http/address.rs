@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use pkgres_manifest::diagnostic::Escaped;
 use url::{Host, Url};
 
-use super::credentials::{Credential, Secret};
+use super::credential::{Credential, Secret};
 
 /// The base address of a registry. Credentials in it are kept apart and never shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

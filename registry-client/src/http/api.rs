@@ -9,9 +9,9 @@ use crate::protocol::Config;
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::answer::Reply;
 use super::error::{AttemptError, ErrorKind};
-use super::transport::Request;
+use super::request::Request;
+use super::response::Reply;
 
 /// The limit of an answer, in bytes.
 const MAX_ANSWER_BYTES: u64 = 4 << 20;
@@ -43,7 +43,7 @@ impl Publication {
     /// Reads an answer. Older registries send no warnings.
     fn read(published: Published, body: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
-        struct Answer {
+        struct PublishResponse {
             #[serde(default)]
             warnings: Vec<Warning>,
         }
@@ -52,7 +52,7 @@ impl Publication {
             detail: String,
         }
         // The status says that it is published: a body that cannot be read does not undo it.
-        let answer = serde_json::from_slice(body).unwrap_or(Answer {
+        let answer = serde_json::from_slice(body).unwrap_or(PublishResponse {
             warnings: Vec::new(),
         });
         let details = answer.warnings.into_iter().map(|warning| warning.detail);
@@ -96,8 +96,8 @@ impl HttpRegistry {
             ..self.request(&config, Method::PUT, &path, body)?
         };
         self.call(&request, |reply| match reply {
-            Reply::Found { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
-            Reply::Found {
+            Reply::Body { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
+            Reply::Body {
                 is_new: false,
                 body,
             } => Ok(Publication::read(Published::Same, &body)),
@@ -133,7 +133,7 @@ impl HttpRegistry {
         let path = format!("packages/{name}/versions/{}/yank", encoded(version));
         let request = self.request(&config, method, &path, body)?;
         self.call(&request, |reply| match reply {
-            Reply::Found { .. } => Ok(()),
+            Reply::Body { .. } => Ok(()),
             Reply::Unchanged | Reply::Absent => Err(no_answer()),
         })
     }
@@ -141,13 +141,13 @@ impl HttpRegistry {
     /// The owner of the token, if the registry reports it.
     pub fn whoami(&self) -> Result<Option<String>, RegistryError> {
         #[derive(serde::Deserialize)]
-        struct Answer {
+        struct WhoamiResponse {
             owner: Option<String>,
         }
         let config = self.config()?;
         let request = self.request(&config, Method::GET, "whoami", None)?;
         self.call(&request, |reply| {
-            let answer: Answer = serde_json::from_slice(&reply.body()?)
+            let answer: WhoamiResponse = serde_json::from_slice(&reply.body()?)
                 .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))?;
             Ok(answer.owner)
         })

@@ -17,19 +17,19 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::answer::Reader;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
+use super::request::Request;
+use super::response::Reader;
 use super::session::Session;
-use super::transport::Request;
 use super::trust::{Belonging, Distrust};
 
 /// The limit of the answer to a batch request, in bytes.
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 
-/// The answer to a batch request.
-struct Answer {
+/// The response to a batch request.
+struct BatchResponse {
     parts: Vec<Part>,
     serial: u64,
     snapshot: Option<SignedSnapshot>,
@@ -126,9 +126,9 @@ impl HttpRegistry {
     fn check_answer(
         &self,
         session: &mut Session,
-        answer: Answer,
+        answer: BatchResponse,
     ) -> Result<Verified, RegistryError> {
-        let Answer {
+        let BatchResponse {
             parts,
             serial,
             snapshot,
@@ -253,7 +253,7 @@ impl<'queue> Arriving<'queue> {
 }
 
 impl Reader for Arriving<'_> {
-    type Output = Answer;
+    type Output = BatchResponse;
 
     fn take(&mut self, piece: Bytes) -> Result<(), AttemptError> {
         self.decoder.push(piece);
@@ -301,13 +301,13 @@ impl Reader for Arriving<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Answer, AttemptError> {
+    fn finish(self) -> Result<BatchResponse, AttemptError> {
         self.decoder
             .finish()
             .map_err(|error| attempt_error(&error))?;
         let cut_off = || AttemptError::transient(ErrorKind::Unreachable, "the answer was cut off");
         let (serial, snapshot) = self.end.ok_or_else(cut_off)?;
-        Ok(Answer {
+        Ok(BatchResponse {
             parts: self.parts,
             serial,
             snapshot,

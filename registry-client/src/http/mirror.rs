@@ -13,8 +13,8 @@ use crate::registry::RegistryError;
 use super::HttpRegistry;
 use super::document::Document;
 use super::error::{AttemptError, ErrorKind, RequestError};
+use super::request::Request;
 use super::session::Session;
-use super::transport::Request;
 
 /// The limit of an index document, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;

@@ -19,12 +19,12 @@
 //! runtime, but blocks the thread of its caller there: [`drive_async`](fn@crate::drive_async) does not.
 
 mod address;
-mod answer;
 mod api;
 mod artifacts;
 mod batch;
 mod clients;
-mod credentials;
+mod credential;
+mod credential_sources;
 mod document;
 mod download;
 mod error;
@@ -34,6 +34,8 @@ mod options;
 mod prepared;
 mod redirect;
 mod refresh;
+mod request;
+mod response;
 mod session;
 mod store;
 mod transport;
@@ -53,18 +55,20 @@ use pkgres_resolver::CompiledIndex;
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
-pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
+pub use credential::{Credential, Secret};
+pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 use crate::threads::{Background, lock};
 
-use answer::Reply;
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, RequestError};
+use request::Request;
+use response::Reply;
 use session::Session;
-use transport::{Request, Transport};
+use transport::Transport;
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::protocol::PublicKey;
 
-use super::credentials::CredentialSources;
+use super::credential_sources::CredentialSources;
 
 /// Options of a registry on the network. [`new`](Self::new) has the defaults; set what differs.
 #[derive(Debug, Clone)]

@@ -12,10 +12,10 @@ use crate::protocol::{
 };
 use crate::registry::RegistryError;
 
-use super::answer::Reply;
 use super::error::{AttemptError, ErrorKind};
+use super::request::Request;
+use super::response::Reply;
 use super::session::Session;
-use super::transport::Request;
 use super::trust::{Distrust, accept};
 use super::{HttpRegistry, store};
 

@@ -9,7 +9,7 @@ use pkgres_resolver::CompiledIndex;
 use crate::protocol::{Config, Digest};
 
 use super::document::{Document, DocumentReader};
-use super::store::{Header, Kept};
+use super::store::{CacheHeader, Kept};
 use super::trust::Seen;
 
 /// What one run knows of a registry.
@@ -21,7 +21,7 @@ pub(super) struct Session {
     pub(super) config: Option<(Config, jiff::Timestamp)>,
     pub(super) serial: u64,
     pub(super) root: Option<Digest>,
-    pub(super) entries: HashMap<PackageName, Entry>,
+    pub(super) entries: HashMap<PackageName, PackageState>,
     /// The packages that define a class, and the serial at which they did.
     pub(super) classes: BTreeMap<ClassName, (Vec<PackageName>, u64)>,
     /// The digests of all documents, for registries without batch requests.
@@ -41,7 +41,7 @@ pub(super) enum Prepared {
 }
 
 /// What is known of a package.
-pub(super) struct Entry {
+pub(super) struct PackageState {
     /// Its document; `None` if the registry does not have the package.
     pub(super) document: Option<Arc<Document>>,
     /// Whether this run confirmed it.
@@ -82,7 +82,7 @@ impl Session {
         self.config = Some((config, config_at));
         self.entries.reserve(documents.len() + absent.len());
         for (name, document, is_current) in documents {
-            let entry = Entry {
+            let entry = PackageState {
                 document: Some(Arc::new(document)),
                 is_fresh: false,
                 serial: if is_current { serial } else { 0 },
@@ -90,7 +90,7 @@ impl Session {
             self.entries.insert(name, entry);
         }
         for name in absent {
-            let entry = Entry {
+            let entry = PackageState {
                 document: None,
                 is_fresh: false,
                 serial,
@@ -103,10 +103,10 @@ impl Session {
     }
 
     /// The head of the cache for later runs.
-    pub(super) fn header(&self) -> Option<Header> {
+    pub(super) fn header(&self) -> Option<CacheHeader> {
         let (config, at) = self.config.clone()?;
-        let mut header = Header::new(config, at, self.serial, self.root);
-        let is_current = |entry: &Entry| entry.serial == self.serial;
+        let mut header = CacheHeader::new(config, at, self.serial, self.root);
+        let is_current = |entry: &PackageState| entry.serial == self.serial;
         header.absent = self
             .entries
             .iter()
@@ -150,7 +150,7 @@ impl Session {
         if self.is_fresh(&name) {
             return;
         }
-        let entry = Entry {
+        let entry = PackageState {
             document,
             is_fresh: true,
             serial,

@@ -51,7 +51,7 @@ pub(super) struct Kept {
 
 /// The line of JSON at the start of the file of documents.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Header {
+pub(super) struct CacheHeader {
     format: u32,
     address: String,
     config: Config,
@@ -72,7 +72,7 @@ struct KeptDocument {
     sha256: Digest,
     length: usize,
     is_current: bool,
-    /// What its releases require: positions in `Header::required`.
+    /// What its releases require: positions in `CacheHeader::required`.
     requires: Vec<u32>,
 }
 
@@ -119,14 +119,14 @@ pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
 
 /// The header of a file of documents, and the position of the first document. After a crash of the machine the
 /// file may hold anything.
-fn read_header(file: &[u8]) -> Option<(Header, usize)> {
+fn read_header(file: &[u8]) -> Option<(CacheHeader, usize)> {
     let first = memchr::memchr(b'\n', file)?;
     let second = first + 1 + memchr::memchr(b'\n', &file[first + 1..])?;
     let (digest, header) = (&file[..first], &file[first + 1..second]);
     if Digest::of(header).to_string().as_bytes() != digest {
         return None;
     }
-    let header: Header = serde_json::from_slice(header).ok()?;
+    let header: CacheHeader = serde_json::from_slice(header).ok()?;
     (header.format == FORMAT).then_some((header, second + 1))
 }
 
@@ -135,7 +135,7 @@ fn read_header(file: &[u8]) -> Option<(Header, usize)> {
 pub(super) fn write_kept(
     folder: &Path,
     address: &Address,
-    mut header: Header,
+    mut header: CacheHeader,
     documents: &[(PackageName, Arc<Document>, bool)],
 ) {
     let mut places: HashMap<PackageName, u32> = HashMap::new();
@@ -169,7 +169,7 @@ pub(super) fn write_kept(
     let _ = write_cache_pieces(&RealFileSystem, &folder.join(DOCUMENTS), pieces);
 }
 
-impl Header {
+impl CacheHeader {
     pub(super) fn new(
         config: Config,
         config_at: jiff::Timestamp,

@@ -4,59 +4,31 @@
 //! can fail for a reason that is gone the next time. Only this module retries.
 
 use std::future::Future;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
 use reqwest::header;
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 use url::Url;
 
-use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
 use super::address::{Address, shown};
-use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
 use super::clients::Clients;
-use super::credentials::Credential;
+use super::credential::Credential;
 use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::options::HttpOptions;
 use super::redirect::followed;
+use super::request::Request;
+use super::response::{Opened, Reader, Reply, each_piece, judge, read_body};
 
 /// The number of redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
 /// The header that asks for a microversion.
 const API_VERSION: &str = "openstack-api-version";
-
-/// A request before it is sent.
-#[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) method: Method,
-    pub(super) url: Url,
-    /// The digest of the body in the cache, which need not be sent again.
-    pub(super) at_hand: Option<Digest>,
-    /// A body and its media type.
-    pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
-    /// The limit of the body of the answer, in bytes.
-    pub(super) limit: u64,
-    /// Whether to ask for the newest microversion of the API, not the oldest.
-    pub(super) newest: bool,
-}
-
-impl Request {
-    pub(super) fn get(url: Url, limit: u64) -> Self {
-        Self {
-            method: Method::GET,
-            url,
-            at_hand: None,
-            body: None,
-            limit,
-            newest: false,
-        }
-    }
-}
 
 /// Sends requests to one registry.
 pub(super) struct Transport {
@@ -154,7 +126,7 @@ impl Transport {
     ) -> Result<T, RequestError> {
         let attempt = || async {
             let reply = match self.open(request).await? {
-                Opened::Body { response, is_new } => Reply::Found {
+                Opened::Body { response, is_new } => Reply::Body {
                     body: read_body(response, request.limit).await?,
                     is_new,
                 },

@@ -8,8 +8,8 @@ use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
 
 use super::IndexFileRegistry;
-use super::portions::{PORTION_BYTES, Records, read_all};
-use crate::index_cache::{Digest, Entry, Fingerprint, Hashed, Known, Stamp, content_of};
+use super::portions::{PORTION_BYTES, read_all};
+use crate::index_cache::{CacheEntry, Fingerprint, Hashed, Known, Sha256Digest, Stamp, content_of};
 
 /// Up to this size, in bytes, an index is compiled when it is first seen, which takes less than a tenth of a second. A
 /// larger one is compiled when it is seen again: one that is used once is not worth the time.
@@ -23,7 +23,7 @@ impl IndexFileRegistry {
     /// The compiled index from the cache, or one that is compiled now if that is worthwhile.
     pub(super) fn find_compiled(
         &self,
-        entry: &Entry,
+        entry: &CacheEntry,
         stamp: Option<Stamp>,
     ) -> Option<Arc<CompiledIndex>> {
         let fingerprint = self.fingerprint;
@@ -98,7 +98,7 @@ impl IndexFileRegistry {
     }
 
     /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error.
-    fn compile(&self, input: impl Read + Send) -> Option<(Records, CompiledIndex)> {
+    fn compile(&self, input: impl Read + Send) -> Option<(Vec<Vec<IndexRecord>>, CompiledIndex)> {
         let _cursor = self.seek(0).ok()?;
         let portions = self.fingerprint.length.div_ceil(PORTION_BYTES as u64);
         let threads = usize::try_from(portions).unwrap_or(usize::MAX);
@@ -108,7 +108,7 @@ impl IndexFileRegistry {
         Some((records, index))
     }
 
-    fn content_of_file(&self) -> Option<Digest> {
+    fn content_of_file(&self) -> Option<Sha256Digest> {
         let _cursor = self.seek(0).ok()?;
         content_of(&self.file).ok()
     }

@@ -33,7 +33,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceTex
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::index_cache::{Digest, Entry as CacheEntry, Fingerprint, IndexCache, Known, Stamp};
+use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, Known, Sha256Digest, Stamp};
 use crate::registry::{Registry, RegistryError, defined_classes};
 use crate::threads::{Background, lock};
 use lines::{Line, Lines};
@@ -59,7 +59,7 @@ pub struct IndexFileRegistry {
     /// The positions of lines, found when the index is opened, or on first use if it is compiled.
     runs: OnceLock<Runs>,
     /// The cache entry with the digest of the content, if the cache knows it.
-    known: Option<(CacheEntry, Stamp, Digest)>,
+    known: Option<(CacheEntry, Stamp, Sha256Digest)>,
     /// The compiled index of the cache. It is loaded on first use if the cache knows the content, as that cannot
     /// fail, and otherwise when the registry is opened.
     compiled: OnceLock<Option<Arc<CompiledIndex>>>,

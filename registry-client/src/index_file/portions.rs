@@ -18,17 +18,14 @@ pub(super) const PORTION_BYTES: usize = 1 << 16;
 /// The shortest line with a record: `{"name":"a","version":"1"}`.
 const SHORTEST_LINE: usize = 26;
 
-/// The records of each portion, in the order of the file.
-pub(super) type Records = Vec<Vec<IndexRecord>>;
-
-/// Reads an input to its end on a number of threads, this one included, in portions of about `portion` bytes; `None`
+/// The records of each portion of an input, in the order of the file. Reads it to its end on a number of threads, this one included, in portions of about `portion` bytes; `None`
 /// if a line has an error, or the input cannot be read.
 pub(super) fn read_all(
     input: impl Read + Send,
     limits: &Limits,
     threads: usize,
     portion: usize,
-) -> Option<Records> {
+) -> Option<Vec<Vec<IndexRecord>>> {
     let portions = Mutex::new(Portions::new(input, limits, portion));
     let mut parts = std::thread::scope(|scope| {
         let work = || read_portions(&portions, limits);
@@ -166,7 +163,7 @@ mod tests {
 
     use super::super::lines::{Line, Lines};
     use super::*;
-    use crate::index_cache::{Digest, Hashed};
+    use crate::index_cache::{Hashed, Sha256Digest};
 
     const LIMIT: u64 = 60;
 
@@ -204,7 +201,7 @@ mod tests {
                 let mut input = Hashed::new(text);
                 let records = read_all(&mut input, &limits(), threads, portion);
                 if records.is_some() {
-                    assert_eq!(input.digest(), <Digest>::from(Sha256::digest(text)));
+                    assert_eq!(input.digest(), <Sha256Digest>::from(Sha256::digest(text)));
                 }
                 let records = records.map(|records| records.concat());
                 assert_eq!(records, expected, "{threads} threads, {portion} bytes");

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;
 
-use super::frame::Header;
+use super::frame::FrameHeader;
 use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
 
 /// The limits of the answer to a batch request.
@@ -196,7 +196,7 @@ impl FrameDecoder {
     }
 
     /// The next line, without its line feed.
-    fn header(&mut self) -> Result<Option<Header>, FrameError> {
+    fn header(&mut self) -> Result<Option<FrameHeader>, FrameError> {
         let limit = self.limits.header_bytes;
         let end = self.arrived.line_feed(self.scanned);
         let length = end.unwrap_or(self.arrived.len());
@@ -227,7 +227,7 @@ impl FrameDecoder {
     }
 
     /// The frame of a header, unless a document follows.
-    fn begin(&mut self, header: Header) -> Result<Option<Frame>, FrameError> {
+    fn begin(&mut self, header: FrameHeader) -> Result<Option<Frame>, FrameError> {
         let missing = |key: &str| malformed(&format!("`{key}` is missing"));
         let name = || header.name.clone().ok_or_else(|| missing("name"));
         let sha256 = || header.sha256.ok_or_else(|| missing("sha256"));

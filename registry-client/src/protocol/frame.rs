@@ -97,7 +97,7 @@ pub enum Frame {
 /// The line that a frame begins with. The keys of all kinds together, so that it can be read
 /// without looking for the kind first.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Header {
+pub(super) struct FrameHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<PackageName>,
     pub(super) status: String,
@@ -156,35 +156,35 @@ impl Frame {
                 sha256,
                 proof,
             } => {
-                let header = Header {
+                let header = FrameHeader {
                     name: Some(name.clone()),
                     sha256: Some(*sha256),
                     index: proof.as_ref().map(|proof| proof.index),
                     proof: proof.as_ref().map(|proof| proof.path.clone()),
-                    ..Header::of("unchanged")
+                    ..FrameHeader::of("unchanged")
                 };
                 header.encode(answer);
             }
             Self::Absent { name, beside } => {
-                let header = Header {
+                let header = FrameHeader {
                     name: Some(name.clone()),
                     beside: beside.clone(),
-                    ..Header::of("absent")
+                    ..FrameHeader::of("absent")
                 };
                 header.encode(answer);
             }
             Self::Truncated { names } => {
-                let header = Header {
+                let header = FrameHeader {
                     names: Some(names.clone()),
-                    ..Header::of("truncated")
+                    ..FrameHeader::of("truncated")
                 };
                 header.encode(answer);
             }
             Self::Complete { serial, snapshot } => {
-                let header = Header {
+                let header = FrameHeader {
                     serial: Some(*serial),
                     snapshot: snapshot.clone(),
-                    ..Header::of("complete")
+                    ..FrameHeader::of("complete")
                 };
                 header.encode(answer);
             }
@@ -204,7 +204,7 @@ impl Frame {
     }
 }
 
-/// The line before a document, as [`Header`] reads it. Answers have a thousand of them, so nothing
+/// The line before a document, as [`FrameHeader`] reads it. Answers have a thousand of them, so nothing
 /// is copied for it.
 #[derive(serde::Serialize)]
 struct Announcement<'frame> {
@@ -241,7 +241,7 @@ fn encode(line: &impl serde::Serialize, answer: &mut Vec<u8>) {
     answer.push(b'\n');
 }
 
-impl Header {
+impl FrameHeader {
     fn of(status: &str) -> Self {
         Self {
             status: status.to_owned(),

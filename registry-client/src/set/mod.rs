@@ -143,7 +143,7 @@ impl RegistrySet {
 
     /// A digest of everything that the registries hold, if it is known without reading them.
     #[cfg(feature = "index")]
-    pub(crate) fn contents(&self) -> Option<crate::index_cache::Digest> {
+    pub(crate) fn contents(&self) -> Option<crate::index_cache::Sha256Digest> {
         let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
         for registry in &self.registries {
             parts.push(registry.name().as_str().as_bytes().to_vec());

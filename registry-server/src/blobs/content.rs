@@ -1,5 +1,6 @@
 //! What all stores of artifacts have in common: their content, and their errors.
 
+use std::error::Error;
 use std::pin::Pin;
 use std::time::SystemTime;
 
@@ -11,9 +12,6 @@ pub(crate) const SMALL: u64 = 1 << 20;
 
 /// How many bytes of each larger artifact are in memory while it is received or sent.
 pub(crate) const PIECE: usize = 256 << 10;
-
-/// The source of an error.
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of the store of artifacts.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +29,15 @@ pub enum BlobError {
         /// What failed.
         action: String,
         /// Why.
-        source: BoxError,
+        source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl BlobError {
-    pub(super) fn failed(action: impl Into<String>, source: impl Into<BoxError>) -> Self {
+    pub(super) fn failed(
+        action: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
         Self::Failed {
             action: action.into(),
             source: source.into(),

@@ -4,9 +4,9 @@ use super::problem::Problem;
 use super::tiers::best_in_tiers;
 use super::walk::Walk;
 use super::{Answer, Rule, Rules, SplitOrder, is_valid, search};
-use crate::solution::Solution;
 use crate::build::{Build, release, solution};
 use crate::examples::examples;
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 #[test]

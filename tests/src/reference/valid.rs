@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
-use super::candidates::{candidates, parents, requirements};
 use super::Rules;
+use super::candidates::{candidates, parents, requirements};
 use crate::solution::Solution;
 use crate::universe::Universe;
 

@@ -16,8 +16,6 @@ pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
         "search::assignment::watch_list",
     ),
     ("resolver", "search::engine", "search::pubgrub"),
-    ("registry-client", "http::address", "http::credentials"),
-    ("registry-client", "http::answer", "http::transport"),
 ];
 
 /// Names that two types of a crate share. To be empty.
@@ -30,14 +28,6 @@ pub(crate) const TYPES: &[(&str, &str)] = &[
     ("resolver", "Trail"),
     ("resolver", "Versions"),
     ("resolver", "Visit"),
-    ("files", "Content"),
-    ("registry-client", "Answer"),
-    ("registry-client", "Digest"),
-    ("registry-client", "Entry"),
-    ("registry-client", "Header"),
-    ("registry-client", "Records"),
-    ("registry-client", "Release"),
-    ("registry-server", "BoxError"),
 ];
 
 /// Where a library reads its surroundings, as crate, module and what is read: a server measures how

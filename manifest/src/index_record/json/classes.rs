@@ -7,8 +7,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::super::duplicates::{first_repeated, sort};
 use super::super::IndexedClass;
+use super::super::duplicates::{first_repeated, sort};
 use super::super::interner::Interner;
 use super::Converted;
 use crate::name::ClassName;

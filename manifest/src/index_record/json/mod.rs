@@ -11,8 +11,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::duplicates::sort;
-use super::key::{Key, KeySeed, Seen};
 use super::interner::Interner;
+use super::key::{Key, KeySeed, Seen};
 use super::{IndexRecord, is_time};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
@@ -74,8 +74,9 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
             seen.insert(key)?;
             match key {
                 Key::Name => {
-                    name =
-                        Some(access.next_value_seed(Converted(|text: &str| interner.package(text)))?);
+                    name = Some(
+                        access.next_value_seed(Converted(|text: &str| interner.package(text)))?,
+                    );
                 }
                 Key::Version => {
                     let parse =

@@ -6,8 +6,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::super::interner::Interner;
 use super::super::duplicates::first_repeated;
+use super::super::interner::Interner;
 use super::Converted;
 use crate::read_options::Limits;
 use crate::spec::Requirement;

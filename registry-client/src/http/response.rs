@@ -1,4 +1,4 @@
-//! Answers: their kinds, and their bodies while they arrive.
+//! Responses: their kinds, and their bodies while they arrive.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use reqwest::{Method, Response, StatusCode};
 use crate::protocol::ErrorDocument;
 
 use super::error::{AttemptError, ErrorKind, causes};
-use super::transport::Request;
+use super::request::Request;
 
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// It has a body.
-    Found { body: Vec<u8>, is_new: bool },
+    Body { body: Vec<u8>, is_new: bool },
     /// The cached body is up to date (304).
     Unchanged,
     /// Nothing is there (404, 410, 451).
@@ -26,10 +26,10 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// The body of an answer that must have one.
+    /// The body of a response that must have one.
     pub(super) fn body(self) -> Result<Vec<u8>, AttemptError> {
         match self {
-            Self::Found { body, .. } => Ok(body),
+            Self::Body { body, .. } => Ok(body),
             Self::Unchanged => Err(AttemptError::new(
                 ErrorKind::Malformed,
                 "it answers 304 to an unconditional request",
@@ -42,7 +42,7 @@ impl Reply {
     }
 }
 
-/// Reads the body of an answer while it arrives.
+/// A reader of a body while it arrives.
 pub(super) trait Reader {
     type Output;
 
@@ -53,14 +53,14 @@ pub(super) trait Reader {
     fn finish(self) -> Result<Self::Output, AttemptError>;
 }
 
-/// An answer whose body has not arrived yet.
+/// A response whose body has not arrived yet.
 pub(super) enum Opened {
     Body { response: Response, is_new: bool },
     Unchanged,
     Absent,
 }
 
-/// Classifies an answer by its status. The body of an error is read.
+/// Classifies a response by its status. The body of an error is read.
 pub(super) async fn judge(response: Response, request: &Request) -> Result<Opened, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {

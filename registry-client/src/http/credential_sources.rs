@@ -1,4 +1,4 @@
-//! Credentials, and their sources.
+//! Sources of credentials.
 //!
 //! The [`HttpOptions`](super::HttpOptions) name the sources. The first source that has a credential is used: the
 //! token in the options, the token file, a helper, the address itself, a netrc file.
@@ -11,49 +11,13 @@ use std::process::{Command, Stdio};
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
+use super::credential::{Credential, Secret};
 
 /// The limit of a file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The limit of a token, in bytes.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
-
-/// A text that `Debug` does not show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, to send or store it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("…")
-    }
-}
-
-/// What authenticates a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Credential {
-    /// A token.
-    Token(Secret),
-    /// A user and a password.
-    Basic {
-        /// The user.
-        user: String,
-        /// The password.
-        password: Secret,
-    },
-}
 
 /// The sources of the credentials of a registry. By default there are none.
 #[derive(Debug, Clone, Default)]

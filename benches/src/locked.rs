@@ -137,8 +137,8 @@ fn succeeds(command: &mut Command) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(io::Error::other(said))
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(message))
 }
 
 /// Names the interpreter that `uv` resolves for, which it would otherwise look for in each run, and take

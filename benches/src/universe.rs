@@ -1,6 +1,6 @@
-//! Universes in terms that every solver can be given: numbers for packages and versions.
+//! Universes in terms of every solver: numbers for packages and versions.
 //!
-//! A [`Universe`] has classes, as pkgres does. What the classes demand can be said without them
+//! A [`Universe`] has classes, as pkgres does. The conditions of the classes can be written without them
 //! wherever a package has one release in an answer: [`Plain`] is the same problem for solvers that
 //! know nothing but packages and versions.
 
@@ -51,7 +51,7 @@ impl Range {
         }
     }
 
-    /// Whether a version will do.
+    /// Whether a version matches.
     pub fn contains(&self, version: u32) -> bool {
         self.low <= version
             && self.high.is_none_or(|high| version < high)
@@ -59,13 +59,13 @@ impl Range {
     }
 }
 
-/// A requirement: a package, and the versions of it that will do.
+/// A requirement: a package, and its versions that match.
 pub type Dependency = (usize, Range);
 
 /// A version of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The version: `n` stands for `n.0.0`.
+    /// The version: `n` means `n.0.0`.
     pub version: u32,
     /// What it requires.
     pub dependencies: Vec<Dependency>,

@@ -1,7 +1,7 @@
 //! Lints on packages and object models, without solving.
 //!
 //! Every check is a pure function from something that was read to [findings](Diagnostic). A finding is an
-//! error if the package cannot work, and a warning if it probably does not do what was meant. Real packages
+//! error if the package cannot work, and a warning if it probably does not do what its author intended. Real packages
 //! have no finding without a reason, so that a finding is worth reading.
 //!
 //! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. What the required packages

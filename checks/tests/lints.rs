@@ -169,7 +169,7 @@ fn what_a_file_defines_instead() {
 }
 
 /// Names are compared only so often: all of them with all others would take minutes. Whichever way the
-/// classes are spread over files, each is said not to be defined.
+/// classes are spread over files, each is reported as not defined.
 #[test]
 fn many_classes_that_are_not_defined_are_told_quickly() {
     const CLASSES: usize = 800;
@@ -202,7 +202,7 @@ fn many_classes_that_are_not_defined_are_told_quickly() {
 }
 
 #[test]
-fn a_parent_or_use_that_nobody_defines() {
+fn a_parent_or_use_that_no_package_defines() {
     assert_eq!(
         in_class("Extends: db:Tabel\n"),
         [(Code::ClassUnavailable, ERROR, 6)]

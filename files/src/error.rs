@@ -21,7 +21,7 @@ pub enum FileError {
     },
     /// The file is not of the needed kind, or must not be used.
     #[error("{}: {reason}", Escaped::new(&.path.to_string_lossy()))]
-    Refused {
+    Rejected {
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -50,8 +50,8 @@ impl FileError {
         }
     }
 
-    pub(crate) fn refused(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
-        Self::Refused {
+    pub(crate) fn rejected(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+        Self::Rejected {
             path: path.into(),
             reason: reason.into(),
         }

@@ -39,7 +39,7 @@ impl AsRef<[u8]> for FileBytes {
 /// must not be a link.
 ///
 /// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote, in a
-/// folder that nobody else writes to: such files are replaced, never changed, so that the mapping of an old one stays
+/// folder that no other program writes to: such files are replaced, never changed, so that the mapping of an old one stays
 /// valid. Files that users edit, such as the index of a registry, must be read instead.
 pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
     let (file, length) = open_plain(path, limit, Follow::Nothing)?;
@@ -56,8 +56,8 @@ fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
     // All of a cache file is read at once, to check it for damage.
     options.populate();
     // SAFETY: the memory is only read, and belongs to the map as long as it lives. It is sound as
-    // long as nobody changes the file meanwhile. Files of a cache are only ever replaced by others
-    // of the same name: the map then still stands for the old file, which goes on to exist without
+    // long as no process changes the file meanwhile. Files of a cache are only ever replaced by others
+    // of the same name: the map is then still that of the old file, which continues to exist without
     // a name. If another program writes into such a file in spite of that, readers can see bytes
     // that change under their eyes, and if it cuts the file short, the system ends this process
     // with a signal. Both need the rights of the user whose cache it is, with which one could as

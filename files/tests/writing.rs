@@ -151,7 +151,7 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
         .expect("created");
     write_file(&RealFileSystem, &target, NEW).expect("written");
     assert!(!leftover.exists(), "the leftover is gone");
-    assert!(running.exists(), "somebody is writing this one");
+    assert!(running.exists(), "another process is writing this file");
     drop(held);
     write_file(&RealFileSystem, &target, OLD).expect("written");
     assert!(!running.exists());
@@ -268,7 +268,7 @@ fn an_occupied_folder_is_not_written_to() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = folder.path().join("package");
     std::fs::create_dir(&target).expect("created");
-    write_tree(&RealFileSystem, &target, tree()).expect("an empty folder will do");
+    write_tree(&RealFileSystem, &target, tree()).expect("an empty folder is enough");
     assert!(target.join("Classes/deep/B.yaml").is_file());
     let error = write_tree(&RealFileSystem, &target, tree()).expect_err("it is occupied");
     assert!(error.to_string().ends_with("it exists already"), "{error}");

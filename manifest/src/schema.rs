@@ -266,13 +266,13 @@ mod tests {
         };
         let mut known = package::KNOWN_KEYS.to_vec();
         known.sort_unstable();
-        let mut told = keys(&manifest_schema()["properties"]);
-        told.sort_unstable();
-        assert_eq!(told, known);
+        let mut described = keys(&manifest_schema()["properties"]);
+        described.sort_unstable();
+        assert_eq!(described, known);
         let mut known = class_file::KNOWN_KEYS.to_vec();
         known.sort_unstable();
-        let mut told = keys(&class_schema()["$defs"]["class"]["properties"]);
-        told.sort_unstable();
-        assert_eq!(told, known);
+        let mut described = keys(&class_schema()["$defs"]["class"]["properties"]);
+        described.sort_unstable();
+        assert_eq!(described, known);
     }
 }

@@ -1,4 +1,4 @@
-//! Manifests that are edited: what nobody asked to change stays byte for byte.
+//! Edits of manifests: everything else stays byte for byte.
 
 use pkgres_manifest::{PackageManifest, PackageName, ReadOptions, RequirementEdit, Spec};
 
@@ -22,7 +22,7 @@ fn edited(text: &str, edits: &[RequirementEdit]) -> Result<String, String> {
         .map_err(|error| format!("{} {:?}", error.message, error.hints))
 }
 
-/// What comes of the rest of a manifest.
+/// The rest of a manifest.
 fn rest(text: &str, edits: &[RequirementEdit]) -> String {
     let edited = edited(&format!("{HEAD}{text}"), edits).expect("it can be edited");
     let rest = edited.strip_prefix(HEAD);

@@ -122,7 +122,7 @@ fn versions_come_from_every_place_that_can_hold_them() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_with_its_place() {
+fn an_invalid_model_is_rejected_with_its_location() {
     for (text, message) in [
         (
             "",

@@ -240,7 +240,7 @@ fn record() -> impl Strategy<Value = IndexRecord> {
         )
 }
 
-/// What a clause means, said in another way than in intervals: comparisons with prereleases.
+/// The meaning of a clause without intervals: comparisons with prereleases.
 fn matches_directly(clause: &str, version: &Version) -> Option<bool> {
     let at = clause.find(|character: char| character.is_ascii_digit())?;
     let (operator, operand) = clause.split_at(at);

@@ -109,7 +109,7 @@ fn package_urls<'resolution>(
 /// time in it and no random number.
 ///
 /// The main component is the root, if that is a single package; otherwise it is one without a version
-/// that stands for the object model, or for all roots, and depends on them.
+/// that represents the object model, or all roots, and depends on them.
 ///
 /// The digest of an archive is a hash of the component. That of a folder is not the hash of any file,
 /// and is a property.

@@ -41,7 +41,7 @@ impl Answer {
             Step::GaveUp { steps } => Some(Self::GaveUp { steps }),
             Step::Cancelled => Some(Self::Cancelled),
             Step::Unanswered(names) => return Err(RegistryError::Unanswered(names)),
-            // The next step says why there is no resolution.
+            // The next step reports why there is no resolution.
             _ => None,
         })
     }

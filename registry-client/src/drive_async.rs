@@ -11,7 +11,7 @@
 //! particular runtime.
 //!
 //! **Cost.** A solver asks once for each depth of the requirements that is not known yet, and not at all for
-//! packages in an index that it was given. A call on another thread adds the start of
+//! packages in an attached index. A call on another thread adds the start of
 //! that thread.
 //!
 //! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for

@@ -49,7 +49,7 @@ pub(crate) type Sha256Digest = [u8; 32];
 
 /// A cache of compiled index files, in a folder.
 ///
-/// The folder must belong to the user alone: whoever can write there decides what is resolved.
+/// The folder must belong to the user alone: write access to it decides what is resolved.
 #[derive(Debug, Clone)]
 pub struct IndexCache {
     folder: PathBuf,
@@ -182,7 +182,7 @@ impl CacheEntry {
     }
 }
 
-/// The metadata that identifies a version of a file without reading it.
+/// The metadata that distinguishes versions of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     pub(crate) length: u64,

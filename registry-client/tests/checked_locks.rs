@@ -253,7 +253,7 @@ fn only_that_there_is_nothing_to_say_is_remembered() {
         (INDEX.replace("1.0.0", "1.0.1"), "a release is gone"),
         (
             INDEX.replace(r#""version":"1.0.0""#, r#""version":"1.0.0","yanked":true"#),
-            "a release was withdrawn, and the lock still fits",
+            "a release was yanked, and the lock still fits",
         ),
     ] {
         let setting = Setting::new();
@@ -337,7 +337,7 @@ fn a_lockfile_that_was_left_alone_is_not_read_again() {
         assert_eq!(stamps(), 1);
         assert_eq!(content_at(later), Some(LockContent::of(text.as_bytes())));
     }
-    // What the stamp says is believed: the file itself is not looked into.
+    // The stamp is trusted: the file itself is not read.
     let [stamp] = (fs::read_dir(setting.cache().join("stamps")).expect("a folder"))
         .map(|entry| entry.expect("an entry").path())
         .collect::<Vec<_>>()

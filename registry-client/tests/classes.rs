@@ -28,7 +28,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// A package with a class for others and one of its own, which extends what nobody has; and a Heat
+/// A package with a class for others and one of its own, which extends a class that no package has; and a Heat
 /// template, which is a class.
 fn folder(folder: &Path) -> DirectoryRegistry {
     write(

@@ -94,7 +94,7 @@ fn is_compiled(registry: &IndexFileRegistry) -> bool {
     registry.compiled().expect("it can be asked").is_some()
 }
 
-/// What a registry says of these packages, and of their classes.
+/// The answers of a registry about these packages, and about their classes.
 fn contents(
     registry: &IndexFileRegistry,
 ) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
@@ -119,7 +119,7 @@ fn a_cached_index_says_the_same() {
     assert_eq!(setting.kept("stamps").len(), 1);
 }
 
-/// There is a time that nobody can set.
+/// The change time of a file cannot be set.
 #[cfg(unix)]
 #[test]
 fn a_change_shows_though_length_and_time_are_as_before() {
@@ -164,7 +164,7 @@ fn a_young_file_is_read_each_time() {
         assert!(is_compiled(&registry.expect("the index can be opened")));
         let stamps = setting.kept("stamps");
         let stamp = fs::read_to_string(&stamps[0]).expect("a stamp");
-        // Only what is settled is believed without reading it.
+        // Only what is settled is trusted without reading it.
         assert_eq!(stamp.ends_with(" seen\n"), age == 0, "{stamp}");
         setting.compiled();
     }

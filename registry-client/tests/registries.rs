@@ -148,7 +148,7 @@ fn broken_packages_are_reported_once_and_hide_nothing() {
             vec![("zips/text.zip".to_owned(), 1)],
         ]
     );
-    assert_eq!(registry.take_findings(), [], "nothing is said twice");
+    assert_eq!(registry.take_findings(), [], "nothing is reported twice");
 }
 
 #[test]

@@ -13,7 +13,7 @@
 //! unless its documentation says otherwise.
 //!
 //! A publish costs as much as its package has releases, because the index document of the package is
-//! rendered anew. Writers wait for each other, on all nodes; readers wait for nobody.
+//! rendered anew. Writers wait for each other, on all nodes; readers never wait.
 
 mod access;
 mod background;

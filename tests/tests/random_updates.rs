@@ -15,7 +15,7 @@ use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
 const SEEDS: u64 = 20_000;
 /// A small number of conflicts, after which some searches leave the order of decisions.
-const PATIENCE: u64 = 2;
+const CONFLICT_LIMIT: u64 = 2;
 
 /// A universe with a lock that obeys these rules, and an update of one of its packages.
 fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
@@ -53,8 +53,8 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> 
         .filter(|record| record.name == name)
         .filter(|record| !record.yanked)
         .filter(|record| {
-            let is_refused = universe.prerelease == PrereleasePolicy::Never;
-            !(is_refused && record.version.is_prerelease())
+            let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+            !(is_rejected && record.version.is_prerelease())
         })
         .map(|record| &record.version)
         .collect();
@@ -76,14 +76,14 @@ struct Tally {
 }
 
 /// What is wrong with the answer to a universe. Counts the kind of answer.
-fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
+fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
     let anything = |_: &PackageName, _: &Version| true;
     let possible = exists(&universe, &anything, None)?;
     let update = Update {
         packages: BTreeMap::from([(name.clone(), target.clone().into())]),
     };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let resolution = match (&verdict, &target) {
         (Verdict::Solved(resolution), _) => resolution,
         (Verdict::Conflict(conflict), Target::Exactly(version)) if possible => {
@@ -149,8 +149,8 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         let of_package = records.filter(|record| record.name == name);
         let at = wanted.as_ref().map(|(_, at)| at);
         let is_last_resort = |record: &IndexRecord| {
-            let is_refused = universe.prerelease == PrereleasePolicy::Never;
-            record.yanked || is_refused && record.version.is_prerelease()
+            let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+            record.yanked || is_rejected && record.version.is_prerelease()
         };
         let mut chosen = of_package
             .clone()
@@ -297,7 +297,7 @@ fn ancestors(
 
 /// The result of updating one of several releases of a package. With `is_needed`, the packages that
 /// lead to that release have no other releases, so no resolution can do without it.
-fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<Ended> {
+fn check_one_of_several(seed: u64, is_needed: bool, conflict_limit: u64) -> Option<Ended> {
     let (mut universe, ..) = problem(seed, &Rules::default())?;
     let lock = universe.locked.clone().expect("there is a lock");
     let mut random = Random::new(seed);
@@ -362,7 +362,7 @@ fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<End
     let update = Update {
         packages: BTreeMap::from([(name.clone(), moving)]),
     };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let Verdict::Solved(resolution) = verdict else {
         return Some(if is_possible {
             Ended::Wrong(format!("seed {seed}: {name} {from} can go to {to}"))
@@ -394,9 +394,9 @@ fn random_updates_of_split_locks_reach_their_target() {
 
 #[test]
 fn random_updates_move_one_of_several_releases() {
-    for patience in [u64::MAX, PATIENCE] {
-        assert_right(|seed| check_one_of_several(seed, true, patience));
-        assert_right(|seed| check_one_of_several(seed, false, patience));
+    for conflict_limit in [u64::MAX, CONFLICT_LIMIT] {
+        assert_right(|seed| check_one_of_several(seed, true, conflict_limit));
+        assert_right(|seed| check_one_of_several(seed, false, conflict_limit));
     }
 }
 
@@ -428,11 +428,11 @@ fn assert_none(wrong: &[String]) {
 /// No package that moved could have stayed, and no better update is possible.
 #[test]
 fn random_updates_are_minimal() {
-    for patience in [SolveOptions::default().conflict_limit, PATIENCE] {
+    for conflict_limit in [SolveOptions::default().conflict_limit, CONFLICT_LIMIT] {
         let mut all = Tally::default();
         let results = seeds::for_all(seeds::count(SEEDS), |seed| {
             let mut tally = Tally::default();
-            let wrong = check(seed, patience, &mut tally);
+            let wrong = check(seed, conflict_limit, &mut tally);
             (wrong.map(|text| format!("seed {seed}: {text}")), tally)
         });
         let mut wrong = Vec::new();
@@ -473,14 +473,19 @@ fn the_order_of_arrival_does_not_change_an_update() {
         };
         let mut shuffled = universe.clone();
         Random::new(seed).shuffle(&mut shuffled.records);
-        let patience = if seed.is_multiple_of(2) {
-            PATIENCE
+        let conflict_limit = if seed.is_multiple_of(2) {
+            CONFLICT_LIMIT
         } else {
             200
         };
-        let expected = solver::update(&universe, Supplies::OnDemand, update.clone(), patience);
+        let expected = solver::update(
+            &universe,
+            Supplies::OnDemand,
+            update.clone(),
+            conflict_limit,
+        );
         [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached]
-            .map(|supplies| solver::update(&shuffled, supplies, update.clone(), patience))
+            .map(|supplies| solver::update(&shuffled, supplies, update.clone(), conflict_limit))
             .into_iter()
             .find(|found| *found != expected)
             .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))

@@ -233,7 +233,7 @@ impl RegistryOptions {
     }
 }
 
-/// The folder of cached data. The settings file of a project cannot name it: whoever can write to the folder
+/// The folder of cached data. The settings file of a project cannot name it: write access to the folder
 /// decides what is resolved.
 fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
     match settings.get("cache") {

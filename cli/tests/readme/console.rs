@@ -188,7 +188,7 @@ fn without_time(line: &str) -> String {
     }
 }
 
-/// A shell as somebody has it who has just cloned the project and installed the program.
+/// The shell of a user who has just cloned the project and installed the program.
 struct Shell {
     /// The copy of the project and the home of the user.
     scratch: tempfile::TempDir,

@@ -137,7 +137,7 @@ codes! {
     /// stored token. `pkgres login` stores a token.
     Denied = 46, "a registry denies access";
     /// A registry rejected a request to publish or yank a release.
-    Refused = 47, "a registry rejects a request";
+    Rejected = 47, "a registry rejects a request";
     /// The address of the database asks for TLS with `sslmode`, and the database does not offer it.
     NoTls = 48, "the database offers no TLS";
     /// The certificate of the database has expired, is for another host, or was issued by an

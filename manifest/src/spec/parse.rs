@@ -33,7 +33,7 @@ pub struct SpecError {
     pub text: String,
     /// The reason why it is not one.
     pub reason: String,
-    /// The spec that was probably meant, if there is one.
+    /// The spec that was probably intended, if there is one.
     pub suggestion: Option<String>,
 }
 
@@ -331,7 +331,7 @@ fn next_minor_above(target: &Version) -> Option<Version> {
     }
 }
 
-/// The spec that was probably meant: the text without a `v`, with commas for spaces, `~=` for `~>`.
+/// The spec that was probably intended: the text without a `v`, with commas for spaces, `~=` for `~>`.
 fn suggestion(text: &str) -> Option<String> {
     let mut candidate = text
         .replace("=>", ">=")

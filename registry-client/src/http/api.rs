@@ -68,7 +68,7 @@ impl HttpRegistry {
     ///
     /// # Errors
     ///
-    /// The registry refuses the release, or cannot be reached.
+    /// The registry rejects the release, or cannot be reached.
     pub fn publish(
         &self,
         name: &PackageName,
@@ -79,7 +79,7 @@ impl HttpRegistry {
         let config = self.config()?;
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
-            return Err(self.refused(&format!(
+            return Err(self.rejected(&format!(
                 "it accepts archives of at most {limit} bytes; this one has {}",
                 archive.len()
             )));
@@ -162,7 +162,7 @@ impl HttpRegistry {
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.refused("it is a mirror, and does not accept releases"));
+            return Err(self.rejected("it is a mirror, and does not accept releases"));
         };
         Ok(Request {
             method,
@@ -188,7 +188,7 @@ fn no_answer() -> AttemptError {
     AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 
-/// A version as a part of a path: the `+` of build metadata stands for a space in some servers.
+/// A version as a part of a path: some servers read the `+` of build metadata as a space.
 fn encoded(version: &Version) -> String {
     version.to_string().replace('+', "%2B")
 }

@@ -44,7 +44,7 @@ impl Clients {
 }
 
 fn build(options: &HttpOptions, is_plain: bool, is_local: bool) -> Result<Client, reqwest::Error> {
-    // The first to install a provider decides for the whole program; any will do.
+    // The first to install a provider decides for the whole program; any is sufficient.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("pkgres/", env!("CARGO_PKG_VERSION")))

@@ -154,7 +154,7 @@ impl TokenFile {
         self.tokens.remove(address.as_str()).is_some()
     }
 
-    /// Writes the file so that nobody else can read it.
+    /// Writes the file, readable only by its owner.
     pub fn write(&self, path: &Path) -> Result<(), CredentialError> {
         let text = serde_json::to_string_pretty(self).expect("texts are valid JSON");
         if let Some(folder) = path.parent() {

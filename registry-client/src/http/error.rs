@@ -33,8 +33,8 @@ pub(super) enum ErrorKind {
     Digest,
     /// The credential is missing or not sufficient.
     Denied,
-    /// The registry refused the request.
-    Refused,
+    /// The registry rejected the request.
+    Rejected,
     /// The connection would not be encrypted.
     Plain,
 }
@@ -84,7 +84,7 @@ impl RequestError {
             ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
             ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
             ErrorKind::Denied => (Code::Denied, "denies access"),
-            ErrorKind::Refused => (Code::Refused, "refused"),
+            ErrorKind::Rejected => (Code::Rejected, "rejected the request"),
             ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
@@ -99,7 +99,7 @@ impl RequestError {
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
-            ErrorKind::Refused => match error.code.as_str() {
+            ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {
                     finding.hint("a published release cannot change: publish this as another version")
                 }

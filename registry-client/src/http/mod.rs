@@ -169,12 +169,12 @@ impl HttpRegistry {
             })
     }
 
-    fn refused(&self, reason: &str) -> RegistryError {
+    fn rejected(&self, reason: &str) -> RegistryError {
         let message = format!(
-            "the registry `{}` refuses the request: {reason}",
+            "the registry `{}` rejects the request: {reason}",
             self.transport.name
         );
-        Diagnostic::error(Code::Refused, message).into()
+        Diagnostic::error(Code::Rejected, message).into()
     }
 
     async fn fetch_class(

@@ -101,7 +101,7 @@ pub(super) async fn judge(response: Response, request: &Request) -> Result<Opene
         },
         400..500 if request.method != Method::GET => AttemptError {
             code,
-            ..AttemptError::new(ErrorKind::Refused, reason)
+            ..AttemptError::new(ErrorKind::Rejected, reason)
         },
         _ => AttemptError::new(ErrorKind::Unreachable, reason),
     })

@@ -213,7 +213,7 @@ pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error),
     };
-    let seen = serde_json::from_slice(&bytes).map_err(|_| FileError::Refused {
+    let seen = serde_json::from_slice(&bytes).map_err(|_| FileError::Rejected {
         path: path.to_owned(),
         reason: "this is not what was seen of a registry; remove it to begin anew".to_owned(),
     })?;

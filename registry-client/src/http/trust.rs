@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_contradicts_the_last_one_is_refused() {
+    fn a_state_that_contradicts_the_last_one_is_rejected() {
         for (offered, reason) in [
             (None, "is not signed any more"),
             (Some(signed(&snapshot(6, b"six"), 2)), "not signed by"),

@@ -32,7 +32,7 @@ pub struct ErrorEntry {
     pub status: u16,
     /// The stable code, such as `pkgres.version_exists`. Codes are never renamed or reused.
     pub code: String,
-    /// What the status stands for.
+    /// The name of the status.
     pub title: String,
     /// What is wrong, in a sentence.
     pub detail: String,

@@ -15,7 +15,7 @@ pub struct Proof {
     pub path: Vec<Digest>,
 }
 
-/// A package that stands directly before or behind the place where one would be that there is not.
+/// A package directly before or after the place that an absent package would have.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Neighbour {
     /// The package.
@@ -120,7 +120,7 @@ pub(super) struct FrameHeader {
 }
 
 impl Frame {
-    /// A document that is new to whoever asked.
+    /// A frame of a document that is new to the client.
     pub fn changed(name: PackageName, document: impl Into<Bytes>, proof: Option<Proof>) -> Self {
         let document = document.into();
         Self::Changed {
@@ -131,8 +131,8 @@ impl Frame {
         }
     }
 
-    /// What says that there was no room for packages: as many [`Frame::Truncated`] as it takes for
-    /// each to be read whatever the names are; none if there are no names.
+    /// The frames for packages that did not fit: as many [`Frame::Truncated`] as their names need; none if
+    /// there are no names.
     pub fn truncated(names: &[PackageName]) -> impl Iterator<Item = Self> {
         names.chunks(MAX_BATCH_NAMES).map(|names| Self::Truncated {
             names: names.to_vec(),

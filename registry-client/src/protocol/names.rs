@@ -8,7 +8,7 @@
 ///
 /// assert_eq!(escape_name("io.murano.apps.Apache"), "io.murano.apps.!apache");
 /// assert_eq!(unescape_name("io.murano.apps.!apache").as_deref(), Some("io.murano.apps.Apache"));
-/// assert_eq!(unescape_name("io.murano.apps.Apache"), None, "nobody escapes it like that");
+/// assert_eq!(unescape_name("io.murano.apps.Apache"), None, "it is not the canonical form");
 /// ```
 pub fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len() + 8);

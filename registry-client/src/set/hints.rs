@@ -72,7 +72,7 @@ impl RegistrySet {
             let ReasonKind::Extends { class } = &reason.kind else {
                 continue;
             };
-            // A required package has the class in other versions, which the reasons tell.
+            // A required package has the class in other versions, which the reasons show.
             if lacked(class) {
                 continue;
             }

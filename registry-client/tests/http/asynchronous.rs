@@ -76,8 +76,8 @@ fn the_executor_goes_on_while_a_registry_answers() {
     // The first answer comes once another task of the only thread of the executor has run.
     let fake = Fake::start(move |question: &Asked| -> Reply {
         if std::mem::take(&mut is_first) {
-            asked.send(()).expect("somebody waits");
-            may_go_on.recv().expect("somebody runs");
+            asked.send(()).expect("the test waits");
+            may_go_on.recv().expect("the test is running");
         }
         world.answer(question)
     });
@@ -107,7 +107,7 @@ fn a_dropped_future_leaves_the_solver_at_its_question() {
     let is_open = AtomicBool::new(false);
     let fake = Fake::start(move |question: &Asked| -> Reply {
         if !is_open.swap(true, Ordering::Relaxed) {
-            may_go_on.recv().expect("somebody runs");
+            may_go_on.recv().expect("the test is running");
         }
         world.answer(question)
     });
@@ -137,7 +137,7 @@ fn a_dropped_future_leaves_the_solver_at_its_question() {
 fn a_call_that_never_runs_is_an_error() {
     let registries = BlockingRegistries::with_spawn(Arc::default(), drop);
     let supply = current_thread().block_on(registries.supply(&[name("a.A")]));
-    let error = supply.expect_err("nobody ran it");
+    let error = supply.expect_err("the call was dropped");
     assert_eq!(
         error.to_string(),
         "no registry was read: the call was dropped before it ran"

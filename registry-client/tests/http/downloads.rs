@@ -29,8 +29,8 @@ fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
     digests.map(ArtifactDigest::Archive).collect()
 }
 
-/// Fetches what a registry has that answers like this about one artifact; gives what is said, and
-/// which of the artifacts are in the cache.
+/// Prefetches artifacts from a registry that changes the response for one of them. Returns the error, and the
+/// artifacts that are in the cache afterwards.
 fn fetched(
     folder: &Path,
     (world, digests): &(World, Vec<Digest>),
@@ -47,13 +47,13 @@ fn fetched(
         }
     });
     let registry = connect(&fake, options(folder));
-    let said = registry.prefetch(&of_archives(digests)).err();
+    let error = registry.prefetch(&of_archives(digests)).err();
     let cache = ArtifactCache::new(&folder.join("cache"));
     let kept = digests
         .iter()
         .filter(|digest| cache.get(digest, 1000).is_some());
     (
-        said.map(|error| error.to_diagnostic()),
+        error.map(|error| error.to_diagnostic()),
         kept.copied().collect(),
     )
 }
@@ -96,10 +96,10 @@ fn one_that_fails_does_not_take_the_others_with_it() {
     for at in [0, 3, 2 * AT_ONCE - 1] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let about = world.1[at];
-        let (said, kept) = fetched(folder.path(), &world, about, |_| Reply::new(500, "broken"));
-        let said = said.expect("one of them cannot be had");
+        let (error, kept) = fetched(folder.path(), &world, about, |_| Reply::new(500, "broken"));
+        let error = error.expect("one of them cannot be had");
         assert_says(
-            &said,
+            &error,
             Code::RegistryUnreachable,
             &["500", &about.to_string()],
         );
@@ -109,7 +109,7 @@ fn one_that_fails_does_not_take_the_others_with_it() {
 }
 
 #[test]
-fn one_with_other_bytes_is_refused_and_nothing_else() {
+fn only_the_artifact_with_other_bytes_is_rejected() {
     let world = world(2 * AT_ONCE);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let about = world.1[AT_ONCE];
@@ -117,9 +117,9 @@ fn one_with_other_bytes_is_refused_and_nothing_else() {
         reply.body[0] ^= 1;
         reply
     };
-    let (said, kept) = fetched(folder.path(), &world, about, other);
+    let (error, kept) = fetched(folder.path(), &world, about, other);
     let announced = format!("{about} was announced");
-    assert_says(&said.expect("it is refused"), Code::Digest, &[&announced]);
+    assert_says(&error.expect("it is rejected"), Code::Digest, &[&announced]);
     let others = world.1.iter().filter(|digest| **digest != about).copied();
     assert_eq!(kept, others.collect::<Vec<_>>());
     // Once it is right, it alone is asked for.
@@ -146,9 +146,9 @@ fn a_registry_that_is_gone_is_not_asked_for_each() {
         }
     });
     let registry = connect(&fake, options(folder.path()));
-    let said = registry.prefetch(&of_archives(&digests));
-    let said = said.expect_err("none can be had").to_diagnostic();
-    assert_says(&said, Code::RegistryUnreachable, &["503"]);
+    let error = registry.prefetch(&of_archives(&digests));
+    let error = error.expect_err("none can be had").to_diagnostic();
+    assert_says(&error, Code::RegistryUnreachable, &["503"]);
     let asked = fake.take_paths();
     let mut asked: Vec<_> = asked
         .iter()

@@ -8,7 +8,7 @@ use pkgres_manifest::diagnostic::Code;
 use pkgres_registry_client::http::Secret;
 
 use crate::fake::{Asked, Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 fn world() -> World {
     let mut world = World::new();
@@ -106,7 +106,7 @@ fn a_lasting_error_names_the_address_and_the_attempts() {
 
 /// The end of an answer may be missing though the connection says that it is whole.
 #[test]
-fn an_answer_without_its_end_is_refused() {
+fn an_answer_without_its_end_is_rejected() {
     let shortened = |mut reply: Reply| {
         let end = reply.body.len() - 1;
         let line = reply.body[..end]
@@ -164,7 +164,7 @@ fn a_registry_that_cannot_be_reached_is_not_one_without_packages() {
         &pkgres_manifest::Limits::default(),
         options(folder.path()),
     );
-    let finding = refusal(&registry, "a.A");
+    let finding = rejection(&registry, "a.A");
     assert_says(
         &finding,
         Code::RegistryUnreachable,
@@ -204,7 +204,7 @@ fn errors_of_the_registry_are_escaped() {
     assert!(finding.hints[0].contains("`pkgres login acme`"));
 }
 
-/// Follows redirects with a token, to an address; gives what the other registry was told.
+/// Follows redirects with a token, to an address; returns the requests to the other registry.
 fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (home, away) = (world(), Fake::of(&world()));
@@ -273,7 +273,7 @@ fn plain_http_is_for_this_machine_alone() {
         &pkgres_manifest::Limits::default(),
         options(folder.path()),
     );
-    let finding = refusal(&registry, "a.A");
+    let finding = rejection(&registry, "a.A");
     assert_says(
         &finding,
         Code::RegistryUnreachable,

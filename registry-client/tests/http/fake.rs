@@ -60,11 +60,11 @@ impl Gate {
 
     /// The most answers that waited at once.
     pub(crate) fn most(&self) -> usize {
-        self.waiting.lock().expect("nobody panicked").most
+        self.waiting.lock().expect("no thread panicked").most
     }
 
     fn wait(&self) {
-        let mut waiting = self.waiting.lock().expect("nobody panicked");
+        let mut waiting = self.waiting.lock().expect("no thread panicked");
         let openings = waiting.openings;
         waiting.now += 1;
         waiting.most = waiting.most.max(waiting.now);
@@ -72,17 +72,17 @@ impl Gate {
             drop(waiting);
             // If there are more to come, they come now.
             std::thread::sleep(Duration::from_millis(100));
-            let mut waiting = self.waiting.lock().expect("nobody panicked");
+            let mut waiting = self.waiting.lock().expect("no thread panicked");
             waiting.now = 0;
             waiting.openings += 1;
             self.opened.notify_all();
             return;
         }
-        // A gate that stays closed is a failed test, not one that hangs: `most` tells.
+        // A gate that stays closed is a failed test, not one that hangs: `most` shows it.
         let is_closed = |waiting: &mut Waiting| waiting.openings == openings;
         let limit = Duration::from_mins(5);
         let waited = self.opened.wait_timeout_while(waiting, limit, is_closed);
-        drop(waited.expect("nobody panicked"));
+        drop(waited.expect("no thread panicked"));
     }
 }
 
@@ -147,7 +147,7 @@ impl Fake {
 
     /// From now on answers what another function says.
     pub(crate) fn answer(&self, answer: impl FnMut(&Asked) -> Reply + Send + 'static) {
-        *self.answer.lock().expect("nobody panicked") = Box::new(answer);
+        *self.answer.lock().expect("no thread panicked") = Box::new(answer);
     }
 
     /// From now on holds something else.
@@ -158,7 +158,7 @@ impl Fake {
 
     /// What was asked since this was called last.
     pub(crate) fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut *self.asked.lock().expect("nobody panicked"))
+        std::mem::take(&mut *self.asked.lock().expect("no thread panicked"))
     }
 
     /// Likewise, as methods and paths.

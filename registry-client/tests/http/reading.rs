@@ -7,7 +7,7 @@ use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, driv
 use pkgres_resolver::{Request, Resolver};
 
 use crate::fake::{Fake, World, name, record};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry in which 1,000 packages are required, a thousand deep.
 fn deep() -> World {
@@ -173,16 +173,16 @@ fn offline_the_cache_answers_or_names_what_is_missing() {
         options.offline = true;
         connect(&fake, options)
     };
-    let finding = refusal(&offline(), "a.A");
+    let finding = rejection(&offline(), "a.A");
     assert_says(&finding, Code::Offline, &["`acme`", "a.A"]);
     versions(&connect(&fake, options(folder.path())), &["a.A"]).expect("it can be read");
     fake.take_asked();
     let one = some(&["1.0.0"]);
     let found = versions(&offline(), &["a.A", "a.B", "a.None"]).expect("it is in the cache");
     assert_eq!(found, [one.clone(), one, None]);
-    let finding = refusal(&offline(), "a.Other");
+    let finding = rejection(&offline(), "a.Other");
     assert_says(&finding, Code::Offline, &["a.Other"]);
-    assert!(fake.take_asked().is_empty(), "nobody was asked");
+    assert!(fake.take_asked().is_empty(), "no request was sent");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::{IndexDocument, SigningKey};
 
 use crate::fake::{Asked, Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry that was read once, and then becomes something else.
 fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
@@ -36,7 +36,7 @@ fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
     findings
 }
 
-fn assert_refused(change: impl FnOnce(&mut World), part: &str) {
+fn assert_rejected(change: impl FnOnce(&mut World), part: &str) {
     let findings = after(change);
     assert_eq!(findings.len(), 2, "with the cache and without: {part}");
     for finding in findings {
@@ -51,8 +51,8 @@ fn a_newer_state_follows_the_trusted_one() {
 }
 
 #[test]
-fn a_registry_that_goes_back_is_refused() {
-    assert_refused(
+fn a_registry_that_goes_back_is_rejected() {
+    assert_rejected(
         |world| {
             world
                 .packages
@@ -65,8 +65,8 @@ fn a_registry_that_goes_back_is_refused() {
 }
 
 #[test]
-fn a_registry_with_two_faces_is_refused() {
-    assert_refused(
+fn a_registry_with_two_faces_is_rejected() {
+    assert_rejected(
         |world| {
             world
                 .packages
@@ -78,32 +78,32 @@ fn a_registry_with_two_faces_is_refused() {
 }
 
 #[test]
-fn an_expired_state_is_refused() {
+fn an_expired_state_is_rejected() {
     let expired = "2026-05-31T00:00:00Z".parse().expect("a time");
-    assert_refused(|world| world.expires = expired, "expired on 2026-05-31");
+    assert_rejected(|world| world.expires = expired, "expired on 2026-05-31");
 }
 
 #[test]
-fn another_key_is_refused() {
+fn another_key_is_rejected() {
     let other = SigningKey::from_bytes(&[8; 32]);
-    assert_refused(|world| world.key = Some(other), "not signed by ed25519:");
+    assert_rejected(|world| world.key = Some(other), "not signed by ed25519:");
 }
 
 #[test]
-fn a_signature_that_is_gone_is_refused() {
-    assert_refused(|world| world.key = None, "not signed any more");
+fn a_signature_that_is_gone_is_rejected() {
+    assert_rejected(|world| world.key = None, "not signed any more");
 }
 
-/// Refuses what a registry answers that is asked for the first time, and says this.
+/// Checks that the first response of a registry is rejected, with this message.
 fn assert_untrusted(answer: impl FnMut(&Asked) -> Reply + Send + 'static, part: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let fake = Fake::start(answer);
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
     assert_says(&finding, Code::Untrusted, &[part]);
 }
 
 #[test]
-fn a_document_that_does_not_belong_to_the_state_is_refused() {
+fn a_document_that_does_not_belong_to_the_state_is_rejected() {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
     let mut older = world.clone();
@@ -150,7 +150,7 @@ fn the_key_of_the_settings_is_trusted_from_the_start() {
         connect(&fake, options)
     };
     assert!(versions(&with_key(7), &["a.A"]).is_ok());
-    let finding = refusal(&with_key(9), "a.A");
+    let finding = rejection(&with_key(9), "a.A");
     assert_says(&finding, Code::Untrusted, &["not signed by ed25519:"]);
     assert!(finding.hints[0].contains("`pkgres cache forget acme`"));
 }
@@ -173,15 +173,19 @@ fn a_package_that_is_held_back_is_missed() {
             if proves || !is_signed {
                 versions(&registry, &[package]).expect("it can be read");
             } else {
-                let finding = refusal(&registry, package);
-                let said = format!("it does not prove that its signed state is without {missed}");
-                assert_says(&finding, Code::Untrusted, &["`acme` is not trusted", &said]);
+                let finding = rejection(&registry, package);
+                let reason = format!("it does not prove that its signed state is without {missed}");
+                assert_says(
+                    &finding,
+                    Code::Untrusted,
+                    &["`acme` is not trusted", &reason],
+                );
             }
         }
     }
 }
 
-/// A server that ends and leaves a mirror behind is seen from the cache of before, and believed no
+/// A server that ends and leaves a mirror behind is seen from the cache of before, and trusted no
 /// more than it proves.
 #[test]
 fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
@@ -198,10 +202,10 @@ fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
         ..world.clone()
     };
     fake.becomes(&unsigned);
-    let refused = read(&["a.A", "a.B"])
+    let rejected = read(&["a.A", "a.B"])
         .expect_err("nothing is proved")
         .to_diagnostic();
-    assert_says(&refused, Code::Untrusted, &["not signed any more"]);
+    assert_says(&rejected, Code::Untrusted, &["not signed any more"]);
     fake.becomes(&world);
     let found = read(&["a.A", "a.B", "a.None"]).expect("it is there");
     assert_eq!(found, [some(&["1.0.0"]), some(&["2.0.0"]), None]);
@@ -228,7 +232,7 @@ fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
     assert_eq!(found, [some(&["1.0.0"]), some(&["1.0.0"])]);
 }
 
-/// What was only seen to be out of date belongs to no state, whoever gives the state later.
+/// What was only seen to be out of date belongs to no state, whichever server sends the state later.
 #[test]
 fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -255,7 +259,7 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
 }
 
 #[test]
-fn documents_of_another_serial_than_the_state_are_refused() {
+fn documents_of_another_serial_than_the_state_are_rejected() {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
     let answer = move |asked: &Asked| {
@@ -271,7 +275,7 @@ fn documents_of_another_serial_than_the_state_are_refused() {
     assert_untrusted(answer, "the documents belong to the serial 3");
 }
 
-/// That nothing changed is said of what is at hand, and of nothing else.
+/// Only cached documents may be reported as unchanged.
 #[test]
 fn only_a_cached_document_can_be_unchanged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -282,13 +286,13 @@ fn only_a_cached_document_can_be_unchanged() {
     let fake = Fake::start(move |asked| {
         let mut asked = asked.clone();
         if asked.path == "/index/v1/batch" {
-            // As if it had been asked by somebody who has the document.
+            // As if the client had sent the digest of the document.
             let names = format!(r#"{{"names":{{"a.A":"{digest}"}},"closure":true}}"#);
             asked.body = names.into_bytes();
         }
         world.answer(&asked)
     });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
     let part = "the document of a.A did not change, which is not in the cache";
     assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }

@@ -29,7 +29,7 @@ const CERTIFICATE_BYTES: u64 = 4 << 20;
 /// How much of the certificate of a server is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CertificateCheck {
-    /// Nothing: the connection is encrypted, but the server may be anybody.
+    /// Nothing: the connection is encrypted, but the server is not authenticated.
     None,
     /// That a trusted authority signed it.
     Authority,
@@ -93,7 +93,7 @@ fn split(address: &str) -> Result<(String, Option<TlsOptions>)> {
             .decode_utf8()
             .map_err(|_| wrong(format!("`{name}` is not UTF-8")))?;
         if place.replace(value.into_owned()).is_some() {
-            return Err(wrong(format!("`{name}` is given twice")));
+            return Err(wrong(format!("`{name}` appears twice")));
         }
     }
     let has_authorities = authorities.is_some();

@@ -231,7 +231,7 @@ impl Protocols {
     }
 }
 
-/// Reads from the beginning of a connection as much as tells the protocols apart: the whole preface of
+/// Reads as much of a connection as distinguishes the protocols: the whole preface of
 /// HTTP/2, or something else.
 async fn read_begin(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
     let mut room = [0; HTTP2_PREFACE.len()];

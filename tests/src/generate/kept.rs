@@ -10,8 +10,8 @@ pub(super) fn add(universe: &mut Universe, random: &mut Random) {
         yank_what_is_required(universe, random);
     }
     for record in &universe.records {
-        let is_refused = universe.prerelease == PrereleasePolicy::Never;
-        let matters = record.yanked || is_refused && record.version.is_prerelease();
+        let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+        let matters = record.yanked || is_rejected && record.version.is_prerelease();
         if random.chance(if matters { 85 } else { 10 }) {
             let release = (record.name.clone(), record.version.clone());
             universe.kept.insert(release);

@@ -1,4 +1,4 @@
-//! Whether a resolution exists in which a given release takes part, best or not.
+//! Whether a resolution exists with a certain release, best or not.
 
 use std::collections::BTreeMap;
 

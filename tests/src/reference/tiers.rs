@@ -55,7 +55,7 @@ fn search_judged(
 }
 
 /// The answer of the first tier, or else of the second. `best` returns the best resolution in which
-/// the given packages have one release.
+/// certain packages have one release.
 pub(super) fn best_in_tiers(
     problem: &Problem,
     may_split: bool,

@@ -42,7 +42,7 @@ pub(crate) struct Module {
     pub(crate) globs: Vec<Written>,
     /// All paths in the code of the module, those of imports too.
     pub(crate) mentions: BTreeSet<Written>,
-    /// For each function that stands by itself, the paths in it.
+    /// For each free function, the paths in it.
     pub(crate) functions: BTreeMap<String, BTreeSet<Written>>,
     /// The structs, enums, unions, traits and type aliases that the module defines.
     pub(crate) types: Vec<String>,

@@ -148,7 +148,7 @@ impl PackageManifest {
     /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that what
     /// was meant has no effect.
     pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
-        // Their hints have the keys that were probably meant.
+        // Their hints have the keys that were probably intended.
         let mut findings = self.unknown_key_findings();
         findings.retain(|finding| !finding.hints.is_empty());
         findings

@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(crate) is_mirror: bool,
     /// How many documents fit into one answer.
     pub(crate) room: usize,
-    /// Whether it says of what is not there between which names it would be.
+    /// Whether it proves absence by the neighbours of a name.
     pub(crate) proves_absence: bool,
     /// The packages that changed, by serial.
     pub(crate) changes: Vec<(u64, PackageName)>,

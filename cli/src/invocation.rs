@@ -1,4 +1,4 @@
-//! The invocation: what the command line says, for the commands that hints suggest. These can be copied to a shell.
+//! The invocation: the command line, for the commands that hints suggest. These can be copied to a shell.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

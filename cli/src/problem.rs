@@ -1,4 +1,4 @@
-//! The problem of a project: what is to be solved, with which registries, and reporting the answer.
+//! The problem of a project: a request with its registries, and reporting the answer.
 
 use std::path::Path;
 use std::sync::Arc;

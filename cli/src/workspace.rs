@@ -1,4 +1,4 @@
-//! The workspace of a run: its members, and what they require of each other.
+//! The workspace of a run: its members, and their requirements on each other.
 //!
 //! A member that another member requires comes from the workspace, in the version of its manifest, whatever
 //! registries have. It has no digest: it is being worked on, and that must not make lockfiles stale.

@@ -120,7 +120,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileErr
     Ok(count)
 }
 
-/// Whether a file survives a crash of the machine.
+/// Whether a file must survive a crash of the machine.
 #[derive(Clone, Copy, PartialEq)]
 enum Durability {
     Durable,
@@ -141,7 +141,7 @@ fn write(
 #[derive(Clone, Copy)]
 enum NewAccess {
     Known(Access),
-    /// Those of the file that it replaces.
+    /// The access rights of the file that it replaces.
     AsBefore,
 }
 
@@ -213,7 +213,7 @@ pub struct NewTreeFile {
     pub path: PackagePath,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// Who can read and run it.
+    /// Its access rights.
     pub access: Access,
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-/// An operation on a file failed.
+/// The error of an operation on a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -19,7 +19,7 @@ pub enum FileError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The file is not of the needed kind, or must not be used.
+    /// The file is of the wrong kind, or must not be used.
     #[error("{}: {reason}", Escaped::new(&.path.to_string_lossy()))]
     Rejected {
         /// The file.

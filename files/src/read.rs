@@ -9,9 +9,9 @@ use crate::error::FileError;
 /// Whether the last part of a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
-    /// It may: the user chose the path.
+    /// It may be a link: the user chose the path.
     Links,
-    /// It must not: the path is inside of something foreign, such as a package folder.
+    /// It must not be a link: the path is inside of foreign content, such as a package folder.
     Nothing,
 }
 

@@ -135,7 +135,7 @@ impl State {
     }
 }
 
-/// Which content of files to read.
+/// The content of files: as seen, as on the disk, or half synced.
 #[derive(Clone, Copy)]
 enum Content {
     Seen,

@@ -8,14 +8,14 @@ use pkgres_resolver::{
 };
 use serde_json::{Value, json};
 
-/// The program that makes a document, and the time.
+/// The creator of a document: a program, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Maker<'text> {
     /// The program's name.
     pub name: &'text str,
     /// The program's version.
     pub version: &'text str,
-    /// The time as RFC 3339 in UTC, which SPDX wants.
+    /// The time as RFC 3339 in UTC, which SPDX requires.
     pub created: &'text str,
 }
 
@@ -28,7 +28,7 @@ fn package_url(name: &PackageName, version: &Version) -> String {
 /// A release: a package and its version.
 type Release<'resolution> = (&'resolution PackageName, &'resolution Version);
 
-/// The subject of a bill of materials: one component, whatever the roots are.
+/// The subject of a bill of materials: one component for all roots.
 struct Subject<'resolution> {
     /// The root, if it is a single package.
     package: Option<Release<'resolution>>,
@@ -262,7 +262,7 @@ fn spdx_id(name: &PackageName, version: &Version) -> String {
     format!("SPDXRef-Package-{name}-at-{version}")
 }
 
-/// The subject if it is no package.
+/// The subject if it is not a package.
 fn spdx_subject(name: &str) -> Value {
     json!({
         "SPDXID": format!("SPDXRef-{SUBJECT}"),

@@ -16,12 +16,12 @@ use pkgres_resolver::{
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
-/// The outcome of a request. There are no others, so that a `match` can name them all.
+/// The outcome of a request. The list is complete, so that a `match` needs no wildcard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// There is a valid resolution.
     Solved(Box<Resolution>),
-    /// There is none, and this is why.
+    /// There is no valid resolution: a proof.
     Conflict(Box<Conflict>),
     /// The solver used up its steps: whether there is a resolution is not known.
     GaveUp {
@@ -67,7 +67,7 @@ pub fn drive(
     }
 }
 
-/// Runs a solver until a step reports something else than a need.
+/// Runs a solver until a step reports anything but missing packages.
 ///
 /// Unlike [`drive`] it stops as soon as it is proved that there is no resolution, before the reason is worked
 /// out: a caller that needs only the verdict saves that time. It does not

@@ -156,8 +156,8 @@ impl CacheEntry {
         }
     }
 
-    /// Keeps what became known of a file that looks like this, if it was left alone for a while, and
-    /// removes the compiled index of a content that it had before.
+    /// Stores a stamp for a file with this fingerprint, if it has not changed for a while, and removes
+    /// the compiled index of its earlier content.
     pub(crate) fn settle(&self, before: Option<Stamp>, fingerprint: Fingerprint, known: Known) {
         if let Some(stamp) = before
             && let Known::Content(content) = stamp.known
@@ -225,10 +225,10 @@ impl Fingerprint {
     }
 }
 
-/// What a stamp knows of the content of a file.
+/// The content of a file, as far as a stamp knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// The file was seen, nothing else.
+    /// The file was seen, but not read.
     Seen,
     /// Its content has this digest.
     Content(Sha256Digest),
@@ -236,7 +236,7 @@ pub(crate) enum Known {
     Unfit,
 }
 
-/// What an index file looked like, and what was known of it then.
+/// The metadata of an index file, and its content as it was known then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) fingerprint: Fingerprint,

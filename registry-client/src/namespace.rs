@@ -1,4 +1,4 @@
-//! Namespaces: a name, or a name and everything below it.
+//! Namespaces: single names, or names with everything below them.
 
 use std::fmt;
 

@@ -70,7 +70,7 @@ codes! {
     /// package is among those that pkgres reads.
     UnknownPackage = 11, "an unknown package";
     /// The requirements on a package exclude all of its versions. The message lists every
-    /// requirement that takes part and who brought it in. `pkgres explain` shows the whole proof.
+    /// requirement involved with its owner. `pkgres explain` shows the whole proof.
     NoVersion = 12, "no version satisfies everyone";
     /// A class extends another one, but none of the releases that can be chosen defines that
     /// class. A class may extend classes of its own package, of the core library and of packages
@@ -126,7 +126,7 @@ codes! {
     IndexRecord = 43, "an invalid index record";
     /// The signed state of a registry contradicts what was seen before: the known key did not sign
     /// it, it is older, it has expired, or it does not cover a document. Either the registry was
-    /// moved or restored from a backup, or somebody tampers with the connection. Ask whoever runs
+    /// moved or restored from a backup, or an attacker tampers with the connection. Ask the operator of
     /// the registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry
     /// anew.
     Untrusted = 44, "the state of a registry is not trusted";

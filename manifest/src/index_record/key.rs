@@ -44,7 +44,7 @@ keys! {
     Published = "published",
 }
 
-/// Reads a key; `None` if it is unknown.
+/// The seed of a key; its value is `None` if the key is unknown.
 pub(super) struct KeySeed;
 
 impl<'de> DeserializeSeed<'de> for KeySeed {

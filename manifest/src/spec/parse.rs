@@ -31,7 +31,7 @@ pub(super) const UNSPECIFIED: &str = "0";
 pub struct SpecError {
     /// The text as written.
     pub text: String,
-    /// The reason why it is not one.
+    /// The reason why it is not a spec.
     pub reason: String,
     /// The spec that was probably intended, if there is one.
     pub suggestion: Option<String>,

@@ -19,9 +19,9 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the address of a registry: {reason}", Escaped::shortened(.shown))]
 pub struct AddressError {
-    /// The text without what may be a password.
+    /// The text without a possible password.
     shown: String,
-    /// What is wrong with it.
+    /// The reason why it is none.
     reason: String,
 }
 

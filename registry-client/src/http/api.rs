@@ -13,8 +13,8 @@ use super::error::{AttemptError, ErrorKind};
 use super::request::Request;
 use super::response::Reply;
 
-/// The limit of an answer, in bytes.
-const MAX_ANSWER_BYTES: u64 = 4 << 20;
+/// The limit of a response, in bytes.
+const MAX_RESPONSE_BYTES: u64 = 4 << 20;
 
 /// Whether a published release is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Published {
     Same,
 }
 
-/// The answer of a registry to a published release.
+/// The response of a registry to a published release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Publication {
@@ -40,7 +40,7 @@ pub struct Publication {
 const MAX_WARNINGS: usize = 10;
 
 impl Publication {
-    /// Reads an answer. Older registries send no warnings.
+    /// Reads a response. Older registries send no warnings.
     fn read(published: Published, body: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
         struct PublishResponse {
@@ -52,10 +52,10 @@ impl Publication {
             detail: String,
         }
         // The status says that it is published: a body that cannot be read does not undo it.
-        let answer = serde_json::from_slice(body).unwrap_or(PublishResponse {
+        let response = serde_json::from_slice(body).unwrap_or(PublishResponse {
             warnings: Vec::new(),
         });
-        let details = answer.warnings.into_iter().map(|warning| warning.detail);
+        let details = response.warnings.into_iter().map(|warning| warning.detail);
         Self {
             published,
             warnings: details.take(MAX_WARNINGS).collect(),
@@ -101,7 +101,7 @@ impl HttpRegistry {
                 is_new: false,
                 body,
             } => Ok(Publication::read(Published::Same, &body)),
-            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+            Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
     }
 
@@ -134,7 +134,7 @@ impl HttpRegistry {
         let request = self.request(&config, method, &path, body)?;
         self.call(&request, |reply| match reply {
             Reply::Body { .. } => Ok(()),
-            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+            Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
     }
 
@@ -147,9 +147,9 @@ impl HttpRegistry {
         let config = self.config()?;
         let request = self.request(&config, Method::GET, "whoami", None)?;
         self.call(&request, |reply| {
-            let answer: WhoamiResponse = serde_json::from_slice(&reply.body()?)
+            let response: WhoamiResponse = serde_json::from_slice(&reply.body()?)
                 .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))?;
-            Ok(answer.owner)
+            Ok(response.owner)
         })
     }
 
@@ -167,9 +167,9 @@ impl HttpRegistry {
         Ok(Request {
             method,
             url: self.url(&format!("{api}{path}"))?,
-            at_hand: None,
+            cached: None,
             body,
-            limit: MAX_ANSWER_BYTES,
+            limit: MAX_RESPONSE_BYTES,
             newest: false,
         })
     }
@@ -184,7 +184,7 @@ impl HttpRegistry {
     }
 }
 
-fn no_answer() -> AttemptError {
+fn unexpected_status() -> AttemptError {
     AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 

@@ -1,7 +1,7 @@
 //! Fetching index documents and all that they require in one request.
 //!
-//! Documents are read by other threads while the rest of the answer arrives, but nothing is taken over before the
-//! whole answer was verified.
+//! Documents are read by other threads while the rest of the response arrives, but nothing is taken over before the
+//! whole response was verified.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::response::Reader;
 use super::session::Session;
 use super::trust::{Belonging, Distrust};
 
-/// The limit of the answer to a batch request, in bytes.
+/// The limit of the response to a batch request, in bytes.
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 
 /// The response to a batch request.
@@ -35,7 +35,7 @@ struct BatchResponse {
     snapshot: Option<SignedSnapshot>,
 }
 
-/// The answer for a package, or for several.
+/// The response for a package, or for several.
 enum Part {
     Changed {
         name: PackageName,
@@ -82,9 +82,9 @@ impl HttpRegistry {
                     batch.names.insert(name, digest);
                 }
             }
-            let answer = self.ask_batch(session, address, &batch)?;
+            let response = self.send_batch(session, address, &batch)?;
             let before = wanted.len();
-            let truncated = self.take_answer(session, &batch, answer)?;
+            let truncated = self.apply_response(session, &batch, response)?;
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
@@ -96,8 +96,8 @@ impl HttpRegistry {
         Ok(())
     }
 
-    /// Sends a request and verifies the answer.
-    fn ask_batch(
+    /// Sends a request and verifies the response.
+    fn send_batch(
         &self,
         session: &mut Session,
         address: &str,
@@ -106,7 +106,7 @@ impl HttpRegistry {
         let request = Request {
             method: Method::POST,
             url: self.url(address)?,
-            at_hand: None,
+            cached: None,
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
             limit: MAX_BATCH_BYTES,
             newest: false,
@@ -115,24 +115,24 @@ impl HttpRegistry {
         let mut reader = session.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
             let begin = || Arriving::new(queue);
-            let answer = self
+            let response = self
                 .transport
                 .wait(self.transport.stream(&request, begin))?;
-            self.check_answer(session, answer)
+            self.verify_response(session, response)
         })
     }
 
-    /// Verifies a whole answer.
-    fn check_answer(
+    /// Verifies a whole response.
+    fn verify_response(
         &self,
         session: &mut Session,
-        answer: BatchResponse,
+        response: BatchResponse,
     ) -> Result<Verified, RegistryError> {
         let BatchResponse {
             parts,
             serial,
             snapshot,
-        } = answer;
+        } = response;
         let snapshot = self.verify_state(session, snapshot.as_ref(), Some(serial))?;
         if let Some(snapshot) = &snapshot {
             check_parts(snapshot, &parts)
@@ -145,25 +145,25 @@ impl HttpRegistry {
         })
     }
 
-    /// Takes over a verified answer. Returns the names that the registry left out for lack of room.
-    fn take_answer(
+    /// Takes over a verified response. Returns the names that the registry left out for lack of room.
+    fn apply_response(
         &self,
         session: &mut Session,
         batch: &BatchRequest,
-        answer: Verified,
+        response: Verified,
     ) -> Result<Vec<PackageName>, RegistryError> {
         let Verified {
             parts,
             serial,
             root,
-        } = answer;
+        } = response;
         (session.serial, session.root) = (serial, root);
         let mut truncated = Vec::new();
-        let mut answered = Vec::new();
+        let mut received = Vec::new();
         for part in parts {
             match part {
                 Part::Changed { name, document, .. } => {
-                    answered.push(name.clone());
+                    received.push(name.clone());
                     session.set(name, Some(document), serial);
                 }
                 Part::Unchanged { name, sha256, .. } => {
@@ -175,7 +175,7 @@ impl HttpRegistry {
                     if let Some(entry) = session.entries.get_mut(&name) {
                         (entry.is_fresh, entry.serial) = (true, serial);
                     }
-                    answered.push(name);
+                    received.push(name);
                 }
                 Part::Absent { name, .. } => session.set(name, None, serial),
                 Part::Truncated { names } => truncated.extend(names),
@@ -184,7 +184,7 @@ impl HttpRegistry {
         // A required package that is neither answered nor left out does not exist. A registry that signs has
         // to prove that.
         let left_out: BTreeSet<&PackageName> = truncated.iter().collect();
-        for name in &answered {
+        for name in &received {
             for required in session.required_by(name).iter() {
                 if session.is_fresh(required) || left_out.contains(required) {
                     continue;
@@ -200,7 +200,7 @@ impl HttpRegistry {
     }
 }
 
-/// An answer that was verified as a whole.
+/// A response that was verified as a whole.
 struct Verified {
     parts: Vec<Part>,
     serial: u64,
@@ -228,7 +228,7 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The answer to a batch request while it arrives. Its documents have the announced digests and are read at once;
+/// The response to a batch request while it arrives. Its documents have the announced digests and are read at once;
 /// whether they belong to the signed state is verified at the end.
 struct Arriving<'queue> {
     queue: &'queue ReadingQueue,

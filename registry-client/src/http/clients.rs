@@ -10,7 +10,7 @@ use super::address::{is_loopback, shown};
 use super::error::{AttemptError, ErrorKind, causes};
 use super::options::HttpOptions;
 
-/// The timeouts for connecting, and for the next piece of an answer.
+/// The timeouts for connecting, and for the next piece of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 

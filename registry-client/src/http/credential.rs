@@ -1,4 +1,4 @@
-//! Credentials: what authenticates a request.
+//! Credentials: tokens, or users with passwords.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What authenticates a request.
+/// A credential, which authenticates requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {

@@ -34,7 +34,7 @@ pub struct CredentialSources {
     pub netrc: Option<PathBuf>,
 }
 
-/// Credentials could not be looked up.
+/// The error for credentials that cannot be looked up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CredentialError {
@@ -55,7 +55,7 @@ pub enum CredentialError {
         /// The cause.
         reason: String,
     },
-    /// A text cannot be a token.
+    /// The text is not a token.
     #[error("a token is one line of visible ASCII characters")]
     NotAToken,
 }
@@ -106,7 +106,7 @@ pub struct TokenFile {
     tokens: BTreeMap<String, String>,
 }
 
-/// For which addresses there are tokens.
+/// Shows the addresses without their tokens.
 impl fmt::Debug for TokenFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.tokens.keys()).finish()

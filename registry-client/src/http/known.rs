@@ -1,4 +1,4 @@
-//! Looking packages up: in the cache of earlier runs, in this run, and saving them for later ones.
+//! Lookup of packages: from the cache of earlier runs, or from the registry, and saved for later runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -54,10 +54,10 @@ impl HttpRegistry {
                 && let Some(name) = queue.pop_front()
             {
                 let serial = session.serial;
-                let at_hand = session.document(&name).map(|document| document.sha256);
+                let cached = session.document(&name).map(|document| document.sha256);
                 match names.get(&name) {
                     None => session.set(name, None, serial),
-                    Some(digest) if at_hand == Some(*digest) => {
+                    Some(digest) if cached == Some(*digest) => {
                         if let Some(entry) = session.entries.get_mut(&name) {
                             (entry.is_fresh, entry.serial) = (true, serial);
                         }

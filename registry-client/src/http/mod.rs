@@ -3,7 +3,7 @@
 //! **Problem.** To solve, the index documents of many packages are needed, over a slow network, from a
 //! registry that may be compromised.
 //!
-//! **Idea.** A run first asks what changed since the last one; if nothing did, the cache answers everything
+//! **Idea.** A run first requests the changes since the last one; without any, the cache answers everything
 //! else. Missing documents come with all that they require in one batch request, or, from a mirror of plain
 //! files, in many requests at once. Documents and artifacts are compared with the digest that was announced.
 //! If the registry signs its state, documents are proved to belong to a state (a Merkle tree) that is not older
@@ -12,7 +12,7 @@
 //!
 //! **Cost.** One small request if nothing changed; otherwise one or two more, and the changed documents.
 //!
-//! A registry that cannot be reached, or an answer that is cut off, is an error; never "no such package".
+//! A registry that cannot be reached, or a response that is cut off, is an error; never "no such package".
 //!
 //! The trait [`Registry`] blocks. A runtime for the network lives inside, made when it is first
 //! needed, and works only while a call waits. An [`HttpRegistry`] also works inside of an asynchronous

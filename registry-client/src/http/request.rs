@@ -12,13 +12,13 @@ use crate::protocol::Digest;
 pub(super) struct Request {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The digest of the body in the cache, which need not be sent again.
-    pub(super) at_hand: Option<Digest>,
+    /// The digest of the cached body, which need not be sent again.
+    pub(super) cached: Option<Digest>,
     /// A body and its media type.
     pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
-    /// The limit of the body of the answer, in bytes.
+    /// The limit of the body of the response, in bytes.
     pub(super) limit: u64,
-    /// Whether to ask for the newest microversion of the API, not the oldest.
+    /// Whether to request the newest microversion of the API, not the oldest.
     pub(super) newest: bool,
 }
 
@@ -27,7 +27,7 @@ impl Request {
         Self {
             method: Method::GET,
             url,
-            at_hand: None,
+            cached: None,
             body: None,
             limit,
             newest: false,

@@ -17,11 +17,11 @@ const MAX_ERROR_BYTES: u64 = 64 << 10;
 /// A response.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// It has a body.
+    /// The response has a body.
     Body { body: Vec<u8>, is_new: bool },
     /// The cached body is up to date (304).
     Unchanged,
-    /// Nothing is there (404, 410, 451).
+    /// The resource does not exist (404, 410, 451).
     Absent,
 }
 
@@ -61,7 +61,10 @@ pub(super) enum Opened {
 }
 
 /// Classifies a response by its status. The body of an error is read.
-pub(super) async fn judge(response: Response, request: &Request) -> Result<Opened, AttemptError> {
+pub(super) async fn classify(
+    response: Response,
+    request: &Request,
+) -> Result<Opened, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
         return Ok(Opened::Unchanged);
@@ -111,8 +114,8 @@ pub(super) async fn judge(response: Response, request: &Request) -> Result<Opene
 pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, AttemptError> {
     // The announced length is a claim: beyond a point, memory is allocated for bytes that arrived only.
     let announced = response.content_length().unwrap_or_default();
-    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
-    let mut body = Vec::with_capacity(room);
+    let capacity = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
+    let mut body = Vec::with_capacity(capacity);
     each_piece(response, limit, |piece| {
         body.extend_from_slice(&piece);
         Ok(())

@@ -1,4 +1,4 @@
-//! What one run knows of a registry.
+//! Sessions: the known state of a registry in one run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::document::{Document, DocumentReader};
 use super::store::{CacheHeader, Kept};
 use super::trust::Seen;
 
-/// What one run knows of a registry.
+/// The known state of a registry in one run.
 pub(super) struct Session {
     /// Whether the cache of earlier runs was loaded.
     pub(super) is_loaded: bool,
-    /// Whether the registry was asked what changed.
+    /// Whether the changes were requested.
     pub(super) is_refreshed: bool,
     pub(super) config: Option<(Config, jiff::Timestamp)>,
     pub(super) serial: u64,
@@ -40,7 +40,7 @@ pub(super) enum Prepared {
     Done(Arc<CompiledIndex>),
 }
 
-/// What is known of a package.
+/// The known state of a package.
 pub(super) struct PackageState {
     /// Its document; `None` if the registry does not have the package.
     pub(super) document: Option<Arc<Document>>,
@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Takes over the cache of earlier runs.
+    /// Loads the cache of earlier runs.
     pub(super) fn load(&mut self, kept: Kept) {
         let Kept {
             config,
@@ -102,7 +102,7 @@ impl Session {
         }
     }
 
-    /// The head of the cache for later runs.
+    /// The header of the cache for later runs.
     pub(super) fn header(&self) -> Option<CacheHeader> {
         let (config, at) = self.config.clone()?;
         let mut header = CacheHeader::new(config, at, self.serial, self.root);
@@ -127,7 +127,7 @@ impl Session {
         self.entries.get(name).is_some_and(|entry| entry.is_fresh)
     }
 
-    /// Moves on to a newer state in which only some packages changed.
+    /// Advances to a newer state in which only some packages changed.
     pub(super) fn carry_over(&mut self, serial: u64, changed: &BTreeSet<PackageName>) {
         let before = self.serial;
         for (name, entry) in &mut self.entries {

@@ -1,4 +1,4 @@
-//! What is kept on disk for a registry: its documents, and its trusted state.
+//! The files of a registry on disk: its documents, and its trusted state.
 //!
 //! The documents are a cache, in one file that is replaced as a whole: the digest of a line of JSON, that line, which
 //! lists the documents, then the documents one after the other. A damaged file counts as absent. The trusted state
@@ -33,7 +33,7 @@ const MAX_STATE_BYTES: u64 = 64 << 10;
 const DOCUMENTS: &str = "documents";
 const NAMES: &str = "names.ndjson";
 
-/// What earlier runs kept of a registry.
+/// The data of a registry that earlier runs stored.
 pub(super) struct Kept {
     pub(super) config: Config,
     /// When the config was fetched.
@@ -85,7 +85,7 @@ fn file_name(address: &Address) -> String {
     Digest::of(address.as_str().as_bytes()).to_string()
 }
 
-/// Reads what is kept, unless it is damaged. Documents are compared with their digests on use.
+/// Reads the stored data, unless it is damaged. Documents are compared with their digests on use.
 pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
     let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?);
     let (header, mut start) = read_header(&file)?;

@@ -22,15 +22,15 @@ use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::options::HttpOptions;
 use super::redirect::followed;
 use super::request::Request;
-use super::response::{Opened, Reader, Reply, each_piece, judge, read_body};
+use super::response::{Opened, Reader, Reply, classify, each_piece, read_body};
 
 /// The number of redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
-/// The header that asks for a microversion.
+/// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
 
-/// Sends requests to one registry.
+/// The sender of requests to one registry.
 pub(super) struct Transport {
     pub(super) name: RegistryName,
     pub(super) address: Address,
@@ -104,20 +104,20 @@ impl Transport {
     /// Looks up the credential, once.
     fn prepare(&self) -> Result<(), RegistryError> {
         if self.credential.get().is_none() {
-            let found = self.options.credentials.find(&self.address);
-            let found = found.map_err(|error| {
+            let credential = self.options.credentials.find(&self.address);
+            let credential = credential.map_err(|error| {
                 let error = pkgres_manifest::diagnostic::Diagnostic::error(
                     pkgres_manifest::diagnostic::Code::Denied,
                     error.to_string(),
                 );
                 RegistryError::from(error)
             })?;
-            let _ = self.credential.set(found);
+            let _ = self.credential.set(credential);
         }
         Ok(())
     }
 
-    /// Sends a request until an attempt succeeds or retrying is pointless. `check` reads the answer, as part
+    /// Sends a request until an attempt succeeds or retrying is pointless. `check` reads the response, as part
     /// of the attempt.
     pub(super) async fn send<T>(
         &self,
@@ -157,7 +157,7 @@ impl Transport {
         self.retry(request, attempt).await
     }
 
-    /// Attempts until one succeeds or retrying is pointless.
+    /// Repeats an attempt until it succeeds or retrying is pointless.
     async fn retry<T, F: Future<Output = Result<T, AttemptError>>>(
         &self,
         request: &Request,
@@ -181,16 +181,16 @@ impl Transport {
                 error.is_transient
                     && error
                         .retry_after
-                        .is_none_or(|asked| asked <= policy.longest_delay)
+                        .is_none_or(|delay| delay <= policy.longest_delay)
             })
             .adjust(|error: &AttemptError, planned| match error.retry_after {
-                Some(asked) => planned.map(|planned| planned.max(asked)),
+                Some(delay) => planned.map(|planned| planned.max(delay)),
                 None => planned,
             })
             .await;
         outcome.map_err(|mut error| {
-            if let Some(asked) = error.retry_after {
-                let seconds = asked.as_secs();
+            if let Some(delay) = error.retry_after {
+                let seconds = delay.as_secs();
                 error.reason = format!("{}; it asks to retry in {seconds} s", error.reason);
             }
             RequestError {
@@ -208,7 +208,7 @@ impl Transport {
             let response = self.send_once(request, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return judge(response, request).await;
+                return classify(response, request).await;
             }
             url = followed(
                 &self.address,
@@ -230,7 +230,7 @@ impl Transport {
             .clients
             .of(url, &self.options)?
             .request(request.method.clone(), url.clone());
-        if let Some(digest) = request.at_hand {
+        if let Some(digest) = request.cached {
             builder = builder.header(header::IF_NONE_MATCH, digest.to_etag());
         }
         if request.newest {

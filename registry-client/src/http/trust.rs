@@ -1,4 +1,4 @@
-//! Whether the state of a registry can be trusted.
+//! Trust in the signed state of a registry.
 //!
 //! The decision depends on the last trusted state, the offered one and the time; nothing here does input or output.
 //! A state is a serial and the root of a Merkle tree over all documents (RFC 6962). It must be signed by the key in
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) root: Digest,
 }
 
-/// Why a state is not trusted.
+/// The reason why a state is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Distrust {
     #[error("its state is not signed any more; it was signed by {0}")]
@@ -35,7 +35,7 @@ pub(super) enum Distrust {
     Signature(#[from] SnapshotError),
     #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
     OtherRegistry { before: String, now: String },
-    #[error("its state expired on {expires}: somebody may be holding back newer ones")]
+    #[error("its state expired on {expires}: an attacker may be holding back newer ones")]
     Expired { expires: jiff::Timestamp },
     #[error("it went back in time: its state has the serial {now}, {before} was seen before")]
     Rollback { before: u64, now: u64 },

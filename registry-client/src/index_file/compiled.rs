@@ -1,4 +1,4 @@
-//! When an index file is compiled.
+//! Compiling index files, and when that is worthwhile.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::index_cache::{CacheEntry, Fingerprint, Hashed, Known, Sha256Digest, S
 /// larger one is compiled when it is seen again: one that is used once is not worth the time.
 const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
 
-/// Without a cache, an index is compiled once a solver has asked for one in so many packages: reading each by itself
+/// Without a cache, an index is compiled once a solver has needed one in so many packages: reading each by itself
 /// would soon take longer.
 const ONE_IN: usize = 8;
 
@@ -80,8 +80,9 @@ impl IndexFileRegistry {
     /// needed now.
     pub(super) fn find_prepared(&self, more: usize) -> Option<Arc<CompiledIndex>> {
         let runs = self.runs.get()?;
-        let asked = self.asked.fetch_add(more, Ordering::Relaxed) + more;
-        if asked < runs.package_count() / ONE_IN || self.fingerprint.length > COMPILED_AT_ONCE_BYTES
+        let needed = self.needed.fetch_add(more, Ordering::Relaxed) + more;
+        if needed < runs.package_count() / ONE_IN
+            || self.fingerprint.length > COMPILED_AT_ONCE_BYTES
         {
             return None;
         }

@@ -9,7 +9,7 @@
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
-//! is compiled for this run alone, once a solver has asked for an eighth of its packages. An index with an error
+//! is compiled for this run alone, once a solver has needed an eighth of its packages. An index with an error
 //! anywhere is not compiled, so that errors are the same with and without a cache.
 //!
 //! The file is not mapped into memory: it may be replaced or truncated while it is in use, which has to be an error
@@ -66,8 +66,8 @@ pub struct IndexFileRegistry {
     compiled: OnceLock<Option<Arc<CompiledIndex>>>,
     /// The index compiled for this run alone, once that was worthwhile.
     prepared: OnceLock<Option<Arc<CompiledIndex>>>,
-    /// The number of packages that solvers asked for.
-    asked: AtomicUsize,
+    /// The number of packages that solvers needed.
+    needed: AtomicUsize,
     background: Background,
 }
 
@@ -131,7 +131,7 @@ impl IndexFileRegistry {
         self.compiled.get_or_init(find).as_ref()
     }
 
-    /// Opens the file and no more.
+    /// Opens the file without reading it.
     fn unread(
         name: RegistryName,
         path: &Path,
@@ -162,7 +162,7 @@ impl IndexFileRegistry {
             known: None,
             compiled: OnceLock::new(),
             prepared: OnceLock::new(),
-            asked: AtomicUsize::new(0),
+            needed: AtomicUsize::new(0),
             background: Background::default(),
         })
     }

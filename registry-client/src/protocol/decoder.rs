@@ -1,4 +1,4 @@
-//! Decoding the answer to a batch request while it arrives.
+//! Decoding the response to a batch request while it arrives.
 
 use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;
@@ -6,7 +6,7 @@ use pkgres_manifest::PackageName;
 use super::frame::FrameHeader;
 use super::{Digest, Frame, MAX_BATCH_NAMES, Malformed, Proof};
 
-/// The limits of the answer to a batch request.
+/// The limits of the response to a batch request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameLimits {
@@ -31,7 +31,7 @@ impl Default for FrameLimits {
     }
 }
 
-/// An error in the answer to a batch request.
+/// An error in the response to a batch request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -46,7 +46,7 @@ pub enum FrameError {
         /// The limit.
         limit: u64,
     },
-    /// A document has another digest than its frame says.
+    /// A document has another digest than its frame announces.
     #[error("the document of {name} has the digest {found}; {expected} was announced")]
     Digest {
         /// The package.
@@ -56,7 +56,7 @@ pub enum FrameError {
         /// The digest of the bytes that arrived.
         found: Digest,
     },
-    /// The answer ends before its last frame.
+    /// The response ends before its last frame.
     #[error("the answer was cut off after {frames} frames")]
     CutOff {
         /// The number of frames that arrived.
@@ -64,12 +64,12 @@ pub enum FrameError {
     },
 }
 
-/// Decodes the answer to a batch request while it arrives, in pieces of any size.
+/// A decoder of the response to a batch request while it arrives, in pieces of any size.
 #[derive(Debug)]
 pub struct FrameDecoder {
     limits: FrameLimits,
     arrived: Arrived,
-    /// Up to this position no line feed was found.
+    /// The position before which there is no line feed.
     scanned: usize,
     /// The header of the frame whose document is still arriving.
     announced: Option<Announced>,
@@ -143,7 +143,7 @@ impl FrameDecoder {
         }
     }
 
-    /// Adds the next piece of the answer. A document that lies in one piece is a slice of it, and keeps it in memory.
+    /// Adds the next piece of the response. A document that lies in one piece is a slice of it, and keeps it in memory.
     pub fn push(&mut self, piece: impl Into<Bytes>) {
         self.arrived.push(piece.into());
     }
@@ -182,7 +182,7 @@ impl FrameDecoder {
         }))
     }
 
-    /// Checks that the answer is complete.
+    /// Checks that the response is complete.
     pub fn finish(&self) -> Result<(), FrameError> {
         if self.is_complete && self.arrived.len() == 0 {
             Ok(())

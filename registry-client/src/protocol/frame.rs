@@ -1,4 +1,4 @@
-//! The frames that the answer to a batch request is made of.
+//! The frames that the response to a batch request is made of.
 
 use bytes::Bytes;
 use pkgres_manifest::PackageName;
@@ -28,7 +28,7 @@ pub struct Neighbour {
     pub proof: Vec<Digest>,
 }
 
-/// A part of the answer to a batch request.
+/// A part of the response to a batch request.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -51,7 +51,7 @@ pub struct Neighbour {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
-    /// A document that differs from the one at hand.
+    /// A document that differs from the cached one.
     Changed {
         /// The package.
         name: PackageName,
@@ -62,7 +62,7 @@ pub enum Frame {
         /// Its place in the snapshot; absent where nothing is signed.
         proof: Option<Proof>,
     },
-    /// The document at hand is still right.
+    /// The cached document is up to date.
     Unchanged {
         /// The package.
         name: PackageName,
@@ -75,17 +75,17 @@ pub enum Frame {
     Absent {
         /// The package.
         name: PackageName,
-        /// The names before and behind the place where it would be, if there are such; which proves
-        /// that it is not there. Nothing where nothing is signed.
+        /// The neighbours of its place among the names, which prove that it is absent; empty where
+        /// nothing is signed.
         beside: Vec<Neighbour>,
     },
-    /// The closure has more packages than the answer has room for: these are to be asked for. An
-    /// answer may have several such frames.
+    /// The closure has more packages than the response has room for: the client requests them
+    /// again. A response may have several such frames.
     Truncated {
         /// The packages.
         names: Vec<PackageName>,
     },
-    /// The end of the answer.
+    /// The end of the response.
     Complete {
         /// The serial that the documents belong to.
         serial: u64,
@@ -139,8 +139,8 @@ impl Frame {
         })
     }
 
-    /// Appends the frame to an answer.
-    pub fn encode(&self, answer: &mut Vec<u8>) {
+    /// Appends the frame to a response.
+    pub fn encode(&self, response: &mut Vec<u8>) {
         match self {
             Self::Changed {
                 name,
@@ -148,8 +148,14 @@ impl Frame {
                 document,
                 proof,
             } => {
-                encode_changed(name, sha256, document.len() as u64, proof.as_ref(), answer);
-                answer.extend_from_slice(document);
+                encode_changed(
+                    name,
+                    sha256,
+                    document.len() as u64,
+                    proof.as_ref(),
+                    response,
+                );
+                response.extend_from_slice(document);
             }
             Self::Unchanged {
                 name,
@@ -163,7 +169,7 @@ impl Frame {
                     proof: proof.as_ref().map(|proof| proof.path.clone()),
                     ..FrameHeader::of("unchanged")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Absent { name, beside } => {
                 let header = FrameHeader {
@@ -171,14 +177,14 @@ impl Frame {
                     beside: beside.clone(),
                     ..FrameHeader::of("absent")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Truncated { names } => {
                 let header = FrameHeader {
                     names: Some(names.clone()),
                     ..FrameHeader::of("truncated")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Complete { serial, snapshot } => {
                 let header = FrameHeader {
@@ -186,25 +192,25 @@ impl Frame {
                     snapshot: snapshot.clone(),
                     ..FrameHeader::of("complete")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
         }
     }
 
-    /// Appends the line that announces a document of `length` bytes, for those who send the
-    /// document itself without copying it.
+    /// Appends the line that announces a document of `length` bytes, for a sender that does not copy
+    /// the document.
     pub fn encode_changed(
         name: &PackageName,
         sha256: &Digest,
         length: u64,
         proof: Option<&Proof>,
-        answer: &mut Vec<u8>,
+        response: &mut Vec<u8>,
     ) {
-        encode_changed(name, sha256, length, proof, answer);
+        encode_changed(name, sha256, length, proof, response);
     }
 }
 
-/// The line before a document, as [`FrameHeader`] reads it. Answers have a thousand of them, so nothing
+/// The line before a document, as [`FrameHeader`] reads it. Responses have a thousand of them, so nothing
 /// is copied for it.
 #[derive(serde::Serialize)]
 struct Announcement<'frame> {
@@ -223,7 +229,7 @@ fn encode_changed(
     sha256: &Digest,
     length: u64,
     proof: Option<&Proof>,
-    answer: &mut Vec<u8>,
+    response: &mut Vec<u8>,
 ) {
     let announcement = Announcement {
         name,
@@ -233,12 +239,12 @@ fn encode_changed(
         index: proof.map(|proof| proof.index),
         proof: proof.map(|proof| proof.path.as_slice()),
     };
-    encode(&announcement, answer);
+    encode(&announcement, response);
 }
 
-fn encode(line: &impl serde::Serialize, answer: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *answer, line).expect("writing to memory does not fail");
-    answer.push(b'\n');
+fn encode(line: &impl serde::Serialize, response: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *response, line).expect("writing to memory does not fail");
+    response.push(b'\n');
 }
 
 impl FrameHeader {
@@ -249,7 +255,7 @@ impl FrameHeader {
         }
     }
 
-    fn encode(&self, answer: &mut Vec<u8>) {
-        encode(self, answer);
+    fn encode(&self, response: &mut Vec<u8>) {
+        encode(self, response);
     }
 }

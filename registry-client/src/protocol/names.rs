@@ -23,7 +23,7 @@ pub fn escape_name(name: &str) -> String {
     escaped
 }
 
-/// The name that was escaped, or nothing if the text is no escaped name. That it is the name of a
+/// The name that was escaped, or `None` if the text is not an escaped name. That it is the name of a
 /// package is not checked.
 pub fn unescape_name(escaped: &str) -> Option<String> {
     let mut name = String::with_capacity(escaped.len());

@@ -64,7 +64,7 @@ pub struct Signature {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SignatureBytes(pub [u8; 64]);
 
-/// A snapshot cannot be trusted.
+/// The error for a snapshot that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {

@@ -13,7 +13,7 @@ use super::super::interner::Interner;
 use super::Converted;
 use crate::name::ClassName;
 
-/// Reads an object of classes; `None` if it is null.
+/// The seed of an object of classes; its value is `None` for null.
 pub(super) struct Classes<'interner> {
     interner: &'interner mut Interner,
     internal: bool,

@@ -49,7 +49,7 @@ pub(super) fn read(
         })
 }
 
-/// Reads a record, with the names and specs of an interner.
+/// The visitor of a record, with an interner for its names and specs.
 struct RecordVisitor<'interner>(&'interner mut Interner);
 
 impl<'de> Visitor<'de> for RecordVisitor<'_> {

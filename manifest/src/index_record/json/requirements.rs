@@ -12,7 +12,7 @@ use super::Converted;
 use crate::read_options::Limits;
 use crate::spec::Requirement;
 
-/// Reads requirements: pairs of package and spec, or an object.
+/// The seed of requirements: pairs of package and spec, or an object.
 pub(super) struct Requirements<'interner>(&'interner mut Interner);
 
 impl<'interner> Requirements<'interner> {

@@ -72,7 +72,7 @@ mod tests {
     use crate::{RealFileSystem, write_cache_file};
 
     #[test]
-    fn what_is_mapped_stays_though_the_file_is_replaced() {
+    fn a_mapping_outlives_the_replacement_of_its_file() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("some/where/file");
         for bytes in [&b"old"[..], b"", b"new"] {

@@ -90,7 +90,7 @@ fn a_name_is_lost_unless_its_own_folder_was_synced() {
 }
 
 #[test]
-fn a_folder_that_was_made_is_kept_with_all_that_it_lies_in() {
+fn a_new_folder_and_its_parents_survive_a_crash() {
     for (before, folder) in [
         ("other", "a/b/c/d"),
         ("a/other", "a/b/c/d"),
@@ -108,7 +108,7 @@ fn a_folder_that_was_made_is_kept_with_all_that_it_lies_in() {
 }
 
 #[test]
-fn a_folder_is_there_as_a_whole_or_not_at_all() {
+fn a_folder_is_written_as_a_whole_or_not_at_all() {
     let folder = Path::new("cache/package");
     let fresh = || SimulatedFileSystem::with_files([("cache/other", OLD)]);
     let undisturbed = fresh();
@@ -160,7 +160,7 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_keeps_who_may_read_it() {
+fn a_file_keeps_its_access_rights() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("manifest.yaml");
@@ -275,7 +275,7 @@ fn an_occupied_folder_is_not_written_to() {
 }
 
 #[test]
-fn errors_name_the_target_and_not_what_is_written_first() {
+fn errors_name_the_target_and_not_the_temporary_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = folder.path().join("nowhere/pkgres.lock");
     for error in [

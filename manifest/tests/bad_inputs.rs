@@ -274,7 +274,7 @@ fn lockfiles() {
 }
 
 #[test]
-fn limits_are_told_by_name() {
+fn errors_name_the_exceeded_limit() {
     let options = ReadOptions::default();
     let large = format!("FullName: a.B # {}", "x".repeat(1 << 20));
     let deep = format!("a: {}", "[".repeat(100));

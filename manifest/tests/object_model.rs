@@ -270,7 +270,7 @@ fn an_environment_keeps_its_table_of_versions() {
 
 /// What cannot hold a table of packages is not replaced by one.
 #[test]
-fn nothing_else_is_written_over() {
+fn other_values_are_not_overwritten() {
     let pins = |model: &ObjectModel| {
         let release = (
             PackageName::parse("org.acme.P").expect("a name"),

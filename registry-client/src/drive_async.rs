@@ -10,7 +10,7 @@
 //! each call, otherwise with a function of the program, such as `tokio::task::spawn_blocking`. Nothing here needs a
 //! particular runtime.
 //!
-//! **Cost.** A solver asks once for each depth of the requirements that is not known yet, and not at all for
+//! **Cost.** A solver needs one call for each depth of the requirements that is not known yet, and not at all for
 //! packages in an attached index. A call on another thread adds the start of
 //! that thread.
 //!

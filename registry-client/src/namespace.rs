@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_covers_those_in_it() {
+    fn a_namespace_covers_narrower_namespaces() {
         let covers = |one: &str, other: &str| {
             let parse = |text| Namespace::parse(text).expect("a namespace");
             parse(one).covers(&parse(other))

@@ -191,7 +191,7 @@ fn known() -> Setting {
 }
 
 #[test]
-fn whatever_differs_makes_it_another_question() {
+fn any_difference_changes_the_key() {
     type Change = fn(&mut Setting);
     let changes: &[(&str, Change)] = &[
         ("the lockfile", |setting| {
@@ -248,7 +248,7 @@ fn whatever_differs_makes_it_another_question() {
 }
 
 #[test]
-fn only_that_there_is_nothing_to_say_is_remembered() {
+fn only_checks_without_findings_are_remembered() {
     for (lines, what) in [
         (INDEX.replace("1.0.0", "1.0.1"), "a release is gone"),
         (

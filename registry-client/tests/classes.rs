@@ -126,7 +126,7 @@ impl Registry for AskedOnce {
 }
 
 #[test]
-fn registries_are_asked_once_for_their_classes() {
+fn the_classes_of_a_registry_are_read_once() {
     let registries = RegistrySet::new(vec![Box::new(AskedOnce(AtomicBool::default()))]);
     for class in ["a.Wbe", "a.Wen"] {
         let class = ClassName::parse(class).expect("a name");

@@ -107,7 +107,7 @@ fn contents(
 }
 
 #[test]
-fn a_cached_index_says_the_same() {
+fn a_cached_index_gives_the_same_answers() {
     let setting = Setting::new(LINES);
     let expected = contents(&setting.uncached().expect("the index can be opened"));
     for run in 0..3 {
@@ -171,7 +171,7 @@ fn a_young_file_is_read_each_time() {
 }
 
 #[test]
-fn whatever_is_wrong_with_the_cache_is_replaced() {
+fn damaged_parts_of_the_cache_are_replaced() {
     let setting = Setting::new(LINES);
     let expected = contents(&setting.open());
     let compiled = setting.compiled();

@@ -25,7 +25,7 @@ const CHECKSUM_BYTES: usize = 16;
 const MAX_STEPS: u64 = 20_000;
 
 #[test]
-fn answers_are_the_same_as_those_from_records() {
+fn compiled_indexes_and_records_give_the_same_answers() {
     let universes = |seed| [Universe::random(seed), variation(seed)];
     for (seed, universe) in
         (0..seeds::count(SEEDS)).flat_map(|seed| universes(seed).map(|universe| (seed, universe)))
@@ -46,7 +46,7 @@ fn answers_are_the_same_as_those_from_records() {
 
 /// The search is in the order of conflicts from the start, so that learned clauses decide.
 #[test]
-fn searches_are_the_same_as_those_in_records() {
+fn compiled_indexes_and_records_give_the_same_searches() {
     for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
         for conflict_limit in [0, 3] {

@@ -266,7 +266,7 @@ fn blocks_are_split_into_examples() {
 }
 
 #[test]
-fn every_byte_counts_but_those_of_times() {
+fn every_byte_is_compared_except_for_times() {
     let same: [(&[&str], &[&str]); 4] = [
         (&["a", "in 3 ms"], &["a", "in 471 ms"]),
         (&["a", "...", "d"], &["a", "b", "c", "d"]),

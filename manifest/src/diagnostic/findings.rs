@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_adds_up() {
+    fn counts_of_left_out_findings_add_up() {
         let twice = [capped(findings("a", 130)), capped(findings("a", 120))].concat();
         let all = capped(capped(twice));
         assert_eq!(all.len(), 101);

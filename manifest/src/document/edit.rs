@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn where_something_stands_makes_no_difference_and_all_else_does() {
+    fn trees_are_compared_by_content_and_not_by_place() {
         let before = node("a: [1, {b: x}]\nc: '2'\nd: 3\n");
         let top = before.span;
         let same = |after: &str, keys: &[&'static str]| {

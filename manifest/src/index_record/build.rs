@@ -114,7 +114,7 @@ mod tests {
     use crate::version::Version;
 
     #[test]
-    fn a_built_record_is_what_a_line_says() {
+    fn a_built_record_equals_the_record_of_a_line() {
         let class = |name: &str| ClassName::parse(name).expect("a name");
         let package = |name: &str| PackageName::parse(name).expect("a name");
         let spec = |text: &str| Spec::parse(text).expect("a spec");

@@ -176,7 +176,7 @@ fn names_must_stay_as_they_are() {
 }
 
 #[test]
-fn contents_must_be_what_the_headers_say() {
+fn contents_must_agree_with_their_headers() {
     let sized = |size: u32| with([sample().both(|header| header.size = size)]);
     let packed = |content: &[u8], packed: Vec<u8>| with([Entry::packed("a", content, 8, packed)]);
     let deflated = deflate(CONTENT);

@@ -7,7 +7,7 @@ use crate::build::*;
 use crate::{changed_limits, open, path};
 
 #[test]
-fn what_exceeds_a_limit_is_rejected() {
+fn archives_above_a_limit_are_rejected() {
     let rejected = |bytes: Vec<u8>, change: fn(&mut Limits), expected: &str| {
         let limits = changed_limits(change);
         let error = Archive::open("x", bytes, &limits).expect_err(expected);

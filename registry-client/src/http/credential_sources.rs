@@ -317,7 +317,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_helper_is_asked_with_the_address() {
+    fn a_helper_gets_the_address() {
         let sources = |script: &str| CredentialSources {
             helper: Some(["sh", "-c", script, "helper"].map(str::to_owned).to_vec()),
             ..CredentialSources::default()

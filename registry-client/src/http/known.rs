@@ -64,7 +64,7 @@ impl HttpRegistry {
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
         let name = &self.transport.name;
-        let message = format!("the registry `{name}` cannot be asked offline, and {reason}");
+        let message = format!("the registry `{name}` cannot be read offline, and {reason}");
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_several_see_at_once_the_newest_stays() {
+    fn the_newest_of_concurrent_states_is_stored() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("registries").join("one");
         let key = SigningKey::from_bytes(&[7; 32]).public();

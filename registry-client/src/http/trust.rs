@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn that_a_name_is_not_there_can_be_proved() {
+    fn the_absence_of_a_name_can_be_proved() {
         let name = |text: &str| PackageName::parse(text).expect("a name");
         let names = ["b.B", "d.D", "f.F", "h.H", "j.J"];
         let line = |text: &str| NamesLine {

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_hold_for_every_byte_of_what_was_signed() {
+    fn signatures_cover_every_signed_byte() {
         let key = SigningKey::from_bytes(&[1; 32]);
         let signed = SignedSnapshot::sign(&snapshot(), &[&key]);
         let read = SignedSnapshot::parse(signed.to_json().as_bytes()).expect("what was written");

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_similar_packages_the_preferred_one_was_meant() {
+    fn of_equally_similar_packages_the_preferred_one_is_suggested() {
         let mut registry = MemoryRegistry::new(RegistryName::parse("test").expect("a name"));
         for name in ["a.Da", "a.Db", "a.Other"] {
             let version = Version::parse("1.0.0").expect("a version");

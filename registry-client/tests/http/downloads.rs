@@ -8,7 +8,7 @@ use pkgres_registry_client::Registry as _;
 use pkgres_registry_client::http::ArtifactCache;
 use pkgres_registry_client::protocol::Digest;
 
-use crate::fake::{Asked, Fake, Gate, Reply, World};
+use crate::fake::{Fake, Gate, Received, Reply, World};
 use crate::{assert_says, connect, options};
 
 /// How many artifacts a registry is asked for at once.
@@ -38,9 +38,9 @@ fn fetched(
     answer: impl Fn(Reply) -> Reply + Send + 'static,
 ) -> (Option<pkgres_manifest::diagnostic::Diagnostic>, Vec<Digest>) {
     let world = world.clone();
-    let fake = Fake::start(move |asked: &Asked| {
-        let reply = world.answer(asked);
-        if asked.path.ends_with(&about.to_string()) {
+    let fake = Fake::start(move |request: &Received| {
+        let reply = world.answer(request);
+        if request.path.ends_with(&about.to_string()) {
             answer(reply)
         } else {
             reply
@@ -59,14 +59,14 @@ fn fetched(
 }
 
 #[test]
-fn six_come_at_once_and_no_more() {
+fn six_are_downloaded_at_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (world, digests) = world(3 * AT_ONCE);
     let gate = Gate::new(AT_ONCE);
     let at_gate = std::sync::Arc::clone(&gate);
-    let fake = Fake::start(move |asked| {
-        let mut reply = world.answer(asked);
-        if asked.path.starts_with("/blobs/") {
+    let fake = Fake::start(move |request| {
+        let mut reply = world.answer(request);
+        if request.path.starts_with("/blobs/") {
             reply.gate = Some(std::sync::Arc::clone(&at_gate));
         }
         reply
@@ -76,9 +76,9 @@ fn six_come_at_once_and_no_more() {
     let twice = [of_archives(&digests), of_archives(&digests)].concat();
     registry.prefetch(&twice).expect("they come");
     assert_eq!(gate.most(), AT_ONCE);
-    let asked = fake.take_paths();
-    let asked = asked.iter().filter(|path| path.contains("/blobs/"));
-    assert_eq!(asked.count(), digests.len());
+    let requests = fake.take_paths();
+    let requests = requests.iter().filter(|path| path.contains("/blobs/"));
+    assert_eq!(requests.count(), digests.len());
     let cache = ArtifactCache::new(&folder.path().join("cache"));
     assert!(
         digests
@@ -91,7 +91,7 @@ fn six_come_at_once_and_no_more() {
 }
 
 #[test]
-fn one_that_fails_does_not_take_the_others_with_it() {
+fn a_failed_download_does_not_stop_the_others() {
     let world = world(2 * AT_ONCE);
     for at in [0, 3, 2 * AT_ONCE - 1] {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -126,36 +126,36 @@ fn only_the_artifact_with_other_bytes_is_rejected() {
     let fake = Fake::of(&world.0);
     let registry = connect(&fake, options(folder.path()));
     registry.prefetch(&of_archives(&world.1)).expect("it comes");
-    let asked = fake.take_paths();
-    let asked: Vec<_> = asked
+    let requests = fake.take_paths();
+    let requests: Vec<_> = requests
         .iter()
         .filter(|path| path.contains("/blobs/"))
         .collect();
-    assert_eq!(asked, [&format!("GET /blobs/sha256/{about}")]);
+    assert_eq!(requests, [&format!("GET /blobs/sha256/{about}")]);
 }
 
 #[test]
-fn a_registry_that_is_gone_is_not_asked_for_each() {
+fn an_unreachable_registry_gets_few_requests() {
     let (world, digests) = world(5 * AT_ONCE);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let fake = Fake::start(move |asked| {
-        if asked.path.starts_with("/blobs/") {
+    let fake = Fake::start(move |request| {
+        if request.path.starts_with("/blobs/") {
             Reply::new(503, "gone")
         } else {
-            world.answer(asked)
+            world.answer(request)
         }
     });
     let registry = connect(&fake, options(folder.path()));
     let error = registry.prefetch(&of_archives(&digests));
     let error = error.expect_err("none can be had").to_diagnostic();
     assert_says(&error, Code::RegistryUnreachable, &["503"]);
-    let asked = fake.take_paths();
-    let mut asked: Vec<_> = asked
+    let requests = fake.take_paths();
+    let mut requests: Vec<_> = requests
         .iter()
         .filter(|path| path.contains("/blobs/"))
         .collect();
-    asked.sort();
-    asked.dedup();
+    requests.sort();
+    requests.dedup();
     // Those that were under way, and those that began before three of them failed.
-    assert!(asked.len() <= AT_ONCE + 2, "{asked:?}");
+    assert!(requests.len() <= AT_ONCE + 2, "{requests:?}");
 }

@@ -3,7 +3,7 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::{IndexDocument, SigningKey};
 
-use crate::fake::{Asked, Fake, Reply, World};
+use crate::fake::{Fake, Received, Reply, World};
 use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry that was read once, and then becomes something else.
@@ -90,12 +90,12 @@ fn another_key_is_rejected() {
 }
 
 #[test]
-fn a_signature_that_is_gone_is_rejected() {
+fn a_missing_signature_is_rejected() {
     assert_rejected(|world| world.key = None, "not signed any more");
 }
 
 /// Checks that the first response of a registry is rejected, with this message.
-fn assert_untrusted(answer: impl FnMut(&Asked) -> Reply + Send + 'static, part: &str) {
+fn assert_untrusted(answer: impl FnMut(&Received) -> Reply + Send + 'static, part: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let fake = Fake::start(answer);
     let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
@@ -110,12 +110,12 @@ fn a_document_that_does_not_belong_to_the_state_is_rejected() {
     world.add("a.A", "1.1.0", &[]);
     older.serial = world.serial;
     // The state is the new one, and the document with its proof the old one.
-    let answer = move |asked: &Asked| {
-        if asked.path != "/index/v1/batch" {
-            return world.answer(asked);
+    let answer = move |request: &Received| {
+        if request.path != "/index/v1/batch" {
+            return world.answer(request);
         }
         let text = |reply: Reply| String::from_utf8(reply.body).expect("text");
-        let (old, new) = (text(older.answer(asked)), text(world.answer(asked)));
+        let (old, new) = (text(older.answer(request)), text(world.answer(request)));
         let document = &old[..old.find(r#"{"status":"complete""#).expect("the end")];
         let end = &new[new.find(r#"{"status":"complete""#).expect("the end")..];
         Reply::new(200, format!("{document}{end}"))
@@ -130,9 +130,9 @@ fn the_list_of_a_mirror_has_to_belong_to_the_state() {
     world.add("a.A", "1.0.0", &[]);
     let mut other = world.clone();
     other.add("a.B", "1.0.0", &[]);
-    let answer = move |asked: &Asked| match asked.path.as_str() {
-        "/index/v1/names.ndjson" => other.answer(asked),
-        _ => world.answer(asked),
+    let answer = move |request: &Received| match request.path.as_str() {
+        "/index/v1/names.ndjson" => other.answer(request),
+        _ => world.answer(request),
     };
     assert_untrusted(answer, "the list of packages does not belong");
 }
@@ -212,7 +212,7 @@ fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
 }
 
 #[test]
-fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
+fn a_mirror_during_an_update_is_read_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut older = World::new();
     older.is_mirror = true;
@@ -220,12 +220,12 @@ fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
     let mut world = older.clone();
     world.add("a.B", "1.0.0", &[]);
     let mut is_first = true;
-    let fake = Fake::start(move |asked| {
+    let fake = Fake::start(move |request| {
         // The list of the state before, once.
-        if asked.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
-            return older.answer(asked);
+        if request.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
+            return older.answer(request);
         }
-        world.answer(asked)
+        world.answer(request)
     });
     let registry = connect(&fake, options(folder.path()));
     let found = versions(&registry, &["a.A", "a.B"]).expect("they are there");
@@ -262,9 +262,9 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
 fn documents_of_another_serial_than_the_state_are_rejected() {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
-    let answer = move |asked: &Asked| {
-        let reply = world.answer(asked);
-        if asked.path != "/index/v1/batch" {
+    let answer = move |request: &Received| {
+        let reply = world.answer(request);
+        if request.path != "/index/v1/batch" {
             return reply;
         }
         let text = String::from_utf8(reply.body).expect("text");
@@ -283,14 +283,14 @@ fn only_a_cached_document_can_be_unchanged() {
     world.add("a.A", "1.0.0", &[]);
     let records = world.packages.values().next().expect("a package");
     let digest = IndexDocument::render(&mut records.clone()).digest;
-    let fake = Fake::start(move |asked| {
-        let mut asked = asked.clone();
-        if asked.path == "/index/v1/batch" {
+    let fake = Fake::start(move |request| {
+        let mut request = request.clone();
+        if request.path == "/index/v1/batch" {
             // As if the client had sent the digest of the document.
             let names = format!(r#"{{"names":{{"a.A":"{digest}"}},"closure":true}}"#);
-            asked.body = names.into_bytes();
+            request.body = names.into_bytes();
         }
-        world.answer(&asked)
+        world.answer(&request)
     });
     let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
     let part = "the document of a.A did not change, which is not in the cache";

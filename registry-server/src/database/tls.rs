@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_says_what_is_verified() {
+    fn the_mode_determines_the_verification() {
         let base = "postgres://u@h/d";
         for (query, mode, check) in [
             ("sslmode=disable", SslMode::Disable, CertificateCheck::None),

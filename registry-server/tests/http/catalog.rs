@@ -274,7 +274,7 @@ fn patches_have_few_operations() {
 }
 
 #[test]
-fn a_deleted_release_is_gone_everywhere() {
+fn a_deleted_release_is_absent_everywhere() {
     let served = filled();
     let bytes = archive("a.New", "1.0.0", &[]);
     let id = id(&served.upload("{\"categories\":[\"Web\"]}", &bytes));

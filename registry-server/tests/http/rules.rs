@@ -181,7 +181,7 @@ fn every_response_of_the_api_names_its_version() {
 }
 
 #[test]
-fn request_ids_are_those_of_the_server() {
+fn request_ids_are_made_by_the_server() {
     let served = Served::new();
     let ask = || served.ask("GET", "/", &["x-openstack-request-id: req-theirs"], b"");
     let (one, two) = (ask(), ask());

@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_arrives_is_answered(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_input_is_decoded_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = decode(&[&bytes], FrameLimits::default());
     }
 

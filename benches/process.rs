@@ -54,7 +54,7 @@ const OPEN: &str = "--open";
 /// The argument with which this program compiles the index of a file into another.
 const COMPILE: &str = "--compile";
 
-/// What the compiled index says that it was made of.
+/// The source that the compiled index names.
 const SOURCE: [u8; 32] = [0; 32];
 
 /// How long the index is left alone before it is measured.

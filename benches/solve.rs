@@ -36,7 +36,7 @@ const SOLVERS: [&str; 7] = [
     "varisat",
 ];
 
-/// What is run.
+/// The options of the run.
 struct Options {
     limit: Duration,
     left_out: Vec<String>,

@@ -1,6 +1,6 @@
 //! One graph of packages as a project of `pkgres` and as a project of `uv`, each with its lockfile.
 
-// What is written here is thrown away.
+// Files written here are temporary.
 #![allow(clippy::disallowed_methods)]
 
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub struct LockedGraph {
 }
 
 impl LockedGraph {
-    /// What a package requires.
+    /// The requirements of a package.
     fn required(self, number: usize) -> impl Iterator<Item = usize> {
         let next = number + DIRECT;
         let both = if number.is_multiple_of(3) { 2 } else { 1 };

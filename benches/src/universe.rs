@@ -67,11 +67,11 @@ pub type Dependency = (usize, Range);
 pub struct Release {
     /// The version: `n` means `n.0.0`.
     pub version: u32,
-    /// What it requires.
+    /// Its requirements.
     pub dependencies: Vec<Dependency>,
     /// The classes that it defines, by number, as bits.
     pub classes: u32,
-    /// What its class of number 0 extends: classes of packages that it requires.
+    /// The parents of its class of number 0: classes of packages that it requires.
     pub extends: Vec<(usize, u32)>,
 }
 
@@ -95,7 +95,7 @@ impl Release {
 /// Packages, by number, with their releases, the oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Universe {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
     /// The releases of each package.
     pub packages: Vec<Vec<Release>>,
@@ -114,18 +114,18 @@ pub type Versions = Vec<Interval>;
 pub struct PlainRelease {
     /// The version.
     pub version: u32,
-    /// What it requires.
+    /// Its requirements.
     pub dependencies: Vec<(usize, Versions)>,
 }
 
 /// A universe without classes that has the same answers.
 ///
-/// Whoever extends a class of a package requires the releases that define it.
+/// A package that extends a class requires the releases that define it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plain {
     /// The releases of each package.
     pub packages: Vec<Vec<PlainRelease>>,
-    /// What each root requires.
+    /// The requirements of each root.
     pub roots: Vec<Vec<(usize, Versions)>>,
 }
 

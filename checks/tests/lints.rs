@@ -61,7 +61,7 @@ fn findings(manifest: &str, class_file: &str) -> Vec<(Code, Severity, usize)> {
         .collect()
 }
 
-/// What is found in a class file of a package that is right otherwise.
+/// The findings about a class file of an otherwise correct package.
 fn in_class(body: &str) -> Vec<(Code, Severity, usize)> {
     let manifest = format!("{HEAD}{CORE}  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
     let class_file = format!("{NAMESPACES}Name: App\n{body}");
@@ -71,7 +71,7 @@ fn in_class(body: &str) -> Vec<(Code, Severity, usize)> {
     found
 }
 
-/// What is found in a manifest without classes.
+/// The findings about a manifest without classes.
 fn in_manifest(rest: &str) -> Vec<(Code, Severity, usize)> {
     let mut found = findings(&format!("{HEAD}{rest}"), "");
     found.retain(|(code, ..)| *code != Code::UnusedRequirement);

@@ -1,6 +1,6 @@
 //! The context of a run: the values of its arguments, environment and settings files, validated once.
 //!
-//! Commands take their own arguments and this. What several commands share (registries, how packages are read,
+//! Commands take their own arguments and this. Shared values (registries, how packages are read,
 //! how versions are chosen, the workspace) reaches them only as the validated values here.
 
 use pkgres_manifest::{PackageName, ReadOptions};

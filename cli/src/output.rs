@@ -79,7 +79,7 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        // Nobody watches a CI job, and progress would clutter its log.
+        // Progress would clutter the log of a CI job.
         let is_ci = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;

@@ -5,7 +5,7 @@
 //! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
 //!
 //! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
-//! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers go on after it, and
+//! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers continue after it, and
 //! return a value with all findings ([`Parsed`](diagnostic::Parsed)).
 //!
 //! ```

@@ -268,7 +268,7 @@ fn an_environment_keeps_its_table_of_versions() {
     }
 }
 
-/// What cannot hold a table of packages is not replaced by one.
+/// A value that cannot hold a table of packages is not replaced.
 #[test]
 fn other_values_are_not_overwritten() {
     let pins = |model: &ObjectModel| {

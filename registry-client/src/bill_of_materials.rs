@@ -246,7 +246,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
 
 /// An identifier, which is made of letters, digits, full stops and hyphens.
 fn spdx_id(name: &PackageName, version: &Version) -> String {
-    // What is not allowed becomes its number, so that different names stay different.
+    // A character that is not allowed becomes its number, so that different names stay different.
     let escaped = |text: &str| -> String {
         text.chars()
             .map(|character| {

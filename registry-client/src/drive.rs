@@ -1,7 +1,7 @@
 //! The loops that join registries with the solver.
 //!
 //! The solver does no input or output: a [`Resolver`], a [`LockCheck`] and a [`ModelPlan`] name what they need
-//! to know and go on once they have it. Each function here is the loop around one of them. They block while a
+//! to know and continue once they have it. Each function here is the loop around one of them. They block while a
 //! registry answers; [`drive_async`](fn@crate::drive_async) does not.
 
 use std::collections::BTreeMap;

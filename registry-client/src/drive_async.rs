@@ -84,7 +84,7 @@ pub trait AsyncRegistries: Send + Sync {
 /// `options` apply to the classes of packages, which are read for object models only.
 ///
 /// The future can be dropped at any `await`, for example by a timeout: the solver is then at its last question,
-/// and another call goes on from there.
+/// and another call continues from there.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What is remembered of checks of lockfiles: only that there is nothing to say, and only as long as
+//! The cache of lockfile checks: only checks without findings are stored, and only used as long as
 //! nothing that the answer depends on is another.
 
 // These files are thrown away.

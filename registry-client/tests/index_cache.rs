@@ -145,7 +145,7 @@ fn a_changed_file_is_compiled_anew_and_the_old_one_forgotten() {
     let registry = setting.open();
     assert!(is_compiled(&registry));
     assert!(contents(&registry).0[2].is_some(), "what is new is there");
-    // What is kept is there when the registry is no longer in use.
+    // The cache is complete when the registry is dropped.
     drop(registry);
     assert_ne!(setting.compiled(), before);
     // The same content again, in the same place.
@@ -250,7 +250,7 @@ fn errors_are_the_same_without_a_cache() {
         }
         assert!(setting.kept("compiled").is_empty());
     }
-    // What is wrong with the index as a whole.
+    // Errors of the index as a whole.
     let setting = Setting::new(&format!("{LINES}nonsense\n"));
     let expected = setting.uncached().expect_err("the line is wrong");
     for _ in 0..3 {

@@ -258,7 +258,7 @@ fn a_bad_line_is_reported_with_its_place_when_its_package_is_needed() {
     let error = records(&registry, "acme.Db").expect_err("the line is bad");
     let place = index_place(folder.path(), 3);
     assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));
-    // Nobody knows whose line this is.
+    // The line has no package.
     let error = index(folder.path(), &format!("{WEB}\nnonsense\n")).expect_err("no record");
     let place = index_place(folder.path(), 2);
     assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));

@@ -11,7 +11,7 @@ use pkgres_resolver::{CompiledIndex, Request, Resolver, Step, Supply};
 
 use crate::reference::Release;
 
-/// What packages there are for a solver.
+/// The packages for a solver.
 pub trait Packages {
     /// Attaches an index that has some of the packages that are needed. Returns false if there is
     /// none; then each package is provided by itself.

@@ -75,7 +75,7 @@ struct Tally {
     others: usize,
 }
 
-/// What is wrong with the answer to a universe. Counts the kind of answer.
+/// The error in the answer to a universe, if there is one. Counts the kind of answer.
 fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
     let anything = |_: &PackageName, _: &Version| true;
@@ -206,7 +206,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
 enum Ended {
     Solved,
     Impossible,
-    /// What is wrong with it.
+    /// The error in it, if there is one.
     Wrong(String),
 }
 

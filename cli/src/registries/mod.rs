@@ -1,6 +1,6 @@
 //! The registries of a run: their configuration and network options, and opening them.
 //!
-//! `RegistryOptions` is validated once, when the context is built. What depends on the folder of a package is
+//! `RegistryOptions` is validated once, when the context is built. Values that depend on the folder of a package are
 //! worked out for each: its nearest `pkgres.toml` names registries, and without any its sibling folders are one.
 
 mod open;

@@ -114,7 +114,7 @@ codes! {
     PackageShape = 31, "not a package";
     /// The content of a release or file does not match the digest that was recorded for it.
     Digest = 32, "a digest does not match";
-    /// A registry cannot be read. It may still have the package, so pkgres does not go on without
+    /// A registry cannot be read. It may still have the package, so pkgres does not continue without
     /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
     RegistryUnreachable = 40, "a registry cannot be read";
     /// A registry has two releases of the same name and version with different content. Give one

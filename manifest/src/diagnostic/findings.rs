@@ -6,7 +6,7 @@ use super::{Code, Diagnostic, Location, Severity, SourceText, Span};
 
 /// The most findings per file, without the one that counts the rest.
 ///
-/// Nobody reads more, and a small file can have an error every few bytes.
+/// More findings are of no use, and a small file can have an error every few bytes.
 pub(crate) const MAX_FINDINGS_PER_FILE: usize = 100;
 
 /// The findings of a file that are left out.

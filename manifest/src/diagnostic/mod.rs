@@ -18,7 +18,7 @@ pub use location::{Located, Location, Position, SourceText, Span};
 
 use std::fmt;
 
-/// The severity of a [`Diagnostic`]: whether work can go on.
+/// The severity of a [`Diagnostic`]: whether the input can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The input can be used, but something in it is probably a mistake.

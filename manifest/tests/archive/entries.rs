@@ -1,4 +1,4 @@
-//! What entries may be, be called and hold.
+//! Rules for the kinds, names and contents of entries.
 
 use crate::build::*;
 use crate::{CONTENT, assert_rejected, open, sample};

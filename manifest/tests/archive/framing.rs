@@ -1,4 +1,4 @@
-//! What may stand around the entries of an archive: nothing.
+//! No bytes are allowed around the entries of an archive.
 
 use crate::build::*;
 use crate::{assert_rejected, sample};

@@ -1,4 +1,4 @@
-//! What local headers, central headers and descriptors may say.
+//! Rules for local headers, central headers and descriptors.
 
 use crate::build::*;
 use crate::{CONTENT, assert_rejected, sample};

@@ -145,7 +145,7 @@ impl HttpRegistry {
         })
     }
 
-    /// Takes over a verified response. Returns the names that the registry left out for lack of room.
+    /// Stores a verified response. Returns the names that the registry left out because of a limit.
     fn apply_response(
         &self,
         session: &mut Session,

@@ -211,7 +211,7 @@ fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
     let mut words = Vec::new();
     let mut is_in_macro = false;
     for line in text.lines() {
-        // A macro goes on up to an empty line.
+        // A macro ends at an empty line.
         if line.trim().is_empty() {
             is_in_macro = false;
         } else if !is_in_macro {

@@ -20,7 +20,7 @@ use super::session::Session;
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
 impl HttpRegistry {
-    /// Fetches packages and all that they require, several at once. What a document requires is requested
+    /// Fetches packages and all that they require, several at once. Required packages are requested
     /// as soon as it has arrived.
     pub(super) fn fetch_each(
         &self,

@@ -72,7 +72,7 @@ struct KeptDocument {
     sha256: Digest,
     length: usize,
     is_current: bool,
-    /// What its releases require: positions in `CacheHeader::required`.
+    /// The packages that its releases require: positions in `CacheHeader::required`.
     requires: Vec<u32>,
 }
 

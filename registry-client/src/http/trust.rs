@@ -351,7 +351,7 @@ mod tests {
                 );
             }
         }
-        // What is there is not between its neighbours.
+        // An existing name is not between its neighbours.
         for places in [&[1, 2][..], &[2, 3], &[1, 3], &[2]] {
             assert!(!check("f.F", &beside(places)), "{places:?}");
         }

@@ -79,7 +79,7 @@ pub enum Frame {
         /// nothing is signed.
         beside: Vec<Neighbour>,
     },
-    /// The closure has more packages than the response has room for: the client requests them
+    /// The closure has more packages than a response may have: the client requests them
     /// again. A response may have several such frames.
     Truncated {
         /// The packages.

@@ -51,7 +51,7 @@ pub const LINES_MEDIA_TYPE: &str = "application/x-ndjson";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not {what}: {reason}")]
 pub struct Malformed {
-    /// What was expected, such as "an index document".
+    /// The expected document, such as "an index document".
     pub what: &'static str,
     /// The cause.
     pub reason: String,

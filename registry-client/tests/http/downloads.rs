@@ -11,7 +11,7 @@ use pkgres_registry_client::protocol::Digest;
 use crate::fake::{Fake, Gate, Received, Reply, World};
 use crate::{assert_says, connect, options};
 
-/// How many artifacts a registry is asked for at once.
+/// The number of artifacts that are requested at once.
 const AT_ONCE: usize = 6;
 
 /// A registry with artifacts, and their digests in order.
@@ -72,7 +72,7 @@ fn six_are_downloaded_at_once() {
         reply
     });
     let registry = connect(&fake, options(folder.path()));
-    // Each is asked for once, though it is named twice.
+    // Each is requested once, though it is named twice.
     let twice = [of_archives(&digests), of_archives(&digests)].concat();
     registry.prefetch(&twice).expect("they come");
     assert_eq!(gate.most(), AT_ONCE);
@@ -85,7 +85,7 @@ fn six_are_downloaded_at_once() {
             .iter()
             .all(|digest| cache.get(digest, 1000).is_some())
     );
-    // What is there is not asked for again.
+    // Cached artifacts are not requested again.
     registry.prefetch(&twice).expect("they are there");
     assert!(fake.take_paths().is_empty());
 }
@@ -122,7 +122,7 @@ fn only_the_artifact_with_other_bytes_is_rejected() {
     assert_says(&error.expect("it is rejected"), Code::Digest, &[&announced]);
     let others = world.1.iter().filter(|digest| **digest != about).copied();
     assert_eq!(kept, others.collect::<Vec<_>>());
-    // Once it is right, it alone is asked for.
+    // Once it is correct, only it is requested.
     let fake = Fake::of(&world.0);
     let registry = connect(&fake, options(folder.path()));
     registry.prefetch(&of_archives(&world.1)).expect("it comes");

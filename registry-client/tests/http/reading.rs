@@ -232,7 +232,7 @@ fn a_bound_name_is_looked_up_in_its_registry_only() {
             registry, address, &limits, options,
         ))
     };
-    // The public registry is preferred, and yet it is not asked.
+    // The public registry is preferred, and yet it gets no request.
     let mut registries = RegistrySet::new(vec![open(&public, "public"), open(&private, "private")]);
     let namespace = Namespace::parse("org.acme.*").expect("a namespace");
     registries.bind(namespace, RegistryName::parse("private").expect("a name"));
@@ -290,7 +290,7 @@ fn artifacts_are_fetched_once_and_checked() {
     assert_eq!(error.to_diagnostic().code, Code::Archive);
 }
 
-/// What is prepared for solving is read from the cache, asked for by name where names are bound,
+/// Prepared indexes are read from the cache, looked up by name where names are bound,
 /// or made anew where the cache is damaged.
 #[test]
 fn a_prepared_index_answers_as_lookups_by_name() {
@@ -338,7 +338,10 @@ fn a_prepared_index_answers_as_lookups_by_name() {
             .filter(|path| path.to_string_lossy().contains("prepared-"))
             .collect::<Vec<_>>()
     };
-    assert!(prepared().is_empty(), "what is asked by name is not kept");
+    assert!(
+        prepared().is_empty(),
+        "packages looked up by name are not stored"
+    );
     assert_eq!(answer(false, false), by_name);
     let kept = prepared();
     assert_eq!(kept.len(), 1);
@@ -360,7 +363,11 @@ fn a_prepared_index_answers_as_lookups_by_name() {
     fake.take_paths();
     assert_eq!(answer(false, false), by_name);
     let asked = fake.take_paths();
-    assert_eq!(asked.len(), 2, "what is damaged comes again: {asked:?}");
+    assert_eq!(
+        asked.len(),
+        2,
+        "a damaged document is requested again: {asked:?}"
+    );
     assert_eq!(asked[1], "POST /index/v1/batch");
     assert!(std::fs::read(&kept[0]).is_ok_and(|bytes| bytes == whole));
 }

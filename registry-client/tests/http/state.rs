@@ -232,7 +232,7 @@ fn a_mirror_during_an_update_is_read_again() {
     assert_eq!(found, [some(&["1.0.0"]), some(&["1.0.0"])]);
 }
 
-/// What was only seen to be out of date belongs to no state, whichever server sends the state later.
+/// A document that was only found to be out of date belongs to no state, whichever server sends the state later.
 #[test]
 fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -246,12 +246,12 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
         connect(&fake, options)
     };
     assert!(versions(&on(0), &["a.A"]).is_ok());
-    // For a while it is a mirror, which is asked for something else.
+    // For a while it is a mirror, which gets other requests.
     world.add("a.A", "1.1.0", &[]);
     world.is_mirror = true;
     fake.becomes(&world);
     assert!(versions(&on(0), &["a.B"]).is_ok());
-    // What a registry offers is asked for again after a day.
+    // The configuration of a registry is requested again after a day.
     world.is_mirror = false;
     fake.becomes(&world);
     let found = versions(&on(2), &["a.A"]).expect("it is there");

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: what an address asks for, and which certificates are trusted.
+//! TLS to PostgreSQL: the modes of an address, and the trusted certificates.
 //!
 //! `sslmode` means what it means to libpq. The driver knows whether TLS is required; how much of the
 //! certificate is verified is decided here.
@@ -26,7 +26,7 @@ use super::error::{DatabaseError, PostgresError, Result};
 /// The largest file of certificates, in bytes.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
 
-/// How much of the certificate of a server is verified.
+/// The verification of the certificate of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CertificateCheck {
     /// Nothing: the connection is encrypted, but the server is not authenticated.
@@ -46,7 +46,7 @@ struct TlsOptions {
     authorities: Option<String>,
 }
 
-/// Parses an address: how to connect, and with which TLS.
+/// Parses an address into the configuration of the connection and of TLS.
 pub(super) fn parse_address(address: &str) -> Result<(Config, MakeRustlsConnect)> {
     let (rest, options) = split(address)?;
     let mut config: Config = rest
@@ -140,7 +140,7 @@ fn unverified(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
     })
 }
 
-/// A verifier that checks as much of certificates as the address asks for.
+/// A verifier for the mode of the address.
 fn verifier(
     options: &TlsOptions,
     provider: &Arc<CryptoProvider>,

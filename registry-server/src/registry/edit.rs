@@ -1,4 +1,4 @@
-//! Changing what is published: yanking, owners, and deleting releases.
+//! Changes of published releases: yanking, owners, and deleting.
 
 use std::collections::BTreeSet;
 

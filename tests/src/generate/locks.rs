@@ -39,7 +39,7 @@ fn earlier_answer(universe: &Universe, random: &mut Random) -> Option<Solution> 
     if random.chance(20) {
         earlier.prerelease = PrereleasePolicy::Allow;
     }
-    // What is yanked today may have been chosen when it was not.
+    // A yanked release may have been chosen before it was yanked.
     let rules = if random.chance(60) {
         Rules::without(Rule::Yanks)
     } else {

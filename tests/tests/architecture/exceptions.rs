@@ -1,4 +1,4 @@
-//! What the rules do not hold for yet, and what they never hold for.
+//! Exceptions from the rules: temporary ones, and permanent ones.
 //!
 //! An exception that is not needed fails the test that it is an exception from.
 

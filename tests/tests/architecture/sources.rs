@@ -18,7 +18,7 @@ pub(crate) type Written = Vec<String>;
 /// The position of a module in [`Crate::modules`]. The root of the crate is 0.
 pub(crate) type ModuleId = usize;
 
-/// What a name means in a module.
+/// The meaning of a name in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// A child of the module.
@@ -36,7 +36,7 @@ pub(crate) struct Module {
     pub(crate) name: Vec<String>,
     /// The module around this one; the root has none.
     pub(crate) parent: Option<ModuleId>,
-    /// What names mean here.
+    /// The meanings of names here.
     pub(crate) names: BTreeMap<String, Vec<Meaning>>,
     /// The paths before `::*` in imports.
     pub(crate) globs: Vec<Written>,

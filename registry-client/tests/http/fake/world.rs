@@ -1,4 +1,4 @@
-//! What a registry holds, and what it answers then, as the protocol says.
+//! The content of a registry, and its responses according to the protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use pkgres_registry_client::protocol::{
 
 use super::{Received, Reply};
 
-/// What a registry holds.
+/// The content of a registry.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) packages: BTreeMap<PackageName, Vec<IndexRecord>>,

@@ -1,4 +1,4 @@
-//! The section with the classes of a release: what each extends, and what extends it.
+//! The section with the classes of a release, their parents and the classes that extend them.
 
 use std::collections::BTreeMap;
 

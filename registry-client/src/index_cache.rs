@@ -111,13 +111,13 @@ impl CacheEntry {
         match self.stamp() {
             Some(Stamp {
                 fingerprint: seen,
-                known: Known::Content(content),
+                known: KnownContent::Content(content),
             }) if seen == fingerprint => return Ok(content),
             _ => {}
         }
         let content = content_of(file)?;
         if self.is_settled(&fingerprint) && Fingerprint::of(&file.metadata()?) == fingerprint {
-            let known = Known::Content(content);
+            let known = KnownContent::Content(content);
             self.write_stamp(&Stamp { fingerprint, known });
         }
         Ok(content)
@@ -158,9 +158,14 @@ impl CacheEntry {
 
     /// Stores a stamp for a file with this fingerprint, if it has not changed for a while, and removes
     /// the compiled index of its earlier content.
-    pub(crate) fn settle(&self, before: Option<Stamp>, fingerprint: Fingerprint, known: Known) {
+    pub(crate) fn settle(
+        &self,
+        before: Option<Stamp>,
+        fingerprint: Fingerprint,
+        known: KnownContent,
+    ) {
         if let Some(stamp) = before
-            && let Known::Content(content) = stamp.known
+            && let KnownContent::Content(content) = stamp.known
             && stamp.known != known
         {
             let _ = RealFileSystem.remove(&self.compiled_path(&self.source(&content)));
@@ -227,7 +232,7 @@ impl Fingerprint {
 
 /// The content of a file, as far as a stamp knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum KnownContent {
     /// The file was seen, but not read.
     Seen,
     /// Its content has this digest.
@@ -240,7 +245,7 @@ pub(crate) enum Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) fingerprint: Fingerprint,
-    pub(crate) known: Known,
+    pub(crate) known: KnownContent,
 }
 
 impl Stamp {
@@ -253,9 +258,9 @@ impl Stamp {
             number,
         } = self.fingerprint;
         let known = match self.known {
-            Known::Seen => "seen".to_owned(),
-            Known::Content(digest) => Hexadecimal(&digest).to_string(),
-            Known::Unfit => "unfit".to_owned(),
+            KnownContent::Seen => "seen".to_owned(),
+            KnownContent::Content(digest) => Hexadecimal(&digest).to_string(),
+            KnownContent::Unfit => "unfit".to_owned(),
         };
         format!(
             "{STAMP_HEADER}\n{length} {} {} {} {} {device} {number} {known}\n",
@@ -288,11 +293,12 @@ impl Stamp {
                 number: number.parse().ok()?,
             },
             known: match known {
-                "seen" => Known::Seen,
-                "unfit" => Known::Unfit,
+                "seen" => KnownContent::Seen,
+                "unfit" => KnownContent::Unfit,
                 digits => {
                     let mut digest = [0; 32];
-                    from_hexadecimal(digits, &mut digest).then_some(Known::Content(digest))?
+                    from_hexadecimal(digits, &mut digest)
+                        .then_some(KnownContent::Content(digest))?
                 }
             },
         };
@@ -304,7 +310,7 @@ impl Stamp {
 /// The digest of the content of a file, from its beginning.
 pub(crate) fn content_of(mut file: &File) -> io::Result<Sha256Digest> {
     file.seek(SeekFrom::Start(0))?;
-    let mut hashed = Hashed::new(file);
+    let mut hashed = HashingReader::new(file);
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         match hashed.read(&mut buffer) {
@@ -317,12 +323,12 @@ pub(crate) fn content_of(mut file: &File) -> io::Result<Sha256Digest> {
 }
 
 /// An input that is hashed while it is read.
-pub(crate) struct Hashed<R> {
+pub(crate) struct HashingReader<R> {
     input: R,
     hasher: Sha256,
 }
 
-impl<R> Hashed<R> {
+impl<R> HashingReader<R> {
     pub(crate) fn new(input: R) -> Self {
         Self {
             input,
@@ -336,7 +342,7 @@ impl<R> Hashed<R> {
     }
 }
 
-impl<R: Read> Read for Hashed<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.input.read(buffer)?;
         self.hasher.update(&buffer[..length]);
@@ -370,7 +376,11 @@ mod tests {
 
     #[test]
     fn stamps_are_read_as_they_are_written_and_not_otherwise() {
-        for known in [Known::Seen, Known::Unfit, Known::Content([0xa5; 32])] {
+        for known in [
+            KnownContent::Seen,
+            KnownContent::Unfit,
+            KnownContent::Content([0xa5; 32]),
+        ] {
             let stamp = Stamp {
                 fingerprint: look(-7),
                 known,

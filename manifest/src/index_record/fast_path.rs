@@ -26,20 +26,20 @@ use crate::version::Version;
 pub(super) struct LastLine {
     name: Option<PackageName>,
     format: Option<Arc<str>>,
-    requirements: Remembered<Shared<Requirement>>,
-    classes: Remembered<Shared<IndexedClass>>,
+    requirements: Memo<Shared<Requirement>>,
+    classes: Memo<Shared<IndexedClass>>,
     /// Requirements whose number is not known yet. It is kept for its capacity.
     buffer: Vec<Requirement>,
 }
 
 /// A value and the text that it was read from.
 #[derive(Debug, Default)]
-struct Remembered<T> {
+struct Memo<T> {
     text: String,
     value: T,
 }
 
-impl<T: Clone> Remembered<T> {
+impl<T: Clone> Memo<T> {
     /// The value at the beginning of a text, shared if it repeats the last one. A value ends with the bracket
     /// that closes its first one, so that a text that begins with the text of a value begins with the value.
     fn value<'line>(

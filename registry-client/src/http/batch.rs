@@ -23,7 +23,7 @@ use super::mirror::MAX_DOCUMENT_BYTES;
 use super::request::Request;
 use super::response::Reader;
 use super::session::Session;
-use super::trust::{Belonging, Distrust};
+use super::trust::{InclusionVerifier, TrustError};
 
 /// The limit of the response to a batch request, in bytes.
 const MAX_BATCH_BYTES: u64 = 512 << 20;
@@ -102,7 +102,7 @@ impl HttpRegistry {
         session: &mut Session,
         address: &str,
         batch: &BatchRequest,
-    ) -> Result<Verified, RegistryError> {
+    ) -> Result<VerifiedResponse, RegistryError> {
         let request = Request {
             method: Method::POST,
             url: self.url(address)?,
@@ -114,7 +114,7 @@ impl HttpRegistry {
         let threads = self.transport.options.threads.get();
         let mut reader = session.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
-            let begin = || Arriving::new(queue);
+            let begin = || BatchReader::new(queue);
             let response = self
                 .transport
                 .wait(self.transport.stream(&request, begin))?;
@@ -127,7 +127,7 @@ impl HttpRegistry {
         &self,
         session: &mut Session,
         response: BatchResponse,
-    ) -> Result<Verified, RegistryError> {
+    ) -> Result<VerifiedResponse, RegistryError> {
         let BatchResponse {
             parts,
             serial,
@@ -138,7 +138,7 @@ impl HttpRegistry {
             check_parts(snapshot, &parts)
                 .map_err(|distrust| distrust.to_diagnostic(&self.transport.name))?;
         }
-        Ok(Verified {
+        Ok(VerifiedResponse {
             parts,
             serial,
             root: snapshot.map(|snapshot| snapshot.root),
@@ -150,9 +150,9 @@ impl HttpRegistry {
         &self,
         session: &mut Session,
         batch: &BatchRequest,
-        response: Verified,
+        response: VerifiedResponse,
     ) -> Result<Vec<PackageName>, RegistryError> {
-        let Verified {
+        let VerifiedResponse {
             parts,
             serial,
             root,
@@ -190,7 +190,7 @@ impl HttpRegistry {
                     continue;
                 }
                 if root.is_some() {
-                    let distrust = Distrust::AbsenceNotProved(required.clone());
+                    let distrust = TrustError::AbsenceNotProved(required.clone());
                     return Err(distrust.to_diagnostic(&self.transport.name).into());
                 }
                 session.set(required.clone(), None, serial);
@@ -201,14 +201,14 @@ impl HttpRegistry {
 }
 
 /// A response that was verified as a whole.
-struct Verified {
+struct VerifiedResponse {
     parts: Vec<Part>,
     serial: u64,
     root: Option<Digest>,
 }
 
-fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
-    let mut belonging = Belonging::new(snapshot);
+fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), TrustError> {
+    let mut belonging = InclusionVerifier::new(snapshot);
     for part in parts {
         match part {
             Part::Changed {
@@ -230,14 +230,14 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
 
 /// The response to a batch request while it arrives. Its documents have the announced digests and are read at once;
 /// whether they belong to the signed state is verified at the end.
-struct Arriving<'queue> {
+struct BatchReader<'queue> {
     queue: &'queue ReadingQueue,
     decoder: FrameDecoder,
     parts: Vec<Part>,
     end: Option<(u64, Option<SignedSnapshot>)>,
 }
 
-impl<'queue> Arriving<'queue> {
+impl<'queue> BatchReader<'queue> {
     fn new(queue: &'queue ReadingQueue) -> Self {
         let limits = FrameLimits {
             document_bytes: MAX_DOCUMENT_BYTES,
@@ -252,7 +252,7 @@ impl<'queue> Arriving<'queue> {
     }
 }
 
-impl Reader for Arriving<'_> {
+impl Reader for BatchReader<'_> {
     type Output = BatchResponse;
 
     fn take(&mut self, piece: Bytes) -> Result<(), AttemptError> {

@@ -28,7 +28,7 @@ mod credential_sources;
 mod document;
 mod download;
 mod error;
-mod known;
+mod lookup;
 mod mirror;
 mod options;
 mod prepared;

@@ -16,7 +16,7 @@ use super::error::{AttemptError, ErrorKind};
 use super::request::Request;
 use super::response::Reply;
 use super::session::Session;
-use super::trust::{Distrust, accept};
+use super::trust::{TrustError, accept};
 use super::{HttpRegistry, store};
 
 /// The limit of the small documents, in bytes.
@@ -136,7 +136,7 @@ impl HttpRegistry {
             None => self.names_of_state(session, config)?,
         };
         let (lines, snapshot) = found.ok_or_else(|| {
-            let distrust = Distrust::NamesNotInState;
+            let distrust = TrustError::NamesNotInState;
             distrust.to_diagnostic(&self.transport.name)
         })?;
         let names: HashMap<PackageName, Digest> = lines
@@ -241,7 +241,7 @@ impl HttpRegistry {
         serial: Option<u64>,
     ) -> Result<Option<Snapshot>, RegistryError> {
         let options = &self.transport.options;
-        let untrusted = |distrust: Distrust| distrust.to_diagnostic(&self.transport.name);
+        let untrusted = |distrust: TrustError| distrust.to_diagnostic(&self.transport.name);
         let accepted = accept(
             session.seen.as_ref(),
             options.key.as_ref(),
@@ -256,12 +256,12 @@ impl HttpRegistry {
             && documents != snapshot.serial
         {
             let state = snapshot.serial;
-            return Err(untrusted(Distrust::OtherSerial { documents, state }).into());
+            return Err(untrusted(TrustError::OtherSerial { documents, state }).into());
         }
         if session.seen.as_ref() != Some(&seen) {
             if let Some(folder) = &options.state_folder {
                 let path = store::state_path(folder, &self.transport.address);
-                store::write_seen(&path, &seen).map_err(|error| error.to_diagnostic())?;
+                store::write_trusted_state(&path, &seen).map_err(|error| error.to_diagnostic())?;
             }
             session.seen = Some(seen);
         }

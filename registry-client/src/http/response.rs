@@ -54,7 +54,7 @@ pub(super) trait Reader {
 }
 
 /// A response whose body has not arrived yet.
-pub(super) enum Opened {
+pub(super) enum ResponseHead {
     Body { response: Response, is_new: bool },
     Unchanged,
     Absent,
@@ -64,18 +64,18 @@ pub(super) enum Opened {
 pub(super) async fn classify(
     response: Response,
     request: &Request,
-) -> Result<Opened, AttemptError> {
+) -> Result<ResponseHead, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
-        return Ok(Opened::Unchanged);
+        return Ok(ResponseHead::Unchanged);
     }
     if status.is_success() {
         let is_new = status == StatusCode::CREATED;
-        return Ok(Opened::Body { response, is_new });
+        return Ok(ResponseHead::Body { response, is_new });
     }
     let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
     if is_absence && request.method == Method::GET {
-        return Ok(Opened::Absent);
+        return Ok(ResponseHead::Absent);
     }
     let retry_after = retry_after(response.headers());
     let body = read_body(response, MAX_ERROR_BYTES)

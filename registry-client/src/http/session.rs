@@ -9,8 +9,8 @@ use pkgres_resolver::CompiledIndex;
 use crate::protocol::{Config, Digest};
 
 use super::document::{Document, DocumentReader};
-use super::store::{CacheHeader, Kept};
-use super::trust::Seen;
+use super::store::{CacheHeader, CachedData};
+use super::trust::TrustedState;
 
 /// The known state of a registry in one run.
 pub(super) struct Session {
@@ -26,7 +26,7 @@ pub(super) struct Session {
     pub(super) classes: BTreeMap<ClassName, (Vec<PackageName>, u64)>,
     /// The digests of all documents, for registries without batch requests.
     pub(super) names: Option<HashMap<PackageName, Digest>>,
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<TrustedState>,
     pub(super) reader: DocumentReader,
     /// The compiled index of the packages that were needed first.
     pub(super) prepared: Prepared,
@@ -68,8 +68,8 @@ impl Session {
     }
 
     /// Loads the cache of earlier runs.
-    pub(super) fn load(&mut self, kept: Kept) {
-        let Kept {
+    pub(super) fn load(&mut self, kept: CachedData) {
+        let CachedData {
             config,
             config_at,
             serial,

@@ -18,13 +18,13 @@ use crate::protocol::{Config, Digest};
 
 use super::address::Address;
 use super::document::Document;
-use super::trust::Seen;
+use super::trust::TrustedState;
 
 /// The format of the file of documents, raised with every change.
 const FORMAT: u32 = 2;
 
 /// The limit of the file of documents, in bytes.
-const MAX_KEPT_BYTES: u64 = 1 << 30;
+const MAX_CACHED_BYTES: u64 = 1 << 30;
 
 /// The limit of the file of a state, in bytes.
 const MAX_STATE_BYTES: u64 = 64 << 10;
@@ -34,7 +34,7 @@ const DOCUMENTS: &str = "documents";
 const NAMES: &str = "names.ndjson";
 
 /// The data of a registry that earlier runs stored.
-pub(super) struct Kept {
+pub(super) struct CachedData {
     pub(super) config: Config,
     /// When the config was fetched.
     pub(super) config_at: jiff::Timestamp,
@@ -58,7 +58,7 @@ pub(super) struct CacheHeader {
     config_at: jiff::Timestamp,
     serial: u64,
     root: Option<Digest>,
-    documents: Vec<KeptDocument>,
+    documents: Vec<CachedDocument>,
     /// The packages that documents require.
     required: Vec<PackageName>,
     pub(super) absent: Vec<PackageName>,
@@ -67,7 +67,7 @@ pub(super) struct CacheHeader {
 
 /// A document in the file.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-struct KeptDocument {
+struct CachedDocument {
     name: PackageName,
     sha256: Digest,
     length: usize,
@@ -86,8 +86,8 @@ fn file_name(address: &Address) -> String {
 }
 
 /// Reads the stored data, unless it is damaged. Documents are compared with their digests on use.
-pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
-    let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?);
+pub(super) fn read_cached(folder: &Path, address: &Address) -> Option<CachedData> {
+    let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_CACHED_BYTES).ok()?);
     let (header, mut start) = read_header(&file)?;
     if header.address != address.as_str() {
         return None;
@@ -106,7 +106,7 @@ pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
         documents.push((document.name, kept, document.is_current));
         start = end;
     }
-    (start == file.len()).then_some(Kept {
+    (start == file.len()).then_some(CachedData {
         config: header.config,
         config_at: header.config_at,
         serial: header.serial,
@@ -132,7 +132,7 @@ fn read_header(file: &[u8]) -> Option<(CacheHeader, usize)> {
 
 /// Writes the documents of packages, each with whether it belongs to the state. A cache that cannot be written
 /// is not an error.
-pub(super) fn write_kept(
+pub(super) fn write_cached(
     folder: &Path,
     address: &Address,
     mut header: CacheHeader,
@@ -152,7 +152,7 @@ pub(super) fn write_kept(
             })
         };
         let requires = requires.iter().map(&mut place).collect();
-        header.documents.push(KeptDocument {
+        header.documents.push(CachedDocument {
             name: name.clone(),
             sha256: document.sha256,
             length: document.bytes.len(),
@@ -193,7 +193,7 @@ impl CacheHeader {
 
 /// The last list of all documents of a mirror with their digests.
 pub(super) fn read_names(folder: &Path) -> Option<Vec<u8>> {
-    read_file(&folder.join(NAMES), MAX_KEPT_BYTES, Follow::Nothing).ok()
+    read_file(&folder.join(NAMES), MAX_CACHED_BYTES, Follow::Nothing).ok()
 }
 
 /// Writes that list. A cache that cannot be written is not an error.
@@ -207,7 +207,7 @@ pub(super) fn state_path(folder: &Path, address: &Address) -> PathBuf {
 }
 
 /// Reads the trusted state, if there is one.
-pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
+pub(super) fn read_trusted_state(path: &Path) -> Result<Option<TrustedState>, FileError> {
     let bytes = match read_file(path, MAX_STATE_BYTES, Follow::Nothing) {
         Ok(bytes) => bytes,
         Err(error) if error.is_not_found() => return Ok(None),
@@ -222,12 +222,12 @@ pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
 
 /// Writes the trusted state. A newer one that another run wrote meanwhile stays; a lock makes comparing and
 /// writing one step.
-pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
+pub(super) fn write_trusted_state(path: &Path, seen: &TrustedState) -> Result<(), FileError> {
     if let Some(folder) = path.parent() {
         make_folder(&RealFileSystem, folder)?;
     }
     let _alone = lock_file(&path.with_extension("lock"))?;
-    if let Some(other) = read_seen(path)?
+    if let Some(other) = read_trusted_state(path)?
         && other.registry == seen.registry
         && other.key == seen.key
         && other.serial >= seen.serial
@@ -240,7 +240,7 @@ pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
 
 /// The address, number of documents and size in bytes of what is kept in a folder.
 pub(super) fn summary(folder: &Path) -> Option<(String, usize, u64)> {
-    let file = map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?;
+    let file = map_file(&folder.join(DOCUMENTS), MAX_CACHED_BYTES).ok()?;
     let (header, _) = read_header(&file)?;
     Some((header.address, header.documents.len(), file.len() as u64))
 }
@@ -254,7 +254,7 @@ mod tests {
     fn an_older_state_does_not_replace_a_newer_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("one");
-        let seen = |serial, key: u8| Seen {
+        let seen = |serial, key: u8| TrustedState {
             registry: "r".to_owned(),
             key: SigningKey::from_bytes(&[key; 32]).public(),
             serial,
@@ -267,8 +267,11 @@ mod tests {
             // Another key in the settings starts anew.
             (seen(2, 8), seen(2, 8)),
         ] {
-            write_seen(&path, &next).expect("it can be written");
-            assert_eq!(read_seen(&path).expect("it can be read"), Some(expected));
+            write_trusted_state(&path, &next).expect("it can be written");
+            assert_eq!(
+                read_trusted_state(&path).expect("it can be read"),
+                Some(expected)
+            );
         }
     }
 
@@ -277,7 +280,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("registries").join("one");
         let key = SigningKey::from_bytes(&[7; 32]).public();
-        let seen = |serial| Seen {
+        let seen = |serial| TrustedState {
             registry: "r".to_owned(),
             key,
             serial,
@@ -288,12 +291,13 @@ mod tests {
                 let (path, seen) = (&path, &seen);
                 scope.spawn(move || {
                     for serial in 0..8 {
-                        write_seen(path, &seen(serial * 4 + first)).expect("it can be written");
+                        write_trusted_state(path, &seen(serial * 4 + first))
+                            .expect("it can be written");
                     }
                 });
             }
         });
-        let newest = read_seen(&path).expect("it can be read");
+        let newest = read_trusted_state(&path).expect("it can be read");
         assert_eq!(newest, Some(seen(31)));
     }
 }

@@ -22,7 +22,7 @@ use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::options::HttpOptions;
 use super::redirect::followed;
 use super::request::Request;
-use super::response::{Opened, Reader, Reply, classify, each_piece, read_body};
+use super::response::{Reader, Reply, ResponseHead, classify, each_piece, read_body};
 
 /// The number of redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
@@ -126,12 +126,12 @@ impl Transport {
     ) -> Result<T, RequestError> {
         let attempt = || async {
             let reply = match self.open(request).await? {
-                Opened::Body { response, is_new } => Reply::Body {
+                ResponseHead::Body { response, is_new } => Reply::Body {
                     body: read_body(response, request.limit).await?,
                     is_new,
                 },
-                Opened::Unchanged => Reply::Unchanged,
-                Opened::Absent => Reply::Absent,
+                ResponseHead::Unchanged => Reply::Unchanged,
+                ResponseHead::Absent => Reply::Absent,
             };
             check(reply)
         };
@@ -146,9 +146,11 @@ impl Transport {
     ) -> Result<R::Output, RequestError> {
         let attempt = || async {
             let response = match self.open(request).await? {
-                Opened::Body { response, .. } => response,
-                Opened::Unchanged => return Err(Reply::Unchanged.body().expect_err("no body")),
-                Opened::Absent => return Err(Reply::Absent.body().expect_err("no body")),
+                ResponseHead::Body { response, .. } => response,
+                ResponseHead::Unchanged => {
+                    return Err(Reply::Unchanged.body().expect_err("no body"));
+                }
+                ResponseHead::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
             let mut reader = begin();
             each_piece(response, request.limit, |piece| reader.take(piece)).await?;
@@ -202,7 +204,7 @@ impl Transport {
     }
 
     /// Sends a request once and follows redirects.
-    async fn open(&self, request: &Request) -> Result<Opened, AttemptError> {
+    async fn open(&self, request: &Request) -> Result<ResponseHead, AttemptError> {
         let mut url = request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send_once(request, &url).await?;

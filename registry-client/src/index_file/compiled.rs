@@ -8,8 +8,10 @@ use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
 
 use super::IndexFileRegistry;
-use super::portions::{PORTION_BYTES, read_all};
-use crate::index_cache::{CacheEntry, Fingerprint, Hashed, Known, Sha256Digest, Stamp, content_of};
+use super::chunks::{CHUNK_BYTES, read_all};
+use crate::index_cache::{
+    CacheEntry, Fingerprint, HashingReader, KnownContent, Sha256Digest, Stamp, content_of,
+};
 
 /// Up to this size, in bytes, an index is compiled when it is first seen, which takes less than a tenth of a second. A
 /// larger one is compiled when it is seen again: one that is used once is not worth the time.
@@ -29,11 +31,11 @@ impl IndexFileRegistry {
         let fingerprint = self.fingerprint;
         let known = stamp.filter(|stamp| stamp.fingerprint == fingerprint);
         let content = match known.map(|stamp| stamp.known) {
-            Some(Known::Unfit) => return None,
-            Some(Known::Content(content)) => Some(content),
-            Some(Known::Seen) => Some(self.content_of_file()?),
+            Some(KnownContent::Unfit) => return None,
+            Some(KnownContent::Content(content)) => Some(content),
+            Some(KnownContent::Seen) => Some(self.content_of_file()?),
             None => {
-                let known = Known::Seen;
+                let known = KnownContent::Seen;
                 // Without a writable cache nothing is compiled in vain.
                 if !entry.write_stamp(&Stamp { fingerprint, known })
                     || fingerprint.length > COMPILED_AT_ONCE_BYTES
@@ -50,15 +52,15 @@ impl IndexFileRegistry {
         if let Some(content) = content
             && let Some(index) = entry.load(&content)
         {
-            let now = Known::Content(content);
+            let now = KnownContent::Content(content);
             if known.is_none_or(|stamp| stamp.known != now) {
                 entry.settle(stamp, fingerprint, now);
             }
             return Some(Arc::new(index));
         }
-        let mut input = Hashed::new(&self.file);
+        let mut input = HashingReader::new(&self.file);
         let Some((records, index)) = self.compile(&mut input) else {
-            entry.settle(stamp, fingerprint, Known::Unfit);
+            entry.settle(stamp, fingerprint, KnownContent::Unfit);
             return None;
         };
         let digest = input.digest();
@@ -71,7 +73,7 @@ impl IndexFileRegistry {
         self.background.run(move || {
             drop(records);
             entry.store(&digest, &compiled);
-            entry.settle(stamp, fingerprint, Known::Content(digest));
+            entry.settle(stamp, fingerprint, KnownContent::Content(digest));
         });
         Some(index)
     }
@@ -101,10 +103,10 @@ impl IndexFileRegistry {
     /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error.
     fn compile(&self, input: impl Read + Send) -> Option<(Vec<Vec<IndexRecord>>, CompiledIndex)> {
         let _cursor = self.seek(0).ok()?;
-        let portions = self.fingerprint.length.div_ceil(PORTION_BYTES as u64);
-        let threads = usize::try_from(portions).unwrap_or(usize::MAX);
+        let chunks = self.fingerprint.length.div_ceil(CHUNK_BYTES as u64);
+        let threads = usize::try_from(chunks).unwrap_or(usize::MAX);
         let threads = threads.min(self.threads.get());
-        let records = read_all(input, &self.limits, threads, PORTION_BYTES)?;
+        let records = read_all(input, &self.limits, threads, CHUNK_BYTES)?;
         let index = CompiledIndex::compile(in_order(&records)?);
         Some((records, index))
     }
@@ -121,11 +123,11 @@ impl IndexFileRegistry {
     }
 }
 
-/// The records of portions by name and version; `None` if one release has two different records. Of records that
+/// The records of chunks by name and version; `None` if one release has two different records. Of records that
 /// differ only in build metadata the one with the least counts, as when a single package is read.
-fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
+fn in_order(chunks: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
     // Lines about one package mostly follow each other, by version.
-    let mut runs: Vec<&[IndexRecord]> = portions
+    let mut runs: Vec<&[IndexRecord]> = chunks
         .iter()
         .flat_map(|records| records.chunk_by(|one, two| one.name == two.name))
         .collect();

@@ -15,9 +15,9 @@
 //! The file is not mapped into memory: it may be replaced or truncated while it is in use, which has to be an error
 //! and must not end the process.
 
+mod chunks;
 mod compiled;
 mod lines;
-mod portions;
 mod provided;
 mod records;
 mod runs;
@@ -34,7 +34,7 @@ use pkgres_manifest::diagnostic::{Escaped, Span};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, Known, Sha256Digest, Stamp};
+use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
 use crate::registry::{Registry, RegistryError, defined_classes};
 use crate::threads::Background;
 use lines::{Line, Lines};
@@ -108,7 +108,7 @@ impl IndexFileRegistry {
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
             && stamp.fingerprint == registry.fingerprint
-            && let Known::Content(content) = stamp.known
+            && let KnownContent::Content(content) = stamp.known
         {
             registry.known = Some((entry, stamp, content));
             return Ok(registry);

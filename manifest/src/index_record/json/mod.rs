@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use super::duplicates::sort;
 use super::interner::Interner;
-use super::key::{Key, KeySeed, Seen};
+use super::key::{Key, KeySeed, SeenKeys};
 use super::{IndexRecord, is_time};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<IndexRecord, A::Error> {
         let Self(interner) = self;
-        let mut seen = Seen::default();
+        let mut seen = SeenKeys::default();
         let mut name = None;
         let mut version = None;
         let mut record = IndexRecord::new(PackageName::default_core_library(), Version::ZERO);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{query, shape};
+use super::{query, representation};
 use crate::access::Principal;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -35,7 +35,7 @@ pub(super) const PARAMETERS: &[&str] = &[
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let filter = filter(request)?;
     let found = service.registry.catalog(&filter)?;
-    let packages: Vec<Value> = found.iter().map(shape::package).collect();
+    let packages: Vec<Value> = found.iter().map(representation::package).collect();
     let mut answer = json!({ "packages": packages });
     // Only a full page can have another one behind it. Clients continue if the key is present.
     if let Some(last) = found.last().filter(|_| found.len() == filter.limit) {

@@ -27,7 +27,7 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,
-    /// The existing lockfile. If the resolution differs from it, a note says so.
+    /// The existing lockfile. If the resolution differs from it, a note reports that.
     pub(crate) existing_lock: Option<Lockfile>,
     /// Warnings about the roots.
     pub(crate) warnings: Vec<Diagnostic>,

@@ -31,7 +31,7 @@ pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<
 
 /// Writes a file of a cache atomically but not durably, and its folder if there is none.
 ///
-/// Readers see the old content or the new one, also those that have the old file open. Nothing is synced: after a crash
+/// Readers see the old content or the new one, also readers that have the old file open. Nothing is synced: after a crash
 /// of the machine the file may hold anything, so that its content must show whether it is damaged.
 pub fn write_cache_file(
     system: &dyn FileSystem,

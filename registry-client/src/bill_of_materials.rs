@@ -36,7 +36,7 @@ struct Subject<'resolution> {
     name: String,
     /// The packages among several roots.
     members: Vec<Release<'resolution>>,
-    /// Its own requirements: those of the package, or of the object model.
+    /// Its own requirements: the requirements of the package, or of the object model.
     requires: Vec<&'resolution BoundRequirement>,
 }
 
@@ -223,7 +223,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
             relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
         }
     }
-    // Documents that say something else have another name.
+    // Documents with other content have another name.
     let content = match resolution.to_lockfile() {
         Ok(lock) => lock.to_text(),
         Err(ModelNotLockable) => json!([packages, relationships]).to_string(),

@@ -159,7 +159,7 @@ impl LockQuestion {
         (text == self.text(releases, &files)).then_some(releases)
     }
 
-    /// Remembers a check without findings. `files` are those of the root beside its manifest.
+    /// Remembers a check without findings. `files` are the files of the root beside its manifest.
     pub fn remember(
         &self,
         report: &LockReport,

@@ -33,7 +33,7 @@ pub struct FolderFile {
 }
 
 impl PackageFolder {
-    /// Lists the files of a package folder, without those whose name starts with a dot, the lockfile and the
+    /// Lists the files of a package folder, without files whose name starts with a dot, the lockfile and the
     /// settings, and at the top without archives that packing the folder [writes](Self::archive_name).
     ///
     /// # Errors

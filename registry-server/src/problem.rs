@@ -110,7 +110,7 @@ codes! {
     CategoryInUse = 403 "pkgres.category_in_use",
     /// The value cannot be changed, or not in this way.
     NotChangeable = 403 "pkgres.not_changeable",
-    /// The server failed; the log says why.
+    /// The server failed; the log has the cause.
     Internal = 500 "pkgres.internal",
     /// The database or the artifacts cannot be reached now.
     Unavailable = 503 "pkgres.unavailable",

@@ -17,7 +17,7 @@ struct LeftOut {
 }
 
 /// The first 100 findings of each file, and one more for each file that had more, which counts them. That one
-/// is an error if one of those that it counts is.
+/// is an error if it counts an error.
 ///
 /// Findings that were capped can be capped again together with others: the counts add up. A finding without
 /// a place belongs to no file and is always kept.

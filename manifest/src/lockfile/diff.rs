@@ -264,7 +264,7 @@ fn overrides(before: &Lockfile, after: &Lockfile) -> Vec<OverrideChange> {
         .collect()
 }
 
-/// The requirements that are bound to another version, but for those on packages that `moved`.
+/// The requirements that are bound to another version, except for requirements on packages that `moved`.
 fn bindings(
     before: &Lockfile,
     after: &Lockfile,

@@ -64,7 +64,7 @@ const OPERATORS: [(&str, Operator); 10] = [
     ("~", Operator::Tilde),
 ];
 
-/// The version in a clause. A missing or starred component is `None`, and so are those after it.
+/// The version in a clause. A missing or starred component is `None`, and so are the components after it.
 struct Operand {
     major: Option<u64>,
     minor: Option<u64>,
@@ -244,7 +244,7 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
         operand.prerelease.clone(),
     );
     let (minor, patch) = (target.minor(), target.patch());
-    // The least version above those that share all written components with the target.
+    // The least version above all versions with the written components of the target.
     let end_of_family = if operand.minor.is_none() {
         next_major(major)
     } else if operand.patch.is_none() {

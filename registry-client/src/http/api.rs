@@ -51,7 +51,7 @@ impl Publication {
         struct Warning {
             detail: String,
         }
-        // The status says that it is published: a body that cannot be read does not undo it.
+        // The status reports the publication, even if the body cannot be read.
         let response = serde_json::from_slice(body).unwrap_or(PublishResponse {
             warnings: Vec::new(),
         });

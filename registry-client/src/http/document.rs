@@ -44,7 +44,7 @@ impl DocumentReader {
 pub(super) struct Document {
     pub(super) sha256: Digest,
     pub(super) bytes: Bytes,
-    /// Whether the bytes have the digest: always for bytes from the network, checked on first use for those of
+    /// Whether the bytes have the digest: always for bytes from the network, checked on first use for bytes of
     /// the cache.
     is_whole: OnceLock<bool>,
     /// The releases, once they were read and until they are taken.

@@ -23,7 +23,7 @@ pub struct HttpOptions {
     pub offline: bool,
     /// The sources of credentials.
     pub credentials: CredentialSources,
-    /// Certificates of authorities to trust besides those of the system, as PEM.
+    /// Certificates of authorities to trust in addition to the system, as PEM.
     pub authorities: Vec<Vec<u8>>,
     /// Whether `http://` is allowed for other machines than this one.
     pub allow_plain_http: bool,

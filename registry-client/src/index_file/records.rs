@@ -35,7 +35,7 @@ impl IndexFileRegistry {
         Ok(lock(&self.reader).read_line(text, &locate)?)
     }
 
-    /// A location in a line. Empty lines replace those before it, which are not in memory.
+    /// A location in a line. Empty lines replace the lines before it, which are not in memory.
     pub(super) fn location(&self, number: usize, line: &str, span: Span) -> Location {
         let before = number - 1;
         let text = format!("{}{line}", "\n".repeat(before));

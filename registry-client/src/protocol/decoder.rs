@@ -24,7 +24,7 @@ impl Default for FrameLimits {
             // As many names of 255 bytes as `Frame::truncated` puts into one.
             header_bytes: 4 << 20,
             document_bytes: 64 << 20,
-            // One for each document or absent package, as many that say what is left out, and the
+            // One for each document or absent package, as many that name omitted packages, and the
             // last two.
             frames: 2 * MAX_BATCH_NAMES as u64 + 2,
         }

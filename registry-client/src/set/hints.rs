@@ -13,7 +13,7 @@ use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// Adds hints in front of those of a conflict: packages with similar names, packages that define a missing class,
+    /// Adds hints in front of the hints of a conflict: packages with similar names, packages that define a missing class,
     /// and releases in a registry that is shadowed by a preferred one.
     ///
     /// # Errors

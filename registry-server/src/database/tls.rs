@@ -42,7 +42,7 @@ enum CertificateCheck {
 struct TlsOptions {
     mode: SslMode,
     check: CertificateCheck,
-    /// A file with the trusted authorities; without it, those of the system.
+    /// A file with the trusted authorities; without it, the authorities of the system.
     authorities: Option<String>,
 }
 

@@ -158,7 +158,7 @@ async fn serve_all(
     }
 }
 
-/// The first bytes of a connection with HTTP/2, where no TLS says which protocol it is.
+/// The first bytes of a connection with HTTP/2 without TLS, which would negotiate the protocol.
 const HTTP2_PREFACE: &[u8; 4] = b"PRI ";
 
 /// HTTP/1 and HTTP/2, set up.

@@ -232,7 +232,7 @@ const CLASS_KEYS: [&str; 5] = [
     "Workflow:",
 ];
 
-/// Checks a single manifest or class file; it is a class file if it has keys that only those have.
+/// Checks a single manifest or class file; it is a class file if it has keys that only class files have.
 fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits

@@ -55,7 +55,7 @@ fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
         let detail = "`owned` needs a token, which says whose packages are meant";
         return Err(Problem::new(ProblemCode::Unauthorized, detail));
     }
-    // To deploy: public packages and those of the principal. To edit: those of the principal, or all
+    // To deploy: public packages and packages of the principal. To edit: packages of the principal, or all
     // for an administrator. Without a token: public packages.
     let is_to_deploy = query::flag(parameters, "catalog");
     // A client that requests one release of its own is about to replace it, enabled or not, but cannot

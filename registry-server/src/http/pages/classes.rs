@@ -61,7 +61,7 @@ pub(super) fn section(
     })
 }
 
-/// The packages that define a parent: the release itself, those that it requires, or else all.
+/// The packages that define a parent: the release itself, its requirements, or else all.
 fn providers(
     service: &Service,
     record: &IndexRecord,

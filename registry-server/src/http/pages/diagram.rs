@@ -9,7 +9,7 @@ use pkgres_manifest::PackageName;
 
 use super::text::halves;
 
-/// The limit of nodes on a side. If there are more packages, the last node says how many.
+/// The limit of nodes on a side. If there are more packages, the last node has their number.
 const MAX_NODES: usize = 8;
 
 /// The height of a node, and the distance from one to the next.

@@ -24,7 +24,7 @@ pub(crate) struct CatalogEntry {
     pub(crate) record: IndexRecord,
 }
 
-/// The values that an upload sets; for the others, the catalog has those of the manifest.
+/// The values that an upload sets; for other values, the catalog has the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Upload {
     pub(crate) name: Option<String>,

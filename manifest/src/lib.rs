@@ -38,7 +38,7 @@
 //! - `json`: index records as lines of JSON, the JSON Schemas, and `serde` for the small values.
 //! - `packages`: manifests, class files, object models and archives, with their parsers.
 
-// Whatever only serves the readers is not reached without them.
+// Code that only serves the readers is unused without them.
 #![cfg_attr(not(feature = "packages"), allow(dead_code, unused_imports))]
 
 /// The example of the README.

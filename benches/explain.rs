@@ -19,8 +19,8 @@ fn main() {
     let limit = variable("LIMIT").map_or(10.0, |limit| limit.parse().expect("LIMIT is a number"));
     let mut table = ExplainedTable::default();
     for case in cases::without_answers(seed) {
-        let is_meant = |filter: &String| case.name.contains(filter.as_str());
-        if !filter.as_ref().is_none_or(is_meant) {
+        let is_selected = |filter: &String| case.name.contains(filter.as_str());
+        if !filter.as_ref().is_none_or(is_selected) {
             continue;
         }
         match ExplainedRow::of(&case, Duration::from_secs_f64(limit)) {

@@ -54,7 +54,7 @@ const OPEN: &str = "--open";
 /// The argument with which this program compiles the index of a file into another.
 const COMPILE: &str = "--compile";
 
-/// What the compiled index says that it was made of.
+/// The source that the compiled index names.
 const SOURCE: [u8; 32] = [0; 32];
 
 /// How long the index is left alone before it is measured.
@@ -277,7 +277,7 @@ fn measure_index(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
         shape.versions,
         as_megabytes(bytes)
     );
-    // A large index is compiled when it is seen again, and believed to be the same as before only
+    // A large index is compiled when it is seen again, and trusted to be the same as before only
     // if it was left alone for a while.
     std::thread::sleep(SETTLED);
     for _ in 0..2 {
@@ -389,7 +389,7 @@ fn measure_whole(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
     Ok(())
 }
 
-/// Runs a program once; the last of what it said that it did.
+/// Runs a program once; the last line of its output.
 fn last_words(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -6,7 +6,7 @@
 //! - *cold*: `pkgres resolve` of a root that needs every package, with an empty cache, next to
 //!   `curl` sending the same request and throwing the answer away; *warm* with a cache.
 //! - *index*: one index document, read again and again by `wrk`, next to the same bytes in `nginx`,
-//!   in turns. Left out, and said so, where one of the two is not installed.
+//!   in turns. If one of the two is not installed, the comparison is left out with a note.
 //!
 //! `RELEASES` says how many releases there are (10,000), `PACKAGES` of how many packages (1,000),
 //! `RUNS` how many runs a median is taken of (11), `TURNS` how often a document is read (5), and

@@ -36,7 +36,7 @@ const SOLVERS: [&str; 7] = [
     "varisat",
 ];
 
-/// What is run.
+/// The options of the run.
 struct Options {
     limit: Duration,
     left_out: Vec<String>,
@@ -152,7 +152,7 @@ impl Options {
 
     /// Has the solver of a name solve a universe for the first time.
     fn solver(&self, name: &str, universe: &Universe, plain: &Plain) -> Result<Trial, Flaw> {
-        let started = "a child process can be started and given a universe";
+        let started = "a child process can be started and receive a universe";
         Trial::begin(universe, self.limit, || -> Box<dyn Peer> {
             match name {
                 "pkgres" => Box::new(Pkgres::new(universe, self.has_core)),

@@ -4,14 +4,14 @@ use crate::generated::Shape;
 use crate::universe::Universe;
 use crate::{files, ladders, puzzles};
 
-/// What makes a case hard, if anything does.
+/// The difficulty of a case, if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing: the newest versions fit.
+    /// No conflict: the newest versions fit.
     NoConflict,
     /// Random registries, each release in turn required by the root.
     Random,
-    /// Much has to be taken back, or there is no answer.
+    /// Many backjumps, or no resolution.
     Conflicts,
 }
 
@@ -19,7 +19,7 @@ impl Kind {
     /// All kinds, in the order of the summary.
     pub const ALL: [Self; 3] = [Self::NoConflict, Self::Random, Self::Conflicts];
 
-    /// What the summary calls it.
+    /// Its name in the summary.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoConflict => "no conflict",
@@ -31,9 +31,9 @@ impl Kind {
 
 /// A universe that can be made.
 pub struct Case {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
-    /// What makes it hard.
+    /// Its difficulty.
     pub kind: Kind,
     make: Box<dyn Fn() -> Option<Universe>>,
 }

@@ -7,7 +7,7 @@ use crate::universe::{Dependency, Release, Universe};
 /// An answer: packages, each with the version that was chosen.
 pub type Answer = Vec<(usize, u32)>;
 
-/// What is wrong with an answer.
+/// The error in an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flaw {
     /// There is no such release.

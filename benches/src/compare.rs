@@ -1,4 +1,4 @@
-//! What several solvers take for a case, and tables of it.
+//! The cost of several solvers for a case, and tables of it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -18,13 +18,13 @@ const TURNS: usize = 5;
 const TURN: Duration = Duration::from_millis(100);
 const RUNS: usize = 3;
 
-/// What takes longer is not done again.
+/// A longer solve is not repeated.
 const LONG: Duration = Duration::from_secs(2);
 
 /// From which ratio on a peer counts as faster than pkgres.
 const FASTER: f64 = 1.3;
 
-/// What a solver took for a case.
+/// The cost of a solver for a case.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// The median of the computing times, unless the time was used up.
@@ -77,7 +77,7 @@ impl Trial {
         })
     }
 
-    /// Solves the universe again, as often as a turn has time for. What takes long is not solved again.
+    /// Solves the universe again, as often as a turn has time for. A long solve is not repeated.
     fn take_turn(&mut self, universe: &Universe, limit: Duration) {
         let Some(first) = self.measured.time else {
             return;
@@ -106,7 +106,7 @@ impl Trial {
         }
     }
 
-    /// What was measured.
+    /// The measurements.
     pub fn end(mut self) -> Measured {
         if self.measured.time.is_some() && !self.times.is_empty() {
             self.measured.time = Some(median(self.times));
@@ -152,14 +152,14 @@ fn first_run(
     Ok(Some((solvable, spent)))
 }
 
-/// What was measured of one case.
+/// The measurements of one case.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The case.
     pub case: String,
-    /// What makes it hard.
+    /// Its difficulty.
     pub kind: Kind,
-    /// What each solver took, in the order of the table's columns; nothing if it is left out.
+    /// The cost of each solver, in the order of the table's columns; nothing if it is left out.
     pub solvers: Vec<Option<Measured>>,
 }
 
@@ -171,7 +171,7 @@ pub struct Comparison {
     pub columns: Vec<&'static str>,
     /// The cases.
     pub rows: Vec<Row>,
-    /// What counts as the time of a solver that used up the time.
+    /// The time that counts for a solver that used up the limit.
     pub limit: Duration,
 }
 

@@ -154,7 +154,7 @@ impl Pkgres {
     fn resolver(&self, root: usize) -> Resolver {
         let mut request = Request::new(self.roots[root].clone());
         request.core.clone_from(&self.core);
-        // What the peers do not have would only take time where there is no resolution.
+        // Features that the peers lack would only take time where there is no resolution.
         request.options.single_version = true;
         let mut resolver = Resolver::new(request);
         let attached = self.registries.attach_to(&mut resolver);

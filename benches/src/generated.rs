@@ -8,7 +8,7 @@ use crate::inherited::{NO_CLASS, add_classes};
 use crate::random::Random;
 use crate::universe::{Dependency, Range, Release, Universe};
 
-/// What a generated universe is like.
+/// The shape of a generated universe.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// How many packages there are.
@@ -70,7 +70,7 @@ impl Shape {
         self
     }
 
-    /// What the table calls a universe of this shape.
+    /// The name of a universe of this shape in the table.
     pub fn name(&self) -> String {
         let per_thousand = |share: u32| f64::from(share) / 1000.0;
         let (q, cap) = (per_thousand(self.excluding), per_thousand(self.capped));

@@ -18,7 +18,7 @@ const FAMILY: usize = 20;
 /// How many packages of its family a release requires at most.
 const DEPENDENCIES: usize = 4;
 
-/// What a generated index is like.
+/// The shape of a generated index.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexShape {
     /// How many packages there are.

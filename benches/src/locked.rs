@@ -1,6 +1,6 @@
 //! One graph of packages as a project of `pkgres` and as a project of `uv`, each with its lockfile.
 
-// What is written here is thrown away.
+// Files written here are temporary.
 #![allow(clippy::disallowed_methods)]
 
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub struct LockedGraph {
 }
 
 impl LockedGraph {
-    /// What a package requires.
+    /// The requirements of a package.
     fn required(self, number: usize) -> impl Iterator<Item = usize> {
         let next = number + DIRECT;
         let both = if number.is_multiple_of(3) { 2 } else { 1 };
@@ -137,8 +137,8 @@ fn succeeds(command: &mut Command) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(io::Error::other(said))
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(message))
 }
 
 /// Names the interpreter that `uv` resolves for, which it would otherwise look for in each run, and take

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4 as _;
 
-/// What a run of a program took.
+/// The cost of a run of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Usage {
     /// The time that passed from the start to the end.
@@ -16,8 +16,8 @@ pub struct Usage {
     pub computing: Duration,
     /// The most memory that was resident, in bytes.
     ///
-    /// The kernel counts in what this process had resident when it started the program: whoever
-    /// measures has to be small.
+    /// The kernel includes the memory of this process at the start of the program, so the measuring
+    /// process has to be small.
     pub memory: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    // What is removed was written by the program that is measured.
+    // The measured program wrote the removed files.
     #[allow(clippy::disallowed_methods)]
     fn run(&mut self) -> io::Result<Usage> {
         for path in &self.writes {

@@ -1,4 +1,4 @@
-//! Puzzles as universes: packages stand for what is to be placed, versions for the places.
+//! Puzzles as universes: packages are what is to be placed, versions the places.
 
 use crate::universe::{Range, Release, Universe};
 
@@ -25,7 +25,7 @@ const BOARDS: [(&str, &str); 3] = [
 ];
 
 /// Sudokus. A cell is a package, its value the version; each value requires all cells of the row,
-/// the column and the box to have another one. The root requires the cells that are given.
+/// the column and the box to have another one. The root requires the known cells.
 pub fn sudokus() -> impl Iterator<Item = Universe> {
     BOARDS.iter().map(|(name, board)| sudoku(name, board))
 }

@@ -4,7 +4,7 @@
 //! second there are by more than one is better than the other. The processor time of a request,
 //! which others hardly change, is therefore counted as well.
 
-// What is written here is thrown away.
+// Files written here are temporary.
 #![allow(clippy::disallowed_methods)]
 
 use std::io;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How long `wrk` reads in one turn.
 const SECONDS: u32 = 2;
 
-/// What was measured of a server in one turn.
+/// The measurements of a server in one turn.
 #[derive(Debug, Clone)]
 pub struct Turn {
     /// Requests a second.
@@ -24,7 +24,7 @@ pub struct Turn {
     pub half: String,
     /// The time in which 99 of 100 are.
     pub slowest: String,
-    /// What the server computes for a request, in microseconds.
+    /// The computing time of the server per request, in microseconds.
     pub computing: f64,
 }
 

@@ -12,14 +12,14 @@ pub(crate) fn shown(time: Duration) -> String {
     format!("{milliseconds:.digits$} ms")
 }
 
-/// What was measured of a program.
+/// The measurements of a program.
 #[derive(Debug, Clone)]
 pub struct ProcessRow {
     /// The case.
     pub case: String,
-    /// What came out.
+    /// The outcome.
     pub result: String,
-    /// What it took.
+    /// The cost.
     pub usage: Usage,
     /// How many times as long as the peer it took, if it did work that the peer does as well.
     pub ratio: Option<f64>,
@@ -28,7 +28,7 @@ pub struct ProcessRow {
 /// A table of measurements of programs.
 #[derive(Debug, Clone)]
 pub struct ProcessTable {
-    /// What the peer is called.
+    /// The name of the peer.
     pub peer: &'static str,
     /// The measurements.
     pub rows: Vec<ProcessRow>,

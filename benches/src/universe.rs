@@ -1,6 +1,6 @@
-//! Universes in terms that every solver can be given: numbers for packages and versions.
+//! Universes in terms of every solver: numbers for packages and versions.
 //!
-//! A [`Universe`] has classes, as pkgres does. What the classes demand can be said without them
+//! A [`Universe`] has classes, as pkgres does. The conditions of the classes can be written without them
 //! wherever a package has one release in an answer: [`Plain`] is the same problem for solvers that
 //! know nothing but packages and versions.
 
@@ -51,7 +51,7 @@ impl Range {
         }
     }
 
-    /// Whether a version will do.
+    /// Whether a version matches.
     pub fn contains(&self, version: u32) -> bool {
         self.low <= version
             && self.high.is_none_or(|high| version < high)
@@ -59,19 +59,19 @@ impl Range {
     }
 }
 
-/// A requirement: a package, and the versions of it that will do.
+/// A requirement: a package, and its versions that match.
 pub type Dependency = (usize, Range);
 
 /// A version of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The version: `n` stands for `n.0.0`.
+    /// The version: `n` means `n.0.0`.
     pub version: u32,
-    /// What it requires.
+    /// Its requirements.
     pub dependencies: Vec<Dependency>,
     /// The classes that it defines, by number, as bits.
     pub classes: u32,
-    /// What its class of number 0 extends: classes of packages that it requires.
+    /// The parents of its class of number 0: classes of packages that it requires.
     pub extends: Vec<(usize, u32)>,
 }
 
@@ -95,7 +95,7 @@ impl Release {
 /// Packages, by number, with their releases, the oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Universe {
-    /// What the table calls it.
+    /// Its name in the table.
     pub name: String,
     /// The releases of each package.
     pub packages: Vec<Vec<Release>>,
@@ -114,18 +114,18 @@ pub type Versions = Vec<Interval>;
 pub struct PlainRelease {
     /// The version.
     pub version: u32,
-    /// What it requires.
+    /// Its requirements.
     pub dependencies: Vec<(usize, Versions)>,
 }
 
 /// A universe without classes that has the same answers.
 ///
-/// Whoever extends a class of a package requires the releases that define it.
+/// A package that extends a class requires the releases that define it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plain {
     /// The releases of each package.
     pub packages: Vec<Vec<PlainRelease>>,
-    /// What each root requires.
+    /// The requirements of each root.
     pub roots: Vec<Vec<(usize, Versions)>>,
 }
 

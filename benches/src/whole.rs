@@ -5,7 +5,7 @@
 //! have run once, so that all they need is in their caches, and are asked to lock anew without the network;
 //! so is pkgres, with its cache, with an empty one that it fills, and without.
 
-// What is written here is thrown away.
+// Files written here are temporary.
 #![allow(clippy::disallowed_methods)]
 
 use std::io::{self, BufRead as _, BufReader};
@@ -26,11 +26,11 @@ pub fn peers() -> Option<PathBuf> {
 /// A program on the universe.
 #[derive(Debug)]
 pub struct WholeCase {
-    /// What it is called in the table.
+    /// Its name in the table.
     pub name: &'static str,
     /// How it is run, without network.
     pub program: Repeated,
-    /// What it locked.
+    /// The packages that it locked.
     pub answer: String,
     /// Whether it only checks the lockfile, which another case has written before.
     pub is_check: bool,
@@ -40,16 +40,16 @@ pub struct WholeCase {
     first: Option<Command>,
 }
 
-/// What pkgres remembers of the index.
+/// The state of the cache of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Caching {
     Warm,
-    /// Nothing, but it keeps what it finds out.
+    /// An empty cache, which is filled.
     Empty,
     None,
 }
 
-/// A universe, its server and the programs that are asked about it.
+/// A universe, its server and the programs that solve it.
 #[derive(Debug)]
 pub struct Whole {
     /// The programs.

@@ -1,4 +1,4 @@
-//! Lints on the classes of a package, without those of other packages.
+//! Lints on the classes of a package alone.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -78,7 +78,7 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
     }
 }
 
-/// The classes that files define instead of those that the manifest lists for them.
+/// The classes that files define instead of the listed ones.
 struct DefinedInstead<'package> {
     files: HashMap<&'package ClassName, &'package PackagePath>,
     defined: BTreeMap<&'package PackagePath, Vec<&'package ClassName>>,

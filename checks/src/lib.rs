@@ -1,11 +1,11 @@
 //! Lints on packages and object models, without solving.
 //!
 //! Every check is a pure function from something that was read to [findings](Diagnostic). A finding is an
-//! error if the package cannot work, and a warning if it probably does not do what was meant. Real packages
+//! error if the package cannot work, and a warning if it probably does not do what its author intended. Real packages
 //! have no finding without a reason, so that a finding is worth reading.
 //!
-//! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. What the required packages
-//!   define comes from the caller through [`RequiredPackages`], so that this crate knows no registries.
+//! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. The caller provides the
+//!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!

@@ -9,7 +9,7 @@ use pkgres_manifest::{ClassName, most_similar_name};
 /// otherwise take minutes.
 const MOST_COMPARED: usize = 50_000_000;
 
-/// The work that is left for the findings of a package.
+/// The remaining work for the findings of a package.
 #[derive(Debug)]
 pub(crate) struct Effort {
     left: usize,

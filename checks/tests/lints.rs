@@ -61,7 +61,7 @@ fn findings(manifest: &str, class_file: &str) -> Vec<(Code, Severity, usize)> {
         .collect()
 }
 
-/// What is found in a class file of a package that is right otherwise.
+/// The findings about a class file of an otherwise correct package.
 fn in_class(body: &str) -> Vec<(Code, Severity, usize)> {
     let manifest = format!("{HEAD}{CORE}  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
     let class_file = format!("{NAMESPACES}Name: App\n{body}");
@@ -71,7 +71,7 @@ fn in_class(body: &str) -> Vec<(Code, Severity, usize)> {
     found
 }
 
-/// What is found in a manifest without classes.
+/// The findings about a manifest without classes.
 fn in_manifest(rest: &str) -> Vec<(Code, Severity, usize)> {
     let mut found = findings(&format!("{HEAD}{rest}"), "");
     found.retain(|(code, ..)| *code != Code::UnusedRequirement);
@@ -143,7 +143,7 @@ fn a_class_that_is_listed_and_not_defined() {
 
 /// The hint names a class of the file that is listed, not of one whose name ends alike.
 #[test]
-fn what_a_file_defines_instead() {
+fn a_file_defines_another_class() {
     let text = format!(
         "{HEAD}{CORE}Classes:\n  acme.App: App.yaml\n  acme.Mine: MyApp.yaml\n  acme.Deep: Classes/App.yaml\n"
     );
@@ -169,9 +169,9 @@ fn what_a_file_defines_instead() {
 }
 
 /// Names are compared only so often: all of them with all others would take minutes. Whichever way the
-/// classes are spread over files, each is said not to be defined.
+/// classes are spread over files, each is reported as not defined.
 #[test]
-fn many_classes_that_are_not_defined_are_told_quickly() {
+fn many_undefined_classes_are_reported_quickly() {
     const CLASSES: usize = 800;
     let long = "x".repeat(150);
     for files in [1, 2, CLASSES] {
@@ -202,7 +202,7 @@ fn many_classes_that_are_not_defined_are_told_quickly() {
 }
 
 #[test]
-fn a_parent_or_use_that_nobody_defines() {
+fn a_parent_or_use_that_no_package_defines() {
     assert_eq!(
         in_class("Extends: db:Tabel\n"),
         [(Code::ClassUnavailable, ERROR, 6)]
@@ -218,7 +218,7 @@ fn a_parent_or_use_that_nobody_defines() {
 }
 
 #[test]
-fn what_an_unknown_package_may_define_is_not_missing() {
+fn classes_of_unknown_packages_are_not_missing() {
     let manifest = |spec: &str| {
         format!("{HEAD}{CORE}  acme.Other: '{spec}'\nClasses:\n  acme.App: App.yaml\n")
     };
@@ -235,7 +235,7 @@ fn what_an_unknown_package_may_define_is_not_missing() {
 }
 
 #[test]
-fn a_usage_of_a_property_that_there_is_not() {
+fn an_unknown_usage_of_a_property() {
     let with = |usage: &str| {
         in_class(&format!(
             "Properties:\n  size:\n    Usage: {usage}\n    Contract: $.int()\n"

@@ -214,7 +214,7 @@ commands! {
     ExportStatic("export-static", ExportStaticArgs),
 }
 
-/// The arguments that several commands take, as far as one command takes them.
+/// The shared arguments of one command.
 #[derive(Default)]
 pub(crate) struct SharedArgs<'command> {
     pub(crate) registry: Option<&'command RegistryArgs>,
@@ -256,8 +256,8 @@ impl<'command> SharedArgs<'command> {
 }
 
 impl Command {
-    /// The arguments that it shares with other commands. Their fields are private to this module: everybody else
-    /// uses the values in the context, which are made from them.
+    /// The arguments that it shares with other commands. Their fields are private to this module: commands
+    /// use the values in the context, which are made from them.
     pub(crate) fn shared_args(&self) -> SharedArgs<'_> {
         match self {
             Self::Resolve(args) => SharedArgs::of_solve(&args.solve),

@@ -1,4 +1,4 @@
-//! From the words of the command line to arguments and a context, with settings as defaults.
+//! Parsing the command line into arguments and a context, with settings as defaults.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -108,8 +108,8 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether a command line that does not parse asks for JSON.
-pub(crate) fn asks_for_json() -> bool {
+/// Whether a command line that does not parse requests JSON.
+pub(crate) fn requests_json() -> bool {
     has_json_format(std::env::args_os())
 }
 
@@ -230,13 +230,13 @@ mod tests {
 
     #[test]
     fn a_command_line_that_does_not_parse_can_ask_for_json() {
-        let asks = |line: &str| has_json_format(line.split(' ').map(OsString::from));
-        assert!(asks("pkgres lock --bogus --format json"));
-        assert!(asks("pkgres --format=json bogus"));
-        assert!(asks("pkgres lock --format text --format json"));
-        assert!(!asks("pkgres lock --bogus"));
-        assert!(!asks("pkgres lock --format"));
-        assert!(!asks("pkgres lock --format=json --format text"));
-        assert!(!asks("pkgres add -- --format json"));
+        let requests_json = |line: &str| has_json_format(line.split(' ').map(OsString::from));
+        assert!(requests_json("pkgres lock --bogus --format json"));
+        assert!(requests_json("pkgres --format=json bogus"));
+        assert!(requests_json("pkgres lock --format text --format json"));
+        assert!(!requests_json("pkgres lock --bogus"));
+        assert!(!requests_json("pkgres lock --format"));
+        assert!(!requests_json("pkgres lock --format=json --format text"));
+        assert!(!requests_json("pkgres add -- --format json"));
     }
 }

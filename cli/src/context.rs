@@ -1,6 +1,6 @@
-//! The context of a run: what its arguments, the environment and settings files amount to, validated once.
+//! The context of a run: the values of its arguments, environment and settings files, validated once.
 //!
-//! Commands take their own arguments and this. What several commands share (registries, how packages are read,
+//! Commands take their own arguments and this. Shared values (registries, how packages are read,
 //! how versions are chosen, the workspace) reaches them only as the validated values here.
 
 use pkgres_manifest::{PackageName, ReadOptions};
@@ -19,12 +19,12 @@ pub(crate) struct Context {
     /// The command line, for the commands that hints suggest.
     pub(crate) invocation: Invocation,
     pub(crate) settings: Settings,
-    /// How packages are read, with the core library.
+    /// The options for reading packages, with the core library.
     pub(crate) read_options: ReadOptions,
     pub(crate) registries: RegistryOptions,
-    /// How versions are chosen.
+    /// The options for choosing versions.
     pub(crate) solve_options: SolveOptions,
-    /// The workspace, or why it cannot be read, which only matters to commands that use it.
+    /// The workspace, or its error, which only commands that use it report.
     workspace: Result<Option<Workspace>>,
 }
 

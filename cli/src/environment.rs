@@ -1,4 +1,4 @@
-//! What the environment determines: variables, the folders of the user, and the credentials of registries.
+//! The environment: variables, the folders of the user, and the credentials of registries.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Why a command fails.
+//! Failures of commands.
 
 use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};

@@ -1,4 +1,4 @@
-//! The invocation: what the command line says, for the commands that hints suggest. These can be copied to a shell.
+//! The invocation: the command line, for the commands that hints suggest. These can be copied to a shell.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const OPTIONS: [(&str, &str); 10] = [
     ("single_version", "--single-version"),
 ];
 
-/// Whether an argument was given on the command line.
+/// Whether an argument is on the command line.
 pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
     matches.try_contains_id(id).is_ok()
         && matches.value_source(id) == Some(ValueSource::CommandLine)

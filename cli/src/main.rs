@@ -62,9 +62,9 @@ fn run(command_line: CommandLine) -> Exit {
     exit
 }
 
-/// Reports a command line that does not fit the grammar, or prints the help or version it asks for.
+/// Reports a command line that does not fit the grammar, or prints the requested help or version.
 fn reject(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() && command_line::asks_for_json() {
+    if error.use_stderr() && command_line::requests_json() {
         let mut output = Output::in_format(args::Format::Json);
         return commands::fail(&command_line::failure_of(error), &mut output).into();
     }

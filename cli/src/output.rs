@@ -22,7 +22,7 @@ const MOMENT: Duration = Duration::from_millis(200);
 /// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The two streams of a run, and how to write to them.
+/// The two streams of a run, and their styles.
 pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Captured {
     pub(crate) stderr: String,
 }
 
-/// How to write, apart from the streams.
+/// The style of output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputStyle {
     format: Format,
@@ -79,7 +79,7 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        // Nobody watches a CI job, and progress would clutter its log.
+        // Progress would clutter the log of a CI job.
         let is_ci = variable("CI").is_some();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;
@@ -108,7 +108,7 @@ impl Output {
         }
     }
 
-    /// How this output is written, to [capture](Self::capture) the output of a part of the run.
+    /// The style of this output, to [capture](Self::capture) the output of a part of the run.
     pub(crate) fn style(&self) -> OutputStyle {
         OutputStyle {
             format: self.format,

@@ -1,4 +1,4 @@
-//! The problem of a project: what is to be solved, with which registries, and reporting the answer.
+//! The problem of a project: a request with its registries, and reporting the answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,
-    /// The existing lockfile. If the resolution differs from it, a note says so.
+    /// The existing lockfile. If the resolution differs from it, a note reports that.
     pub(crate) existing_lock: Option<Lockfile>,
     /// Warnings about the roots.
     pub(crate) warnings: Vec<Diagnostic>,

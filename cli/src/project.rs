@@ -63,7 +63,7 @@ impl Project {
     }
 }
 
-/// Reads the manifest that a path names. If there is none, hints say which one could be meant.
+/// Reads the manifest that a path names. If there is none, hints name possible manifests.
 pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFile> {
     ManifestFile::read(path, &context.read_options).map_err(|error| {
         let mut finding = error.to_diagnostic();
@@ -77,7 +77,7 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
 /// How many members of a workspace a hint names.
 const MAX_NAMED_MEMBERS: usize = 3;
 
-/// What to do about a missing manifest. At the root of a workspace, a member is meant.
+/// Hints for a missing manifest. At the root of a workspace, they name its members.
 fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();

@@ -1,4 +1,4 @@
-//! How versions are chosen: the policy arguments, validated.
+//! Solve options: the policy arguments, validated.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,7 +10,7 @@ use crate::args::{PolicyArgs, Prefer, Prerelease, Solver};
 use crate::failure::{Failure, Result};
 use crate::settings::Settings;
 
-/// The options of the solver. Settings say where a value comes from that is wrong.
+/// The options of the solver. Errors name the settings that have wrong values.
 pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<SolveOptions> {
     let exclude_newer = match &args.exclude_newer {
         Some(text) => Some(cutoff(text, Timestamp::now()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The workspace of a run: its members, and what they require of each other.
+//! The workspace of a run: its members, and their requirements on each other.
 //!
 //! A member that another member requires comes from the workspace, in the version of its manifest, whatever
 //! registries have. It has no digest: it is being worked on, and that must not make lockfiles stale.
@@ -105,7 +105,7 @@ impl Workspace {
     }
 
     /// The release that other members get of a member. If its files have errors, nothing is known of its classes:
-    /// the errors are reported where the member is looked at itself.
+    /// the errors are reported for the member itself.
     pub(crate) fn release(&self, name: &PackageName, options: &ReadOptions) -> Option<IndexRecord> {
         let member = self.members.get(name)?;
         Some(match self.package(name, member, options) {

@@ -31,7 +31,7 @@ pub fn write_file(system: &dyn FileSystem, path: &Path, bytes: &[u8]) -> Result<
 
 /// Writes a file of a cache atomically but not durably, and its folder if there is none.
 ///
-/// Readers see the old content or the new one, also those that have the old file open. Nothing is synced: after a crash
+/// Readers see the old content or the new one, also readers that have the old file open. Nothing is synced: after a crash
 /// of the machine the file may hold anything, so that its content must show whether it is damaged.
 pub fn write_cache_file(
     system: &dyn FileSystem,
@@ -120,7 +120,7 @@ fn make_folders(system: &dyn FileSystem, folder: &Path) -> Result<usize, FileErr
     Ok(count)
 }
 
-/// Whether a file survives a crash of the machine.
+/// Whether a file must survive a crash of the machine.
 #[derive(Clone, Copy, PartialEq)]
 enum Durability {
     Durable,
@@ -140,8 +140,8 @@ fn write(
 /// The access rights of a new file.
 #[derive(Clone, Copy)]
 enum NewAccess {
-    Given(Access),
-    /// Those of the file that it replaces.
+    Known(Access),
+    /// The access rights of the file that it replaces.
     AsBefore,
 }
 
@@ -160,12 +160,14 @@ fn write_with(
         Some(EntryKind::File) if durability == Durability::Durable && access == Access::Data => {
             NewAccess::AsBefore
         }
-        None | Some(EntryKind::File) => NewAccess::Given(access),
+        None | Some(EntryKind::File) => NewAccess::Known(access),
         Some(EntryKind::Link) => {
-            return Err(FileError::refused(path, "links are not written through"));
+            return Err(FileError::rejected(path, "links are not written through"));
         }
-        Some(EntryKind::Folder) => return Err(FileError::refused(path, "there is a folder")),
-        Some(EntryKind::Other) => return Err(FileError::refused(path, "this is not a plain file")),
+        Some(EntryKind::Folder) => return Err(FileError::rejected(path, "there is a folder")),
+        Some(EntryKind::Other) => {
+            return Err(FileError::rejected(path, "this is not a plain file"));
+        }
     };
     sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
@@ -193,7 +195,7 @@ fn write_and_rename(
     // Errors name the target: the temporary file means nothing to a user.
     let failed = || FileError::system("cannot write", path);
     let file = match access {
-        NewAccess::Given(access) => system.create_file(temporary, access),
+        NewAccess::Known(access) => system.create_file(temporary, access),
         NewAccess::AsBefore => system.create_file_like(temporary, path),
     };
     let mut file = file.map_err(failed())?;
@@ -211,7 +213,7 @@ pub struct NewTreeFile {
     pub path: PackagePath,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// Who can read and run it.
+    /// Its access rights.
     pub access: Access,
 }
 
@@ -227,7 +229,7 @@ pub fn write_tree(
 ) -> Result<(), FileError> {
     let parent = parent(folder);
     let name = file_name(folder)?;
-    let occupied = FileError::refused(folder, "it exists already");
+    let occupied = FileError::rejected(folder, "it exists already");
     match system
         .kind(folder)
         .map_err(FileError::system("cannot write", folder))?
@@ -307,7 +309,7 @@ fn file_name(path: &Path) -> Result<String, FileError> {
     path.file_name()
         .and_then(|name| name.to_str())
         .map(str::to_owned)
-        .ok_or_else(|| FileError::refused(path, "the path does not end in a name"))
+        .ok_or_else(|| FileError::rejected(path, "the path does not end in a name"))
 }
 
 /// A name that no other write of this or another process uses at the same time.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-/// An operation on a file failed.
+/// The error of an operation on a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -19,9 +19,9 @@ pub enum FileError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The file is not of the needed kind, or must not be used.
+    /// The file is of the wrong kind, or must not be used.
     #[error("{}: {reason}", Escaped::new(&.path.to_string_lossy()))]
-    Refused {
+    Rejected {
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -50,8 +50,8 @@ impl FileError {
         }
     }
 
-    pub(crate) fn refused(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
-        Self::Refused {
+    pub(crate) fn rejected(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+        Self::Rejected {
             path: path.into(),
             reason: reason.into(),
         }

@@ -50,7 +50,7 @@ pub trait FileSystem {
     fn create_file(&self, path: &Path, access: Access) -> io::Result<Box<dyn NewFile>>;
 
     /// Makes a file at a path that does not exist, with the group and mode of another file. If it cannot have that
-    /// group, nobody gets more rights than with the other file.
+    /// group, no user gets more rights than with the other file.
     fn create_file_like(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
     /// Makes a folder at a path that does not exist.

@@ -1,6 +1,6 @@
 //! File locks between processes.
 
-// What is forbidden everywhere else is done here.
+// Only this module may use these functions.
 #![allow(clippy::disallowed_methods)]
 
 use std::fs::{File, OpenOptions};

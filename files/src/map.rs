@@ -9,10 +9,11 @@ use crate::read::{Follow, open_plain, read_rest};
 
 /// The content of a file: mapped, or read into memory.
 #[derive(Debug)]
-pub struct FileBytes(Content);
+pub struct FileBytes(Storage);
 
+/// Where the bytes of a file are.
 #[derive(Debug)]
-enum Content {
+enum Storage {
     Mapped(memmap2::Mmap),
     Read(Vec<u8>),
 }
@@ -22,8 +23,8 @@ impl Deref for FileBytes {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Content::Mapped(bytes) => bytes,
-            Content::Read(bytes) => bytes,
+            Storage::Mapped(bytes) => bytes,
+            Storage::Read(bytes) => bytes,
         }
     }
 }
@@ -38,14 +39,14 @@ impl AsRef<[u8]> for FileBytes {
 /// must not be a link.
 ///
 /// Use it only for files that [`write_cache_file`](crate::write_cache_file) or [`write_file`](crate::write_file) wrote, in a
-/// folder that nobody else writes to: such files are replaced, never changed, so that the mapping of an old one stays
+/// folder that no other program writes to: such files are replaced, never changed, so that the mapping of an old one stays
 /// valid. Files that users edit, such as the index of a registry, must be read instead.
 pub fn map_file(path: &Path, limit: u64) -> Result<FileBytes, FileError> {
     let (file, length) = open_plain(path, limit, Follow::Nothing)?;
     Ok(FileBytes(match map(&file) {
-        Ok(bytes) => Content::Mapped(bytes),
+        Ok(bytes) => Storage::Mapped(bytes),
         // Some file systems cannot map files.
-        Err(_) => Content::Read(read_rest(file, path, length, limit)?),
+        Err(_) => Storage::Read(read_rest(file, path, length, limit)?),
     }))
 }
 
@@ -55,8 +56,8 @@ fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
     // All of a cache file is read at once, to check it for damage.
     options.populate();
     // SAFETY: the memory is only read, and belongs to the map as long as it lives. It is sound as
-    // long as nobody changes the file meanwhile. Files of a cache are only ever replaced by others
-    // of the same name: the map then still stands for the old file, which goes on to exist without
+    // long as no process changes the file meanwhile. Files of a cache are only ever replaced by others
+    // of the same name: the map is then still that of the old file, which continues to exist without
     // a name. If another program writes into such a file in spite of that, readers can see bytes
     // that change under their eyes, and if it cuts the file short, the system ends this process
     // with a signal. Both need the rights of the user whose cache it is, with which one could as
@@ -71,7 +72,7 @@ mod tests {
     use crate::{RealFileSystem, write_cache_file};
 
     #[test]
-    fn what_is_mapped_stays_though_the_file_is_replaced() {
+    fn a_mapping_outlives_the_replacement_of_its_file() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("some/where/file");
         for bytes in [&b"old"[..], b"", b"new"] {

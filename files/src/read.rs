@@ -9,9 +9,9 @@ use crate::error::FileError;
 /// Whether the last part of a path may be a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
-    /// It may: the user chose the path.
+    /// It may be a link: the user chose the path.
     Links,
-    /// It must not: the path is inside of something foreign, such as a package folder.
+    /// It must not be a link: the path is inside of foreign content, such as a package folder.
     Nothing,
 }
 
@@ -19,7 +19,7 @@ pub enum Follow {
 ///
 /// # Errors
 ///
-/// The file cannot be read, is larger, or is not a plain file. Pipes are refused without blocking, and devices without
+/// The file cannot be read, is larger, or is not a plain file. Pipes are rejected without blocking, and devices without
 /// reading.
 pub fn read_file(path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
     let (file, length) = open_plain(path, limit, follow)?;
@@ -48,7 +48,7 @@ pub fn read_file_below(folder: &Path, below: &Path, limit: u64) -> Result<Vec<u8
 }
 
 fn is_link(path: &Path) -> FileError {
-    FileError::refused(path, "this is a link, and links are not followed here")
+    FileError::rejected(path, "this is a link, and links are not followed here")
 }
 
 /// Opens a plain file of at most `limit` bytes; returns it with its length.
@@ -76,7 +76,7 @@ pub(crate) fn open_plain(
         } else {
             "not a plain file"
         };
-        return Err(FileError::refused(path, format!("this is {kind}")));
+        return Err(FileError::rejected(path, format!("this is {kind}")));
     }
     if metadata.len() > limit {
         return Err(too_large(path, limit));

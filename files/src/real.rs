@@ -109,7 +109,7 @@ impl FileSystem for RealFileSystem {
         let like = fs::symlink_metadata(like)?;
         // Set-user-ID is not copied: the owner may be another one.
         let mut mode = like.mode() & 0o777;
-        // The file starts private, so that nobody can read it in between, and the umask does not apply.
+        // The file starts private, so that no other user can read it in between, and the umask does not apply.
         let file = LockedFile::create(path, Access::Private)?;
         let created = file.0.metadata()?;
         if created.gid() != like.gid() && fchown(&file.0, None, Some(like.gid())).is_err() {
@@ -173,7 +173,7 @@ mod tests {
     use super::for_another_group;
 
     #[test]
-    fn nobody_may_do_more_because_a_group_is_another() {
+    fn another_group_gives_no_user_more_rights() {
         for (mode, expected) in [
             (0o600, 0o600),
             (0o640, 0o600),

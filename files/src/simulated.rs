@@ -135,7 +135,7 @@ impl State {
     }
 }
 
-/// Which content of files to read.
+/// The content of files: as seen, as on the disk, or half synced.
 #[derive(Clone, Copy)]
 enum Content {
     Seen,
@@ -176,7 +176,7 @@ impl SimulatedFileSystem {
                     seen: bytes.to_vec(),
                     durable: bytes.to_vec(),
                 };
-                state.add(path, node).expect("no file stands twice");
+                state.add(path, node).expect("no file is listed twice");
             }
             for node in &mut state.nodes {
                 if let Node::Folder { seen, durable } = node {
@@ -226,7 +226,7 @@ impl SimulatedFileSystem {
             return Err(io::Error::other("simulated fault"));
         }
         if state.stopped {
-            return Err(io::Error::other("the simulated machine stands still"));
+            return Err(io::Error::other("the simulated machine has crashed"));
         }
         Ok(state)
     }

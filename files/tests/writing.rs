@@ -90,7 +90,7 @@ fn a_name_is_lost_unless_its_own_folder_was_synced() {
 }
 
 #[test]
-fn a_folder_that_was_made_is_kept_with_all_that_it_lies_in() {
+fn a_new_folder_and_its_parents_survive_a_crash() {
     for (before, folder) in [
         ("other", "a/b/c/d"),
         ("a/other", "a/b/c/d"),
@@ -108,7 +108,7 @@ fn a_folder_that_was_made_is_kept_with_all_that_it_lies_in() {
 }
 
 #[test]
-fn a_folder_is_there_as_a_whole_or_not_at_all() {
+fn a_folder_is_written_as_a_whole_or_not_at_all() {
     let folder = Path::new("cache/package");
     let fresh = || SimulatedFileSystem::with_files([("cache/other", OLD)]);
     let undisturbed = fresh();
@@ -151,7 +151,7 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
         .expect("created");
     write_file(&RealFileSystem, &target, NEW).expect("written");
     assert!(!leftover.exists(), "the leftover is gone");
-    assert!(running.exists(), "somebody is writing this one");
+    assert!(running.exists(), "another process is writing this file");
     drop(held);
     write_file(&RealFileSystem, &target, OLD).expect("written");
     assert!(!running.exists());
@@ -160,7 +160,7 @@ fn leftovers_are_swept_and_running_writes_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_keeps_who_may_read_it() {
+fn a_file_keeps_its_access_rights() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("manifest.yaml");
@@ -268,14 +268,14 @@ fn an_occupied_folder_is_not_written_to() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = folder.path().join("package");
     std::fs::create_dir(&target).expect("created");
-    write_tree(&RealFileSystem, &target, tree()).expect("an empty folder will do");
+    write_tree(&RealFileSystem, &target, tree()).expect("an empty folder is enough");
     assert!(target.join("Classes/deep/B.yaml").is_file());
     let error = write_tree(&RealFileSystem, &target, tree()).expect_err("it is occupied");
     assert!(error.to_string().ends_with("it exists already"), "{error}");
 }
 
 #[test]
-fn errors_name_the_target_and_not_what_is_written_first() {
+fn errors_name_the_target_and_not_the_temporary_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let target = folder.path().join("nowhere/pkgres.lock");
     for error in [

@@ -19,7 +19,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// The number of bytes that are written at once: those of a digest.
+/// The number of bytes that are written at once: the length of a digest.
 const PART_BYTES: usize = 32;
 
 /// Bytes whose `Display` is twice as many lower case hexadecimal digits.

@@ -5,7 +5,7 @@
 //! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
 //!
 //! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
-//! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers go on after it, and
+//! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers continue after it, and
 //! return a value with all findings ([`Parsed`](diagnostic::Parsed)).
 //!
 //! ```
@@ -38,7 +38,7 @@
 //! - `json`: index records as lines of JSON, the JSON Schemas, and `serde` for the small values.
 //! - `packages`: manifests, class files, object models and archives, with their parsers.
 
-// Whatever only serves the readers is not reached without them.
+// Code that only serves the readers is unused without them.
 #![cfg_attr(not(feature = "packages"), allow(dead_code, unused_imports))]
 
 /// The example of the README.

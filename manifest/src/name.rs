@@ -257,7 +257,7 @@ mod tests {
 
     /// Every short text of some characters, and every first part that could be a device.
     #[test]
-    fn what_is_plainly_a_name_is_one_by_the_rules() {
+    fn the_quick_check_of_names_agrees_with_the_rules() {
         let characters = ['a', 'Z', '_', '0', '.', ' ', '\u{e9}'];
         let mut texts = vec![String::new()];
         for _ in 0..5 {

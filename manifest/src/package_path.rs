@@ -1,6 +1,6 @@
 //! Paths inside a package.
 //!
-//! File systems differ in the names that they store, change, or take for one another. A package with such
+//! File systems differ in the names that they store, change, or treat as equal. A package with such
 //! names has different contents on different machines, and can even write outside of its folder.
 //! Paths here are portable or an error; nothing is repaired, since a repaired path can name another file than
 //! the one that was checked.
@@ -60,7 +60,7 @@ impl PackagePath {
         Self::parse(&format!("{folder}/{self}"))
     }
 
-    /// The folded form, which all paths share that some file system takes for one another.
+    /// The folded form, which is the same for all paths that some file system treats as equal.
     pub(crate) fn folded(&self) -> String {
         fold(&self.0)
     }

@@ -111,7 +111,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the error for an input that exceeds a limit; `name` says what is counted, as in "bytes in a
+    /// Returns the error for an input that exceeds a limit; `name` is the counted quantity, as in "bytes in a
     /// manifest".
     pub fn exceeded(name: &str, limit: impl std::fmt::Display) -> Diagnostic {
         Diagnostic::error(

@@ -125,7 +125,7 @@ pub fn class_schema() -> Value {
                 "type": "object",
                 "properties": {
                     "Namespaces": {
-                        "description": "Prefixes, each with the namespace that it stands for; `=` is that of the class.",
+                        "description": "Prefixes, each with its namespace; `=` is the namespace of the class.",
                         "type": ["object", "null"],
                         "additionalProperties": {"type": ["string", "boolean", "null"]},
                     },
@@ -147,7 +147,7 @@ pub fn class_schema() -> Value {
                     // Only the deployment engine reads these.
                     "Applies": {"description": "What a meta class describes, such as Package, Type, Method, Property or Argument; one or a list."},
                     "Cardinality": {"description": "Whether One or Many objects of a meta class describe the same."},
-                    "Inherited": {"description": "Whether what a meta class says of a class holds for those that extend it."},
+                    "Inherited": {"description": "Whether a meta class of a class applies to the classes that extend it."},
                     "Properties": {
                         "type": ["object", "null"],
                         "additionalProperties": {
@@ -155,7 +155,7 @@ pub fn class_schema() -> Value {
                             "properties": {
                                 "Contract": contract,
                                 "Usage": {"enum": usage.map(Some).into_iter().chain([None]).collect::<Vec<_>>()},
-                                "Default": {"description": "The value where none is given."},
+                                "Default": {"description": "The value if the model has none."},
                                 "Meta": meta("property"),
                             },
                         },
@@ -266,13 +266,13 @@ mod tests {
         };
         let mut known = package::KNOWN_KEYS.to_vec();
         known.sort_unstable();
-        let mut told = keys(&manifest_schema()["properties"]);
-        told.sort_unstable();
-        assert_eq!(told, known);
+        let mut described = keys(&manifest_schema()["properties"]);
+        described.sort_unstable();
+        assert_eq!(described, known);
         let mut known = class_file::KNOWN_KEYS.to_vec();
         known.sort_unstable();
-        let mut told = keys(&class_schema()["$defs"]["class"]["properties"]);
-        told.sort_unstable();
-        assert_eq!(told, known);
+        let mut described = keys(&class_schema()["$defs"]["class"]["properties"]);
+        described.sort_unstable();
+        assert_eq!(described, known);
     }
 }

@@ -128,8 +128,8 @@ mod tests {
             "io.example.Logging",
             "io.example.Ui",
         ];
-        let check = |name: &str, meant: Option<&str>| {
-            assert_eq!(most_similar_name(name, known), meant, "{name}");
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(most_similar_name(name, known), expected, "{name}");
         };
         check("io.example.Web", None);
         check("io.example.Dv", Some("io.example.Db"));

@@ -1,4 +1,4 @@
-//! What is said of inputs that cannot be used: code, place, reason and mend.
+//! Findings about invalid inputs: code, location, message and hint.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use pkgres_manifest::{
     IndexRecord, Limits, Lockfile, Package, PackageManifest, ReadOptions, read_class_file,
 };
 
-/// Writes down what is said of each input.
-fn told<'a>(
+/// The findings about each input, as text.
+fn reports<'a>(
     inputs: impl IntoIterator<Item = &'a str>,
     read: impl Fn(&[u8]) -> Vec<Diagnostic>,
 ) -> String {
@@ -18,7 +18,7 @@ fn told<'a>(
         let findings = read(input.as_bytes());
         assert!(
             findings.iter().any(Diagnostic::is_error),
-            "nothing is said of {input:?}"
+            "no error is reported for {input:?}"
         );
         for finding in findings {
             assert!(!finding.labels.is_empty(), "there is no place in {finding}");
@@ -127,13 +127,13 @@ fn manifests() {
         .map(str::to_owned),
     )
     .collect();
-    insta::assert_snapshot!(told(inputs.iter().map(String::as_str), manifest));
+    insta::assert_snapshot!(reports(inputs.iter().map(String::as_str), manifest));
 }
 
 #[test]
-fn several_problems_are_told_at_once() {
+fn several_problems_are_reported_at_once() {
     let text = "FullName: a b\nVersion: x\nRequire:\n  a.C: >1\n  d..e: y\nClasses: []\n";
-    insta::assert_snapshot!(told([text], manifest));
+    insta::assert_snapshot!(reports([text], manifest));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn class_files() {
         "Name: !other X",
         "Name: X\nMethods: !yaql {a: b}",
     ];
-    insta::assert_snapshot!(told(inputs, read));
+    insta::assert_snapshot!(reports(inputs, read));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn index_records() {
         r#"{"name":"a.B","version":"1.0.0","size":-1}"#,
         r#"{"name":"a.B","version":"1.0.0","yanked":"yes"}"#,
     ];
-    insta::assert_snapshot!(told(inputs, read));
+    insta::assert_snapshot!(reports(inputs, read));
 }
 
 #[test]
@@ -270,11 +270,11 @@ fn lockfiles() {
         "{\"lock\": 1}".to_owned(),
     ]
     .into();
-    insta::assert_snapshot!(told(inputs.iter().map(String::as_str), read));
+    insta::assert_snapshot!(reports(inputs.iter().map(String::as_str), read));
 }
 
 #[test]
-fn limits_are_told_by_name() {
+fn errors_name_the_exceeded_limit() {
     let options = ReadOptions::default();
     let large = format!("FullName: a.B # {}", "x".repeat(1 << 20));
     let deep = format!("a: {}", "[".repeat(100));
@@ -288,7 +288,7 @@ fn limits_are_told_by_name() {
     let requirements: String = (0..1001).map(|n| format!("  p{n}: 1\n")).collect();
     let requirements = format!("FullName: a.B\nType: Library\nRequire:\n{requirements}");
     let documents = "---\nName: X\n".repeat(20_000);
-    for (text, told) in [
+    for (text, reports) in [
         (
             large,
             "manifest.yaml:1:1: error[PK0001]: more than the limit of 1048576 bytes in a manifest",
@@ -315,7 +315,7 @@ fn limits_are_told_by_name() {
         ),
     ] {
         let findings = PackageManifest::read("manifest.yaml", text.as_bytes(), &options);
-        assert_eq!(findings.diagnostics()[0].to_string(), told);
+        assert_eq!(findings.diagnostics()[0].to_string(), reports);
     }
     let line = format!(
         "{{\"name\":\"a.B\",\"version\":\"1.0.0\",\"x\":\"{}\"}}",
@@ -333,7 +333,7 @@ fn limits_are_told_by_name() {
 fn classes_that_inherit_too_deep() {
     let mut options = ReadOptions::default();
     options.limits.inheritance_depth = 3;
-    let is_refused = |extends: &dyn Fn(usize) -> String, count: usize| {
+    let is_rejected = |extends: &dyn Fn(usize) -> String, count: usize| {
         let class = |number| format!("Name: C{number}\nExtends: {}\n", extends(number));
         let file: Vec<String> = (0..count).map(class).collect();
         let manifest = b"FullName: a.B\nType: Library\nClasses: {C0: C.yaml}\n";
@@ -348,14 +348,14 @@ fn classes_that_inherit_too_deep() {
         })
     };
     let chain = |number: usize| format!("C{}", number + 1);
-    assert!(!is_refused(&chain, 3), "C2 extends one that is not there");
-    assert!(!is_refused(&chain, 4));
-    assert!(is_refused(&chain, 5));
+    assert!(!is_rejected(&chain, 3), "C2 extends one that is not there");
+    assert!(!is_rejected(&chain, 4));
+    assert!(is_rejected(&chain, 5));
     let wide = |number: usize| match number {
         0 => "[C1, C2, C3, C4, C5, C6]".to_owned(),
         _ => "Other".to_owned(),
     };
-    assert!(!is_refused(&wide, 7));
+    assert!(!is_rejected(&wide, 7));
     let circle = |number: usize| format!("C{}", (number + 1) % 3);
-    assert!(!is_refused(&circle, 3));
+    assert!(!is_rejected(&circle, 3));
 }

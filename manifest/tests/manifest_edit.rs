@@ -1,4 +1,4 @@
-//! Manifests that are edited: what nobody asked to change stays byte for byte.
+//! Edits of manifests: everything else stays byte for byte.
 
 use pkgres_manifest::{PackageManifest, PackageName, ReadOptions, RequirementEdit, Spec};
 
@@ -22,7 +22,7 @@ fn edited(text: &str, edits: &[RequirementEdit]) -> Result<String, String> {
         .map_err(|error| format!("{} {:?}", error.message, error.hints))
 }
 
-/// What comes of the rest of a manifest.
+/// The rest of a manifest.
 fn rest(text: &str, edits: &[RequirementEdit]) -> String {
     let edited = edited(&format!("{HEAD}{text}"), edits).expect("it can be edited");
     let rest = edited.strip_prefix(HEAD);
@@ -119,14 +119,14 @@ fn line_ends_stay() {
 }
 
 #[test]
-fn what_was_added_can_be_removed_again() {
+fn an_added_requirement_can_be_removed_again() {
     let before = format!("{HEAD}Require:\n  A: \"1\"\n  Z: \"1\"\n");
     let added = edited(&before, &[set("Db", "1")]).expect("it can be edited");
     assert_eq!(edited(&added, &[remove("Db")]), Ok(before));
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_edits_are_errors() {
     let text = format!("{HEAD}Require:\n  Db: 1\n");
     assert_eq!(
         edited(&text, &[remove("Dv")]),
@@ -141,7 +141,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn names_that_yaml_takes_for_something_else_are_quoted() {
+fn names_that_yaml_does_not_read_as_text_are_quoted() {
     for (before, after) in [
         ("", "Require:\n  \"Null\": \"1\"\n"),
         ("Require:\n", "Require:\n  \"Null\": \"1\"\n"),

@@ -122,7 +122,7 @@ fn versions_come_from_every_place_that_can_hold_them() {
 }
 
 #[test]
-fn what_is_no_model_is_refused_with_its_place() {
+fn an_invalid_model_is_rejected_with_its_location() {
     for (text, message) in [
         (
             "",
@@ -268,9 +268,9 @@ fn an_environment_keeps_its_table_of_versions() {
     }
 }
 
-/// What cannot hold a table of packages is not replaced by one.
+/// A value that cannot hold a table of packages is not replaced.
 #[test]
-fn nothing_else_is_written_over() {
+fn other_values_are_not_overwritten() {
     let pins = |model: &ObjectModel| {
         let release = (
             PackageName::parse("org.acme.P").expect("a name"),

@@ -240,7 +240,7 @@ fn record() -> impl Strategy<Value = IndexRecord> {
         )
 }
 
-/// What a clause means, said in another way than in intervals: comparisons with prereleases.
+/// The meaning of a clause without intervals: comparisons with prereleases.
 fn matches_directly(clause: &str, version: &Version) -> Option<bool> {
     let at = clause.find(|character: char| character.is_ascii_digit())?;
     let (operator, operand) = clause.split_at(at);
@@ -294,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn the_text_of_a_spec_says_everything(spec in any_spec()) {
+    fn the_text_of_a_spec_determines_its_versions(spec in any_spec()) {
         let again = Spec::parse(spec.written()).expect("the text of a spec is a spec");
         prop_assert_eq!(again.set(), spec.set(), "{}", spec);
         prop_assert_eq!(again.names_prerelease(), spec.names_prerelease(), "{}", spec);
@@ -302,7 +302,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_written_of_a_spec_can_be_read(spec in longest_spec()) {
+    fn every_written_spec_can_be_read(spec in longest_spec()) {
         let normal = spec.normal_form();
         let again = Spec::parse(&normal);
         prop_assert_eq!(again.map(|spec| spec.normal_form()), Ok(normal));

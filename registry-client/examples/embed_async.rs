@@ -1,4 +1,4 @@
-//! Solves with packages from an asynchronous source: a service of the program itself, asked over a channel.
+//! Solves with packages from an asynchronous source: a service of the program itself, reached over a channel.
 //!
 //! `cargo run -p pkgres-registry-client --example embed_async` prints the chosen versions. The example uses
 //! tokio, but `drive_async` works with any executor.
@@ -25,7 +25,7 @@ struct Catalogue {
 impl Catalogue {
     /// Starts the task, which ends once all clients are dropped.
     fn start(name: RegistryName, releases: Vec<IndexRecord>) -> Self {
-        let (questions, mut asked) = mpsc::channel::<Question>(16);
+        let (questions, mut receiver) = mpsc::channel::<Question>(16);
         let source = ReleaseSource::Registry(name.clone());
         let mut packages: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
         for record in releases {
@@ -35,7 +35,7 @@ impl Catalogue {
                 .push(record);
         }
         tokio::spawn(async move {
-            while let Some((names, answer)) = asked.recv().await {
+            while let Some((names, answer)) = receiver.recv().await {
                 let supply = |name| match packages.get(name) {
                     Some(records) => Supply::Releases {
                         source: source.clone(),
@@ -43,7 +43,7 @@ impl Catalogue {
                     },
                     None => Supply::Unknown,
                 };
-                // Whoever asked may be gone.
+                // The caller may have been dropped.
                 let _ = answer.send(names.iter().map(supply).collect());
             }
         });

@@ -10,7 +10,7 @@ use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec,
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistryError, RegistrySet, drive};
 use pkgres_resolver::{Cancellation, Request, Resolver};
 
-/// What all requests share. A clone is another handle to it.
+/// The state that all requests share. A clone is another handle to it.
 #[derive(Clone)]
 struct Service {
     /// Whatever a registry learned for one request is there for the next: loaded indexes, documents, connections.

@@ -8,14 +8,14 @@ use pkgres_resolver::{
 };
 use serde_json::{Value, json};
 
-/// The program that makes a document, and the time.
+/// The creator of a document: a program, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Maker<'text> {
     /// The program's name.
     pub name: &'text str,
     /// The program's version.
     pub version: &'text str,
-    /// The time as RFC 3339 in UTC, which SPDX wants.
+    /// The time as RFC 3339 in UTC, which SPDX requires.
     pub created: &'text str,
 }
 
@@ -28,7 +28,7 @@ fn package_url(name: &PackageName, version: &Version) -> String {
 /// A release: a package and its version.
 type Release<'resolution> = (&'resolution PackageName, &'resolution Version);
 
-/// The subject of a bill of materials: one component, whatever the roots are.
+/// The subject of a bill of materials: one component for all roots.
 struct Subject<'resolution> {
     /// The root, if it is a single package.
     package: Option<Release<'resolution>>,
@@ -36,7 +36,7 @@ struct Subject<'resolution> {
     name: String,
     /// The packages among several roots.
     members: Vec<Release<'resolution>>,
-    /// Its own requirements: those of the package, or of the object model.
+    /// Its own requirements: the requirements of the package, or of the object model.
     requires: Vec<&'resolution BoundRequirement>,
 }
 
@@ -109,7 +109,7 @@ fn package_urls<'resolution>(
 /// time in it and no random number.
 ///
 /// The main component is the root, if that is a single package; otherwise it is one without a version
-/// that stands for the object model, or for all roots, and depends on them.
+/// that represents the object model, or all roots, and depends on them.
 ///
 /// The digest of an archive is a hash of the component. That of a folder is not the hash of any file,
 /// and is a property.
@@ -223,7 +223,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
             relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
         }
     }
-    // Documents that say something else have another name.
+    // Documents with other content have another name.
     let content = match resolution.to_lockfile() {
         Ok(lock) => lock.to_text(),
         Err(ModelNotLockable) => json!([packages, relationships]).to_string(),
@@ -246,7 +246,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
 
 /// An identifier, which is made of letters, digits, full stops and hyphens.
 fn spdx_id(name: &PackageName, version: &Version) -> String {
-    // What is not allowed becomes its number, so that different names stay different.
+    // A character that is not allowed becomes its number, so that different names stay different.
     let escaped = |text: &str| -> String {
         text.chars()
             .map(|character| {
@@ -262,7 +262,7 @@ fn spdx_id(name: &PackageName, version: &Version) -> String {
     format!("SPDXRef-Package-{name}-at-{version}")
 }
 
-/// The subject if it is no package.
+/// The subject if it is not a package.
 fn spdx_subject(name: &str) -> Value {
     json!({
         "SPDXID": format!("SPDXRef-{SUBJECT}"),

@@ -3,7 +3,7 @@
 //! **Problem.** `lock --check` runs often, and mostly nothing has changed since the last time.
 //!
 //! **Idea.** A check depends on the lockfile, the files of the root, the request, the content of the registries and the
-//! program. If all of these are known without reading them in full, one digest identifies the check, and a check
+//! program. If all of these are known without reading them in full, one digest is the key of the check, and a check
 //! without findings leaves this digest behind. Nothing else is remembered: findings are always computed.
 //!
 //! The files of the root follow from its manifest. Their paths are kept with the digest, so that the manifest need
@@ -20,7 +20,7 @@ use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use pkgres_resolver::{LockReport, Request, SolveOptions};
 use sha2::{Digest as _, Sha256};
 
-use crate::index_cache::{Digest, IndexCache, digest_of};
+use crate::index_cache::{IndexCache, Sha256Digest, digest_of};
 use crate::set::RegistrySet;
 
 /// The folder in the cache.
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 1 << 16;
 
 /// A cache of lockfile checks, in a folder.
 ///
-/// The folder must belong to the user alone: whoever can write there decides which lockfiles pass.
+/// The folder must belong to the user alone: write access to it decides which lockfiles pass.
 #[derive(Debug, Clone)]
 pub struct CheckedLocks {
     folder: PathBuf,
@@ -60,7 +60,7 @@ pub struct LockCase<'case> {
 }
 
 impl CheckedLocks {
-    /// A cache in a folder, which need not exist. `program` identifies the checking program: checks by another
+    /// A cache in a folder, which need not exist. `program` names the checking program: checks by another
     /// one do not count. `now` is the time at which the program started.
     pub fn new(cache: &Path, program: String, now: SystemTime) -> Self {
         Self {
@@ -84,10 +84,10 @@ impl CheckedLocks {
         let contents = case.registries.contents()?;
         let path = std::path::absolute(case.path).ok()?;
         let context = format!("{HEADER} {} {:?}", self.program, case.options);
-        let asked = asked(case.request);
+        let request = request_digest(case.request);
         let known = [
             context.as_bytes(),
-            &asked,
+            &request,
             &contents,
             &case.lock.0,
             case.manifest,
@@ -103,7 +103,7 @@ impl CheckedLocks {
 
 /// The content of a lockfile, by its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LockContent(Digest);
+pub struct LockContent(Sha256Digest);
 
 impl LockContent {
     /// The content with these bytes.
@@ -116,7 +116,7 @@ impl LockContent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootFile {
     path: PackagePath,
-    content: Digest,
+    content: Sha256Digest,
 }
 
 impl RootFile {
@@ -132,9 +132,9 @@ impl RootFile {
 pub struct LockQuestion {
     path: PathBuf,
     /// A digest of everything that the answer depends on, except for the files beside the manifest.
-    known: Digest,
+    known: Sha256Digest,
     /// The content of the registries at the time of the question.
-    contents: Digest,
+    contents: Sha256Digest,
 }
 
 impl LockQuestion {
@@ -159,7 +159,7 @@ impl LockQuestion {
         (text == self.text(releases, &files)).then_some(releases)
     }
 
-    /// Remembers a check without findings. `files` are those of the root beside its manifest.
+    /// Remembers a check without findings. `files` are the files of the root beside its manifest.
     pub fn remember(
         &self,
         report: &LockReport,
@@ -192,7 +192,7 @@ impl LockQuestion {
 }
 
 /// A digest of everything in a request that a check depends on, except for the roots and the lockfile.
-fn asked(request: &Request) -> Digest {
+fn request_digest(request: &Request) -> Sha256Digest {
     let Request {
         roots: _,
         core,

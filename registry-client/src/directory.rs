@@ -24,7 +24,7 @@ use crate::threads::lock;
 pub struct DirectoryRegistry {
     name: RegistryName,
     options: ReadOptions,
-    packages: BTreeMap<PackageName, Vec<Entry>>,
+    packages: BTreeMap<PackageName, Vec<DirectoryEntry>>,
     findings: Mutex<Vec<Diagnostic>>,
     /// The paths of the releases whose records were read.
     artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
@@ -34,13 +34,13 @@ pub struct DirectoryRegistry {
 
 /// A package whose manifest was read.
 #[derive(Debug)]
-struct Entry {
+struct DirectoryEntry {
     path: PathBuf,
     is_archive: bool,
     manifest: PackageManifest,
 }
 
-impl Entry {
+impl DirectoryEntry {
     /// The classes that the package defines for others, from its manifest.
     fn classes(&self) -> impl Iterator<Item = ClassName> {
         let manifest = &self.manifest;
@@ -151,7 +151,7 @@ impl DirectoryRegistry {
     ) {
         match read {
             Ok(manifest) => {
-                let entry = Entry {
+                let entry = DirectoryEntry {
                     path: path.to_owned(),
                     is_archive,
                     manifest,
@@ -178,8 +178,8 @@ impl DirectoryRegistry {
     }
 
     /// The records of a package, ascending by version.
-    fn records_of(&self, entries: &[Entry]) -> Result<Vec<IndexRecord>, RegistryError> {
-        let mut records: BTreeMap<Version, (IndexRecord, &Entry)> = BTreeMap::new();
+    fn records_of(&self, entries: &[DirectoryEntry]) -> Result<Vec<IndexRecord>, RegistryError> {
+        let mut records: BTreeMap<Version, (IndexRecord, &DirectoryEntry)> = BTreeMap::new();
         for entry in entries {
             let record = match self.read(entry) {
                 Ok(record) => record,
@@ -224,7 +224,7 @@ impl DirectoryRegistry {
     }
 
     /// Remembers the path of the artifact of a release.
-    fn remember(&self, record: &IndexRecord, entry: &Entry) {
+    fn remember(&self, record: &IndexRecord, entry: &DirectoryEntry) {
         if let Some(digest) = record.digest {
             lock(&self.artifacts).insert(digest, entry.path.clone());
         }
@@ -233,7 +233,7 @@ impl DirectoryRegistry {
     /// The digest of the files of an archive as a folder; `None` if the archive has changed.
     fn tree_digest(
         &self,
-        entry: &Entry,
+        entry: &DirectoryEntry,
         expected: Option<ArtifactDigest>,
     ) -> Option<ArtifactDigest> {
         let archive = open_archive(&entry.path, &self.options).ok()?;
@@ -247,7 +247,7 @@ impl DirectoryRegistry {
         Some(ArtifactDigest::of_tree(digests))
     }
 
-    fn read(&self, entry: &Entry) -> Result<IndexRecord, Vec<Diagnostic>> {
+    fn read(&self, entry: &DirectoryEntry) -> Result<IndexRecord, Vec<Diagnostic>> {
         let (package, digest, size) = if entry.is_archive {
             let archive = open_archive(&entry.path, &self.options)?;
             let read = Package::from_archive(&shown(&entry.path), &archive, &self.options);
@@ -333,7 +333,7 @@ impl Registry for DirectoryRegistry {
 
     fn defined_classes(&self) -> Vec<ClassName> {
         let entries = self.packages.values().flatten();
-        let names: BTreeSet<ClassName> = entries.flat_map(Entry::classes).collect();
+        let names: BTreeSet<ClassName> = entries.flat_map(DirectoryEntry::classes).collect();
         names.into_iter().collect()
     }
 

@@ -1,7 +1,7 @@
 //! The loops that join registries with the solver.
 //!
 //! The solver does no input or output: a [`Resolver`], a [`LockCheck`] and a [`ModelPlan`] name what they need
-//! to know and go on once they have it. Each function here is the loop around one of them. They block while a
+//! to know and continue once they have it. Each function here is the loop around one of them. They block while a
 //! registry answers; [`drive_async`](fn@crate::drive_async) does not.
 
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use pkgres_resolver::{
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
-/// The outcome of a request. There are no others, so that a `match` can name them all.
+/// The outcome of a request. The list is complete, so that a `match` needs no wildcard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// There is a valid resolution.
     Solved(Box<Resolution>),
-    /// There is none, and this is why.
+    /// There is no valid resolution: a proof.
     Conflict(Box<Conflict>),
     /// The solver used up its steps: whether there is a resolution is not known.
     GaveUp {
@@ -41,7 +41,7 @@ impl Answer {
             Step::GaveUp { steps } => Some(Self::GaveUp { steps }),
             Step::Cancelled => Some(Self::Cancelled),
             Step::Unanswered(names) => return Err(RegistryError::Unanswered(names)),
-            // The next step says why there is no resolution.
+            // The next step reports why there is no resolution.
             _ => None,
         })
     }
@@ -67,7 +67,7 @@ pub fn drive(
     }
 }
 
-/// Runs a solver until a step reports something else than a need.
+/// Runs a solver until a step reports anything but missing packages.
 ///
 /// Unlike [`drive`] it stops as soon as it is proved that there is no resolution, before the reason is worked
 /// out: a caller that needs only the verdict saves that time. It does not

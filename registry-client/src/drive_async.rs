@@ -7,11 +7,11 @@
 //! the loop of [`drive`](fn@crate::drive) with one `await` for each question, and [`AsyncRegistries`] is the trait
 //! that answers. A program with an asynchronous source of its own (a database, a service) implements the trait.
 //! A [`RegistrySet`] blocks; [`BlockingRegistries`] runs its calls on other threads: by default on a new one for
-//! each call, otherwise where the program says, such as `tokio::task::spawn_blocking`. Nothing here needs a
+//! each call, otherwise with a function of the program, such as `tokio::task::spawn_blocking`. Nothing here needs a
 //! particular runtime.
 //!
-//! **Cost.** A solver asks once for each depth of the requirements that is not known yet, and not at all for
-//! packages in an index that it was given. A call on another thread adds the start of
+//! **Cost.** A solver needs one call for each depth of the requirements that is not known yet, and not at all for
+//! packages in an attached index. A call on another thread adds the start of
 //! that thread.
 //!
 //! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for
@@ -34,20 +34,20 @@ use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 use crate::threads::lock;
 
-/// Answers the questions of a solver without blocking.
+/// A source of releases that does not block.
 ///
 /// Only [`supply`](Self::supply) has to be implemented. The answers decide the resolution, not their order or
 /// the time that they take.
 pub trait AsyncRegistries: Send + Sync {
-    /// For each name all releases of the package with the registry that they come from, or
+    /// The releases of each package with the registry that they come from, or
     /// [`Supply::Unknown`] if there is no such package. The result has the length and order of `names`.
     fn supply(
         &self,
         names: &[PackageName],
     ) -> impl Future<Output = Result<Vec<Supply>, RegistryError>> + Send;
 
-    /// The indexes to give to a solver before its first step, the preferred one first. A package that is in
-    /// one of them is not asked for by name. By default there are none.
+    /// The indexes to attach to a solver before its first step, the preferred one first. A package that is in
+    /// one of them is not looked up by name. By default there are none.
     fn compiled(
         &self,
     ) -> impl Future<Output = Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError>> + Send
@@ -55,8 +55,8 @@ pub trait AsyncRegistries: Send + Sync {
         ready(Ok(Vec::new()))
     }
 
-    /// An index that has some of these packages, and others that may be needed with them, if there is one at
-    /// hand. The rest is asked for by name. By default there is none.
+    /// An index that has some of these packages, and others that may be needed with them, if there is one
+    /// already. The rest is looked up by name. By default there is none.
     fn prepared(
         &self,
         names: &[PackageName],
@@ -84,7 +84,7 @@ pub trait AsyncRegistries: Send + Sync {
 /// `options` apply to the classes of packages, which are read for object models only.
 ///
 /// The future can be dropped at any `await`, for example by a timeout: the solver is then at its last question,
-/// and another call goes on from there.
+/// and another call continues from there.
 ///
 /// # Errors
 ///
@@ -191,7 +191,7 @@ impl BlockingRegistries {
         })
     }
 
-    /// Runs each call where `spawn` says, which must return without waiting for it.
+    /// Runs each call with `spawn`, which must return without waiting for it.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -45,11 +45,11 @@ const SETTLED: Duration = Duration::from_secs(3);
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// A SHA-256 of a content, or of the source of a compiled index.
-pub(crate) type Digest = [u8; 32];
+pub(crate) type Sha256Digest = [u8; 32];
 
 /// A cache of compiled index files, in a folder.
 ///
-/// The folder must belong to the user alone: whoever can write there decides what is resolved.
+/// The folder must belong to the user alone: write access to it decides what is resolved.
 #[derive(Debug, Clone)]
 pub struct IndexCache {
     folder: PathBuf,
@@ -64,12 +64,12 @@ impl IndexCache {
     }
 
     /// The entry of an index file that is read with these limits.
-    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> Entry {
+    pub(crate) fn entry(&self, path: &Path, limits: &Limits) -> CacheEntry {
         // Another version of this crate, or other limits, may read the file differently.
         let context = format!("{} {limits:?}", env!("CARGO_PKG_VERSION"));
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let name = digest_of(&[context.as_bytes(), path.as_os_str().as_encoded_bytes()]);
-        Entry {
+        CacheEntry {
             cache: self.clone(),
             context,
             stamp_path: self
@@ -82,13 +82,13 @@ impl IndexCache {
 
 /// The entry of one index file.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct CacheEntry {
     cache: IndexCache,
     context: String,
     stamp_path: PathBuf,
 }
 
-impl Entry {
+impl CacheEntry {
     /// The stamp of the file.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let bytes = read_file(&self.stamp_path, MAX_STAMP_BYTES, Follow::Nothing).ok()?;
@@ -106,18 +106,18 @@ impl Entry {
     }
 
     /// The digest of the content of the file, which is not read if its stamp is valid.
-    pub(crate) fn content(&self, file: &File) -> io::Result<Digest> {
+    pub(crate) fn content(&self, file: &File) -> io::Result<Sha256Digest> {
         let fingerprint = Fingerprint::of(&file.metadata()?);
         match self.stamp() {
             Some(Stamp {
                 fingerprint: seen,
-                known: Known::Content(content),
+                known: KnownContent::Content(content),
             }) if seen == fingerprint => return Ok(content),
             _ => {}
         }
         let content = content_of(file)?;
         if self.is_settled(&fingerprint) && Fingerprint::of(&file.metadata()?) == fingerprint {
-            let known = Known::Content(content);
+            let known = KnownContent::Content(content);
             self.write_stamp(&Stamp { fingerprint, known });
         }
         Ok(content)
@@ -140,14 +140,14 @@ impl Entry {
     }
 
     /// The compiled index of a content.
-    pub(crate) fn load(&self, content: &Digest) -> Option<CompiledIndex> {
+    pub(crate) fn load(&self, content: &Sha256Digest) -> Option<CompiledIndex> {
         let source = self.source(content);
         let bytes = map_file(&self.compiled_path(&source), MAX_COMPILED_BYTES).ok()?;
         CompiledIndex::from_bytes(bytes, &source).ok()
     }
 
     /// Stores the compiled index of a content.
-    pub(crate) fn store(&self, content: &Digest, index: &CompiledIndex) {
+    pub(crate) fn store(&self, content: &Sha256Digest, index: &CompiledIndex) {
         let source = self.source(content);
         if let Some(bytes) = index.to_bytes(&source) {
             // A cache that cannot be written costs time only.
@@ -156,11 +156,16 @@ impl Entry {
         }
     }
 
-    /// Keeps what became known of a file that looks like this, if it was left alone for a while, and
-    /// removes the compiled index of a content that it had before.
-    pub(crate) fn settle(&self, before: Option<Stamp>, fingerprint: Fingerprint, known: Known) {
+    /// Stores a stamp for a file with this fingerprint, if it has not changed for a while, and removes
+    /// the compiled index of its earlier content.
+    pub(crate) fn settle(
+        &self,
+        before: Option<Stamp>,
+        fingerprint: Fingerprint,
+        known: KnownContent,
+    ) {
         if let Some(stamp) = before
-            && let Known::Content(content) = stamp.known
+            && let KnownContent::Content(content) = stamp.known
             && stamp.known != known
         {
             let _ = RealFileSystem.remove(&self.compiled_path(&self.source(&content)));
@@ -170,11 +175,11 @@ impl Entry {
         }
     }
 
-    fn source(&self, content: &Digest) -> Digest {
+    fn source(&self, content: &Sha256Digest) -> Sha256Digest {
         digest_of(&[self.context.as_bytes(), content])
     }
 
-    fn compiled_path(&self, source: &Digest) -> PathBuf {
+    fn compiled_path(&self, source: &Sha256Digest) -> PathBuf {
         self.cache
             .folder
             .join(COMPILED)
@@ -182,7 +187,7 @@ impl Entry {
     }
 }
 
-/// The metadata that identifies a version of a file without reading it.
+/// The metadata that distinguishes versions of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     pub(crate) length: u64,
@@ -225,22 +230,22 @@ impl Fingerprint {
     }
 }
 
-/// What a stamp knows of the content of a file.
+/// The content of a file, as far as a stamp knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// The file was seen, nothing else.
+pub(crate) enum KnownContent {
+    /// The file was seen, but not read.
     Seen,
     /// Its content has this digest.
-    Content(Digest),
+    Content(Sha256Digest),
     /// It has an error, or a release twice with different content: it is not compiled.
     Unfit,
 }
 
-/// What an index file looked like, and what was known of it then.
+/// The metadata of an index file, and its content as it was known then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) fingerprint: Fingerprint,
-    pub(crate) known: Known,
+    pub(crate) known: KnownContent,
 }
 
 impl Stamp {
@@ -253,9 +258,9 @@ impl Stamp {
             number,
         } = self.fingerprint;
         let known = match self.known {
-            Known::Seen => "seen".to_owned(),
-            Known::Content(digest) => Hexadecimal(&digest).to_string(),
-            Known::Unfit => "unfit".to_owned(),
+            KnownContent::Seen => "seen".to_owned(),
+            KnownContent::Content(digest) => Hexadecimal(&digest).to_string(),
+            KnownContent::Unfit => "unfit".to_owned(),
         };
         format!(
             "{STAMP_HEADER}\n{length} {} {} {} {} {device} {number} {known}\n",
@@ -288,11 +293,12 @@ impl Stamp {
                 number: number.parse().ok()?,
             },
             known: match known {
-                "seen" => Known::Seen,
-                "unfit" => Known::Unfit,
+                "seen" => KnownContent::Seen,
+                "unfit" => KnownContent::Unfit,
                 digits => {
                     let mut digest = [0; 32];
-                    from_hexadecimal(digits, &mut digest).then_some(Known::Content(digest))?
+                    from_hexadecimal(digits, &mut digest)
+                        .then_some(KnownContent::Content(digest))?
                 }
             },
         };
@@ -302,9 +308,9 @@ impl Stamp {
 }
 
 /// The digest of the content of a file, from its beginning.
-pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
+pub(crate) fn content_of(mut file: &File) -> io::Result<Sha256Digest> {
     file.seek(SeekFrom::Start(0))?;
-    let mut hashed = Hashed::new(file);
+    let mut hashed = HashingReader::new(file);
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         match hashed.read(&mut buffer) {
@@ -317,12 +323,12 @@ pub(crate) fn content_of(mut file: &File) -> io::Result<Digest> {
 }
 
 /// An input that is hashed while it is read.
-pub(crate) struct Hashed<R> {
+pub(crate) struct HashingReader<R> {
     input: R,
     hasher: Sha256,
 }
 
-impl<R> Hashed<R> {
+impl<R> HashingReader<R> {
     pub(crate) fn new(input: R) -> Self {
         Self {
             input,
@@ -331,12 +337,12 @@ impl<R> Hashed<R> {
     }
 
     /// The digest of the bytes read.
-    pub(crate) fn digest(self) -> Digest {
+    pub(crate) fn digest(self) -> Sha256Digest {
         self.hasher.finalize().into()
     }
 }
 
-impl<R: Read> Read for Hashed<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.input.read(buffer)?;
         self.hasher.update(&buffer[..length]);
@@ -345,7 +351,7 @@ impl<R: Read> Read for Hashed<R> {
 }
 
 /// The digest of some parts with their lengths, so that moving bytes from one part to another changes it.
-pub(crate) fn digest_of(parts: &[&[u8]]) -> Digest {
+pub(crate) fn digest_of(parts: &[&[u8]]) -> Sha256Digest {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -370,7 +376,11 @@ mod tests {
 
     #[test]
     fn stamps_are_read_as_they_are_written_and_not_otherwise() {
-        for known in [Known::Seen, Known::Unfit, Known::Content([0xa5; 32])] {
+        for known in [
+            KnownContent::Seen,
+            KnownContent::Unfit,
+            KnownContent::Content([0xa5; 32]),
+        ] {
             let stamp = Stamp {
                 fingerprint: look(-7),
                 known,

@@ -15,12 +15,13 @@ use crate::registry::{Registry, RegistryError, defined_classes};
 #[derive(Debug)]
 pub struct MemoryRegistry {
     name: RegistryName,
-    packages: BTreeMap<PackageName, Vec<Release>>,
+    packages: BTreeMap<PackageName, Vec<StoredRelease>>,
     compiled: OnceLock<Arc<CompiledIndex>>,
 }
 
+/// A release, with its package if it was added.
 #[derive(Debug)]
-struct Release {
+struct StoredRelease {
     record: IndexRecord,
     package: Option<Arc<Package>>,
 }
@@ -40,7 +41,7 @@ impl MemoryRegistry {
     pub fn add_record(&mut self, record: IndexRecord) {
         self.compiled.take();
         let releases = self.packages.entry(record.name.clone()).or_default();
-        releases.push(Release {
+        releases.push(StoredRelease {
             record,
             package: None,
         });
@@ -51,7 +52,7 @@ impl MemoryRegistry {
         let record = package.index_record();
         self.compiled.take();
         let releases = self.packages.entry(record.name.clone()).or_default();
-        releases.push(Release {
+        releases.push(StoredRelease {
             record,
             package: Some(package),
         });
@@ -67,7 +68,7 @@ impl Registry for MemoryRegistry {
         &self,
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
-        let records = |releases: &Vec<Release>| {
+        let records = |releases: &Vec<StoredRelease>| {
             releases
                 .iter()
                 .map(|release| release.record.clone())
@@ -89,7 +90,7 @@ impl Registry for MemoryRegistry {
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
-        let defines = |release: &&Release| release.record.exports(class);
+        let defines = |release: &&StoredRelease| release.record.exports(class);
         let names: BTreeSet<&PackageName> = self
             .packages
             .iter()

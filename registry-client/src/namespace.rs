@@ -1,4 +1,4 @@
-//! Namespaces: a name, or a name and everything below it.
+//! Namespaces: single names, or names with everything below them.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_covers_those_in_it() {
+    fn a_namespace_covers_narrower_namespaces() {
         let covers = |one: &str, other: &str| {
             let parse = |text| Namespace::parse(text).expect("a namespace");
             parse(one).covers(&parse(other))

@@ -2,7 +2,7 @@
 //!
 //! The latest version of a package is compared with the one in use and with the one that an update of everything would
 //! choose. If the update does not choose the latest, the requirements that exclude it are listed; if none does by
-//! itself, the solver is asked for exactly that version, and its proof is the explanation.
+//! itself, the solver tries exactly that version, and its proof is the explanation.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -33,7 +33,7 @@ pub struct FolderFile {
 }
 
 impl PackageFolder {
-    /// Lists the files of a package folder, without those whose name starts with a dot, the lockfile and the
+    /// Lists the files of a package folder, without files whose name starts with a dot, the lockfile and the
     /// settings, and at the top without archives that packing the folder [writes](Self::archive_name).
     ///
     /// # Errors
@@ -52,20 +52,20 @@ impl PackageFolder {
             };
             for entry in fs::read_dir(&folder).map_err(read)? {
                 let entry = entry.map_err(read)?;
-                let refused = |reason: String| FileError::Refused {
+                let rejected = |reason: String| FileError::Rejected {
                     path: entry.path(),
                     reason,
                 };
                 let name = entry.file_name();
                 let Some(name) = name.to_str() else {
-                    return Err(refused("the name is not UTF-8".to_owned()));
+                    return Err(rejected("the name is not UTF-8".to_owned()));
                 };
                 if name.starts_with('.') || (prefix.is_empty() && NOT_PACKED.contains(&name)) {
                     continue;
                 }
                 let relative = format!("{prefix}{name}");
                 let package_path =
-                    PackagePath::parse(&relative).map_err(|error| refused(error.to_string()))?;
+                    PackagePath::parse(&relative).map_err(|error| rejected(error.to_string()))?;
                 let metadata = entry.metadata().map_err(read)?;
                 if metadata.is_file() && prefix.is_empty() && has_archive_ending(name) {
                     archives.push(name.to_owned());
@@ -80,19 +80,19 @@ impl PackageFolder {
                         executable: is_executable(&metadata),
                     });
                 } else {
-                    return Err(refused(
+                    return Err(rejected(
                         "a package has only plain files and folders".to_owned(),
                     ));
                 }
                 let limits = &options.limits;
                 if files.len() as u64 > limits.archive_entries {
-                    return Err(refused(format!(
+                    return Err(rejected(format!(
                         "more than the limit of {} files in a package",
                         limits.archive_entries
                     )));
                 }
                 if total > limits.unpacked_bytes {
-                    return Err(refused(format!(
+                    return Err(rejected(format!(
                         "more than the limit of {} bytes in a package",
                         limits.unpacked_bytes
                     )));

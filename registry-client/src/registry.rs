@@ -16,7 +16,7 @@ use pkgres_resolver::ProvideError;
 #[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
 
-/// A registry could not answer. This is never the same as "there is no such package".
+/// The error of a registry that cannot answer. An absent package is not an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -128,7 +128,7 @@ pub trait Registry: Send + Sync {
     /// The name of the registry in lockfiles.
     fn name(&self) -> &RegistryName;
 
-    /// For each name all releases of the package, yanked ones included, or `None` if the registry has no
+    /// The releases of each package, yanked ones included, or `None` if the registry has no
     /// package of the name. The result has the length and order of `names`.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
-    /// Downloads artifacts that will be asked for, several at once. Artifacts that the registry does not have
+    /// Downloads artifacts that will be needed, several at once. Artifacts that the registry does not have
     /// are skipped.
     #[cfg(feature = "index")]
     fn prefetch(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {

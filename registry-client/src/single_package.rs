@@ -11,8 +11,8 @@ use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions,
 use crate::registry::Artifact;
 use crate::registry::{Registry, RegistryError, defined_classes};
 
-/// One package of a registry, such as a package folder that replaces the releases of other registries: whatever
-/// else is in the folder must not take part.
+/// One package of a registry, such as a package folder that replaces the releases of other registries: other
+/// packages in the folder are ignored.
 pub struct SinglePackage {
     inner: Box<dyn Registry>,
     package: PackageName,

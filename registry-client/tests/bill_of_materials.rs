@@ -121,7 +121,7 @@ fn described(document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn there_is_one_main_component_whatever_is_resolved() {
+fn there_is_one_main_component_for_any_roots() {
     let (web_url, job_url) = ("pkg:generic/a.Web@1.0.0", "pkg:generic/a.Job@2.0.0");
     let (db_url, log_url) = ("pkg:generic/b.Db@1.2.0", "pkg:generic/c.Log@1.0.0");
     let none = "pkgres-roots";

@@ -1,4 +1,4 @@
-//! What is remembered of checks of lockfiles: only that there is nothing to say, and only as long as
+//! The cache of lockfile checks: only checks without findings are stored, and only used as long as
 //! nothing that the answer depends on is another.
 
 // These files are thrown away.
@@ -191,7 +191,7 @@ fn known() -> Setting {
 }
 
 #[test]
-fn whatever_differs_makes_it_another_question() {
+fn any_difference_changes_the_key() {
     type Change = fn(&mut Setting);
     let changes: &[(&str, Change)] = &[
         ("the lockfile", |setting| {
@@ -248,12 +248,12 @@ fn whatever_differs_makes_it_another_question() {
 }
 
 #[test]
-fn only_that_there_is_nothing_to_say_is_remembered() {
+fn only_checks_without_findings_are_remembered() {
     for (lines, what) in [
         (INDEX.replace("1.0.0", "1.0.1"), "a release is gone"),
         (
             INDEX.replace(r#""version":"1.0.0""#, r#""version":"1.0.0","yanked":true"#),
-            "a release was withdrawn, and the lock still fits",
+            "a release was yanked, and the lock still fits",
         ),
     ] {
         let setting = Setting::new();
@@ -337,7 +337,7 @@ fn a_lockfile_that_was_left_alone_is_not_read_again() {
         assert_eq!(stamps(), 1);
         assert_eq!(content_at(later), Some(LockContent::of(text.as_bytes())));
     }
-    // What the stamp says is believed: the file itself is not looked into.
+    // The stamp is trusted: the file itself is not read.
     let [stamp] = (fs::read_dir(setting.cache().join("stamps")).expect("a folder"))
         .map(|entry| entry.expect("an entry").path())
         .collect::<Vec<_>>()

@@ -28,7 +28,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("written");
 }
 
-/// A package with a class for others and one of its own, which extends what nobody has; and a Heat
+/// A package with a class for others and one of its own, which extends a class that no package has; and a Heat
 /// template, which is a class.
 fn folder(folder: &Path) -> DirectoryRegistry {
     write(
@@ -126,7 +126,7 @@ impl Registry for AskedOnce {
 }
 
 #[test]
-fn registries_are_asked_once_for_their_classes() {
+fn the_classes_of_a_registry_are_read_once() {
     let registries = RegistrySet::new(vec![Box::new(AskedOnce(AtomicBool::default()))]);
     for class in ["a.Wbe", "a.Wen"] {
         let class = ClassName::parse(class).expect("a name");

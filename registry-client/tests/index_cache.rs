@@ -94,7 +94,7 @@ fn is_compiled(registry: &IndexFileRegistry) -> bool {
     registry.compiled().expect("it can be asked").is_some()
 }
 
-/// What a registry says of these packages, and of their classes.
+/// The answers of a registry about these packages, and about their classes.
 fn contents(
     registry: &IndexFileRegistry,
 ) -> (Vec<Option<Vec<IndexRecord>>>, Vec<Vec<PackageName>>) {
@@ -107,7 +107,7 @@ fn contents(
 }
 
 #[test]
-fn a_cached_index_says_the_same() {
+fn a_cached_index_gives_the_same_answers() {
     let setting = Setting::new(LINES);
     let expected = contents(&setting.uncached().expect("the index can be opened"));
     for run in 0..3 {
@@ -119,7 +119,7 @@ fn a_cached_index_says_the_same() {
     assert_eq!(setting.kept("stamps").len(), 1);
 }
 
-/// There is a time that nobody can set.
+/// The change time of a file cannot be set.
 #[cfg(unix)]
 #[test]
 fn a_change_shows_though_length_and_time_are_as_before() {
@@ -145,7 +145,7 @@ fn a_changed_file_is_compiled_anew_and_the_old_one_forgotten() {
     let registry = setting.open();
     assert!(is_compiled(&registry));
     assert!(contents(&registry).0[2].is_some(), "what is new is there");
-    // What is kept is there when the registry is no longer in use.
+    // The cache is complete when the registry is dropped.
     drop(registry);
     assert_ne!(setting.compiled(), before);
     // The same content again, in the same place.
@@ -164,14 +164,14 @@ fn a_young_file_is_read_each_time() {
         assert!(is_compiled(&registry.expect("the index can be opened")));
         let stamps = setting.kept("stamps");
         let stamp = fs::read_to_string(&stamps[0]).expect("a stamp");
-        // Only what is settled is believed without reading it.
+        // Only what is settled is trusted without reading it.
         assert_eq!(stamp.ends_with(" seen\n"), age == 0, "{stamp}");
         setting.compiled();
     }
 }
 
 #[test]
-fn whatever_is_wrong_with_the_cache_is_replaced() {
+fn damaged_parts_of_the_cache_are_replaced() {
     let setting = Setting::new(LINES);
     let expected = contents(&setting.open());
     let compiled = setting.compiled();
@@ -250,7 +250,7 @@ fn errors_are_the_same_without_a_cache() {
         }
         assert!(setting.kept("compiled").is_empty());
     }
-    // What is wrong with the index as a whole.
+    // Errors of the index as a whole.
     let setting = Setting::new(&format!("{LINES}nonsense\n"));
     let expected = setting.uncached().expect_err("the line is wrong");
     for _ in 0..3 {

@@ -205,7 +205,7 @@ fn chosen(registry: IndexFileRegistry, first: usize) -> usize {
 }
 
 #[test]
-fn an_index_is_compiled_when_much_of_it_is_asked_for() {
+fn an_index_is_compiled_when_much_of_it_is_needed() {
     let lines = chain(79);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let file = file(&lines);

@@ -108,7 +108,7 @@ fn a_folder_holds_packages_at_any_depth_but_none_inside_another() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_unreachable() {
+fn a_missing_folder_is_unreachable() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("file");
     fs::write(&file, "").expect("written");
@@ -148,11 +148,11 @@ fn broken_packages_are_reported_once_and_hide_nothing() {
             vec![("zips/text.zip".to_owned(), 1)],
         ]
     );
-    assert_eq!(registry.take_findings(), [], "nothing is said twice");
+    assert_eq!(registry.take_findings(), [], "nothing is reported twice");
 }
 
 #[test]
-fn a_release_that_stands_twice_in_a_folder() {
+fn a_duplicate_release_in_a_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |path: &str| folder.path().join(path);
     add_package(&at("one"), "acme.Db", "1.0.0", "");
@@ -250,7 +250,7 @@ fn lines_of_an_index_stand_in_any_order() {
 }
 
 #[test]
-fn a_bad_line_is_found_with_its_place_when_its_package_is_asked_for() {
+fn a_bad_line_is_reported_with_its_place_when_its_package_is_needed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let bad = r#"{"name":"acme.Db","version":"one"}"#;
     let registry = index(folder.path(), &format!("{WEB}\n\n{bad}\n")).expect("an index");
@@ -258,14 +258,14 @@ fn a_bad_line_is_found_with_its_place_when_its_package_is_asked_for() {
     let error = records(&registry, "acme.Db").expect_err("the line is bad");
     let place = index_place(folder.path(), 3);
     assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));
-    // Nobody knows whose line this is.
+    // The line has no package.
     let error = index(folder.path(), &format!("{WEB}\nnonsense\n")).expect_err("no record");
     let place = index_place(folder.path(), 2);
     assert_eq!(finding(&error), (Code::IndexRecord, vec![place]));
 }
 
 #[test]
-fn a_release_that_stands_twice_in_an_index() {
+fn a_duplicate_release_in_an_index() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let registry = index(folder.path(), &format!("{DB}\n{DB}\n")).expect("an index");
     assert_eq!(versions(&registry, "acme.Db"), ["1.0.0"]);

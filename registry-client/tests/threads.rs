@@ -1,4 +1,4 @@
-//! What an embedding program holds can be shared by threads.
+//! The values that an embedding program holds can be shared by threads.
 
 // Fixtures are written without ceremony.
 #![allow(clippy::disallowed_methods)]

@@ -1,4 +1,4 @@
-//! Who asks, and what they may do.
+//! Principals, and what they may do.
 //!
 //! Each operation runs for a [`Principal`]: the operator on the machine of the server, or the owner of a
 //! token. Tokens can create tokens, but none with a scope, a name or a validity beyond their own.
@@ -12,7 +12,7 @@ use pkgres_registry_client::Namespace;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// What a token permits.
+/// A permission of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Scope {
@@ -70,7 +70,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What a principal authenticated with.
+/// The credential of a principal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {
@@ -94,7 +94,7 @@ impl Credential {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Principal {
-    /// What the principal authenticated with.
+    /// The credential that authenticated the principal.
     pub credential: Credential,
     /// The owner of the token, and of the packages that are published with it.
     pub owner: String,
@@ -221,7 +221,7 @@ impl Principal {
 pub struct NewToken {
     /// The owner of the token.
     pub owner: String,
-    /// What the token permits.
+    /// The permissions of the token.
     pub scopes: BTreeSet<Scope>,
     /// The packages that the token is for; empty for all.
     pub names: Vec<Namespace>,

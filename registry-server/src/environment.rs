@@ -14,7 +14,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// An environment with a clock, and a function that fills bytes with randomness that nobody can
+    /// An environment with a clock, and a function that fills bytes with randomness that no attacker can
     /// guess: tokens and the signing key are made of it.
     pub fn new(
         now: impl Fn() -> Timestamp + Send + Sync + 'static,

@@ -10,10 +10,10 @@
 //! A [`Service`] answers HTTP requests for a registry, [`serve`] accepts connections, and
 //! [`Background`] follows other nodes and removes artifacts that no release has.
 //! `docs/registry-protocol.md` specifies the protocol. Every operation of [`RegistryBackend`] blocks
-//! unless its documentation says otherwise.
+//! unless its documentation has an exception.
 //!
 //! A publish costs as much as its package has releases, because the index document of the package is
-//! rendered anew. Writers wait for each other, on all nodes; readers wait for nobody.
+//! rendered anew. Writers wait for each other, on all nodes; readers never wait.
 
 mod access;
 mod background;

@@ -88,7 +88,7 @@ codes! {
     VersionInvalid = 400 "pkgres.version_invalid",
     /// The archive or the package in it is invalid.
     PackageInvalid = 400 "pkgres.package_invalid",
-    /// The archive is another release than the path says.
+    /// The archive is another release than that of the path.
     ReleaseMismatch = 400 "pkgres.release_mismatch",
     /// The release was published with other bytes.
     VersionExists = 409 "pkgres.version_exists",
@@ -104,13 +104,13 @@ codes! {
     Unauthorized = 401 "pkgres.unauthorized",
     /// The token does not permit this.
     Forbidden = 403 "pkgres.forbidden",
-    /// The package belongs to others.
+    /// The package has other owners.
     NotOwner = 403 "pkgres.not_owner",
     /// The category still has releases.
     CategoryInUse = 403 "pkgres.category_in_use",
     /// The value cannot be changed, or not in this way.
     NotChangeable = 403 "pkgres.not_changeable",
-    /// The server failed; the log says why.
+    /// The server failed; the log has the cause.
     Internal = 500 "pkgres.internal",
     /// The database or the artifacts cannot be reached now.
     Unavailable = 503 "pkgres.unavailable",
@@ -125,9 +125,9 @@ codes! {
 pub struct Problem {
     /// The condition.
     pub code: ProblemCode,
-    /// What is wrong, for the client.
+    /// The message for the client.
     pub detail: String,
-    /// What is wrong, for the log alone.
+    /// The cause, only for the log.
     pub cause: Option<Arc<dyn Error + Send + Sync>>,
     /// The length of the artifact, in bytes, if the problem is a range outside of it.
     pub length: Option<u64>,
@@ -166,7 +166,7 @@ impl Problem {
     }
 }
 
-/// Problems are equal if they say the same.
+/// Problems are equal if their messages are equal.
 impl PartialEq for Problem {
     fn eq(&self, other: &Self) -> bool {
         let cause = |problem: &Self| problem.cause.as_ref().map(ToString::to_string);

@@ -152,7 +152,7 @@ fn schemas_accept_real_packages() {
 
 /// Unusual spellings that the reader accepts without findings.
 #[test]
-fn schemas_accept_what_the_reader_accepts() {
+fn schemas_and_readers_accept_the_same() {
     let options = pkgres_manifest::ReadOptions::default();
     let manifest = validator("manifest");
     for more in [

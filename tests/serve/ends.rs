@@ -88,7 +88,7 @@ fn only_the_owner_can_read_secrets() {
 }
 
 #[test]
-fn a_server_that_cannot_start_says_why() {
+fn a_server_that_cannot_start_reports_the_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let blocked = folder.path().join("file");
     std::fs::File::create_new(&blocked).expect("a file");
@@ -146,7 +146,7 @@ fn a_server_that_cannot_start_says_why() {
 }
 
 #[test]
-fn a_static_mirror_has_what_the_server_serves() {
+fn a_static_mirror_has_the_documents_of_the_server() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let server = Server::start(&data, &[]);

@@ -1,4 +1,4 @@
-//! What survives a kill: everything that was acknowledged, and nothing incomplete.
+//! A kill loses nothing that was acknowledged, and leaves nothing incomplete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

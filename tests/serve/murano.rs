@@ -111,7 +111,7 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
         "--",
         "db.zip",
     ]);
-    // The client asks the server for what is required, by the spec as it stands there; that is
+    // The client asks the server for what is required, by the spec as it is written there; that is
     // there already, and is passed over.
     let printed = client.done(&["package-import", "--exists-action", "s", "one.zip"]);
     assert!(
@@ -136,7 +136,7 @@ fn the_client_imports_shows_changes_downloads_and_deletes() {
         assert!(client.done(&["package-show", &id]).contains("a.Web"));
     }
 
-    // What is said of one does not change the other.
+    // Changing one does not change the other.
     let id = client.id("a.Web", "2.0.0");
     let changed = ["--name", "New", "--tags", "x", "y", "--enabled", "false"];
     let shown = client.done(&[&["package-update", &id][..], &changed].concat());

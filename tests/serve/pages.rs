@@ -70,7 +70,7 @@ fn application(name: &str, version: &str, require: &str) -> Vec<u8> {
     ])
 }
 
-/// Chromium with a profile of its own, that asks nobody but the server.
+/// Chromium with a profile of its own, that sends requests to no other server.
 fn browse(chromium: &Path, folder: &Path, arguments: &[&str]) -> String {
     let profile = tempfile::tempdir_in(folder).expect("a folder");
     let output = Command::new(chromium)

@@ -6,7 +6,7 @@ use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, PackageName, Requirement, Shared, Spec, Version,
 };
 
-use crate::reference::Solution;
+use crate::solution::Solution;
 
 /// A package name; the text must be valid.
 pub fn package(text: &str) -> PackageName {

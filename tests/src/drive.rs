@@ -1,7 +1,7 @@
 //! The loop that lets a solver answer, for all tests that need no registries.
 //!
 //! `pkgres_registry_client` has the loop for programs. It needs a registry; here, whatever is
-//! [`Packages`] gives a solver what it asks for.
+//! [`Packages`] provides a solver with the packages that it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use pkgres_resolver::{CompiledIndex, Request, Resolver, Step, Supply};
 
 use crate::reference::Release;
 
-/// What packages there are for a solver.
+/// The packages for a solver.
 pub trait Packages {
     /// Attaches an index that has some of the packages that are needed. Returns false if there is
     /// none; then each package is provided by itself.
@@ -27,7 +27,7 @@ pub trait Packages {
     ///
     /// # Panics
     ///
-    /// Unless a test says which classes there are.
+    /// Unless a test sets the classes.
     fn classes(&mut self, release: &Release) -> Option<Arc<Package>> {
         panic!("the classes of {release:?} are needed for no model")
     }
@@ -93,7 +93,7 @@ pub fn attached(request: Request, index: Arc<CompiledIndex>) -> Resolver {
     resolver
 }
 
-/// Runs a solver to the end: if there is no resolution, until it says why.
+/// Runs a solver to the end: if there is no resolution, until it reports the conflict.
 ///
 /// # Panics
 ///

@@ -25,7 +25,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// A universe with a resolution, given as lines `REQUIRER VERSION REQUIRED VERSION`.
+    /// A universe with a resolution, written as lines `REQUIRER VERSION REQUIRED VERSION`.
     fn solved(name: &'static str, universe: Universe, bindings: &[&str]) -> Self {
         Self {
             name,

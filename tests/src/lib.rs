@@ -2,9 +2,10 @@
 //!
 //! - [`reference`](mod@reference) finds resolutions by brute force. It is written from the rules alone
 //!   and shares no code with the solver.
-//! - [`universe`] generates small random universes, [`tally`] measures how often each rule decides
-//!   their answers, and [`seeds`] runs a test for many seeds; its page lists the variables for long
-//!   runs. [`examples`] are universes with known answers. [`models`] are object models.
+//! - [`universe`] describes small universes, and `generate` makes random ones. [`tally`] measures how
+//!   often each rule decides their answers, and [`seeds`] runs a test for many seeds; its page lists
+//!   the variables for long runs. [`examples`] are universes with known answers, and [`models`] are
+//!   object models. [`solution`] has the type of answers and locks.
 //! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
 //!   the solver and the reference.
 //! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
@@ -18,6 +19,7 @@ pub mod archives;
 pub mod build;
 pub mod drive;
 pub mod examples;
+mod generate;
 pub mod models;
 pub mod random;
 pub mod reference;
@@ -26,6 +28,7 @@ pub mod seeds;
 pub mod services;
 pub mod shared;
 pub mod skip;
+pub mod solution;
 pub mod solver;
 pub mod tally;
 pub mod universe;

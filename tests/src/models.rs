@@ -22,11 +22,12 @@ use pkgres_manifest::{
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Root};
 
 use crate::build::{Build as _, package, release, version};
-use crate::reference::{Class, Release, Solution};
+use crate::reference::{Class, Release};
+use crate::solution::Solution;
 use crate::solver;
 use crate::universe::Universe;
 
-/// The version of the packages that stand for objects.
+/// The version of the packages that represent objects.
 const ONLY: &str = "1.0.0";
 
 /// An object model with the universe of its packages.
@@ -224,7 +225,7 @@ impl Model {
     }
 }
 
-/// The name of the package that stands for an object.
+/// The name of the package that represents an object.
 fn object_name(number: usize) -> PackageName {
     package(&format!("Object{number}"))
 }

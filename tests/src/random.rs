@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_are_those_of_splitmix64() {
+    fn the_numbers_equal_splitmix64() {
         // The first outputs of the published generator for the seed 1234567.
         let mut random = Random::new(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);

@@ -31,6 +31,6 @@ pub fn try_git(folder: &Path, arguments: &[&str]) -> Output {
 /// If git fails.
 pub fn git(folder: &Path, arguments: &[&str]) {
     let output = try_git(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {arguments:?}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments:?}: {message}");
 }

@@ -11,7 +11,8 @@ use pkgres_resolver::{
 };
 
 use crate::drive::{NoPackages, Packages, Records, attached, drive, source};
-use crate::reference::{Answer, Release, Solution};
+use crate::reference::{Answer, Release};
+use crate::solution::Solution;
 use crate::universe::{self, Universe};
 
 /// The answer of the solver to a universe.

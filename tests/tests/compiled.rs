@@ -25,20 +25,20 @@ const CHECKSUM_BYTES: usize = 16;
 const MAX_STEPS: u64 = 20_000;
 
 #[test]
-fn answers_are_the_same_as_those_from_records() {
+fn compiled_indexes_and_records_give_the_same_answers() {
     let universes = |seed| [Universe::random(seed), variation(seed)];
     for (seed, universe) in
         (0..seeds::count(SEEDS)).flat_map(|seed| universes(seed).map(|universe| (seed, universe)))
     {
         let expected = solve(&universe);
-        let patience = SolveOptions::default().conflict_limit;
+        let conflict_limit = SolveOptions::default().conflict_limit;
         // Steps are compared too: nothing may depend on whether there is a cache.
         for supplies in [
             Supplies::Compiled,
             Supplies::PartlyCompiled,
             Supplies::AttachedWhenNeeded,
         ] {
-            let found = solve_with(&universe, supplies, patience);
+            let found = solve_with(&universe, supplies, conflict_limit);
             assert_eq!(found, expected, "seed {seed}, {supplies:?}\n{universe}");
         }
     }
@@ -46,12 +46,12 @@ fn answers_are_the_same_as_those_from_records() {
 
 /// The search is in the order of conflicts from the start, so that learned clauses decide.
 #[test]
-fn searches_are_the_same_as_those_in_records() {
+fn compiled_indexes_and_records_give_the_same_searches() {
     for seed in 0..seeds::count(SEEDS) {
         let universe = Universe::random(seed);
-        for patience in [0, 3] {
-            let expected = solve_with(&universe, Supplies::OnDemand, patience);
-            let found = solve_with(&universe, Supplies::Compiled, patience);
+        for conflict_limit in [0, 3] {
+            let expected = solve_with(&universe, Supplies::OnDemand, conflict_limit);
+            let found = solve_with(&universe, Supplies::Compiled, conflict_limit);
             assert_eq!(found, expected, "seed {seed}\n{universe}");
         }
     }
@@ -72,9 +72,9 @@ fn reused_memory_does_not_change_the_answer() {
         let used = Arc::new(CompiledIndex::compile(&universe.records));
         for root in roots {
             universe.root = root;
-            for patience in [0, SolveOptions::default().conflict_limit] {
+            for conflict_limit in [0, SolveOptions::default().conflict_limit] {
                 let mut request = request(&universe);
-                request.options.conflict_limit = patience;
+                request.options.conflict_limit = conflict_limit;
                 let unused = Arc::new(CompiledIndex::compile(&universe.records));
                 let expected = run_on(&unused, request.clone());
                 let found = run_on(&used, request);
@@ -115,9 +115,9 @@ fn searches_are_the_same_where_releases_share_no_requirements() {
     let steps = [8, 63, 64, 199].map(|packages| {
         let universe = requiring_different_things(packages);
         let expected = solve(&universe);
-        let patience = SolveOptions::default().conflict_limit;
+        let conflict_limit = SolveOptions::default().conflict_limit;
         for supplies in [Supplies::Attached, Supplies::Compiled] {
-            let found = solve_with(&universe, supplies, patience);
+            let found = solve_with(&universe, supplies, conflict_limit);
             assert_eq!(found, expected, "{packages} packages, {supplies:?}");
         }
         let Verdict::Solved(resolution) = expected else {

@@ -390,14 +390,14 @@ fn locked_objects_keep_their_releases_of_a_split_package() {
     let held = r#"{"?": {"id": "h", "type": "H"},
         "any": {"?": {"id": "one", "type": "V"}},
         "old": {"?": {"id": "two", "type": "V"}}}"#;
-    let demanding = |spec_text: &str| {
+    let requiring = |spec_text: &str| {
         let read = ObjectModel::read("model.json", held.as_bytes(), &Limits::default());
         let (read, _) = read.into_result().expect("the test writes a model");
         let read = Arc::new(read);
-        let demanded = Arc::clone(&read);
+        let model = Arc::clone(&read);
         request(Root::Model(ModelRoot::new(read, |object| {
-            let class = demanded.object(object).class.as_str();
-            let is_first = demanded.object(object).id.as_deref() == Some("one");
+            let class = model.object(object).class.as_str();
+            let is_first = model.object(object).id.as_deref() == Some("one");
             ObjectRequirement {
                 package: package(class),
                 spec: spec(if is_first { spec_text } else { "*" }),
@@ -408,11 +408,11 @@ fn locked_objects_keep_their_releases_of_a_split_package() {
         let bound = found.roots()[0].requires.iter();
         bound.map(|bound| bound.version.clone()).collect()
     };
-    let first = registry.solve(demanding("2"), false);
+    let first = registry.solve(requiring("2"), false);
     let first = first.expect("one object has V 2, the other one V 1");
     let expected = ["1", "2", "1"].map(version);
     assert_eq!(versions(&first), expected);
-    let mut again = demanding(">=1");
+    let mut again = requiring(">=1");
     again.locked = first.to_locked();
     let again = registry.solve(again, false).expect("it is still allowed");
     assert_eq!(versions(&again), expected, "though V 1 would do for both");

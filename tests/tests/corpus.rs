@@ -47,7 +47,7 @@ fn resolve(
         Answer::Solved(resolution) => Ok(resolution),
         Answer::Conflict(conflict) => Err(conflict),
         Answer::GaveUp { steps } => panic!("gave up after {steps} steps"),
-        Answer::Cancelled => panic!("nobody cancelled"),
+        Answer::Cancelled => panic!("the solver is not cancelled"),
     }
 }
 
@@ -60,7 +60,7 @@ fn every_package_resolves_or_fails_for_the_true_reason() {
     let names: Vec<PackageName> = registry.names().cloned().collect();
     let records: Vec<IndexRecord> = registry
         .records(&names)
-        .expect("no release stands twice")
+        .expect("no release is listed twice")
         .into_iter()
         .flatten()
         .flatten()

@@ -44,7 +44,7 @@ fn answer(model: &Model, verdict: &Verdict) -> Answer {
     }
 }
 
-/// What is wrong with the answers to a model.
+/// The error in the answers to a model, if there is one.
 fn mistake(model: &Model, expected: &Answer) -> Option<String> {
     for (engine, supplies) in [
         (Engine::Native, Supplies::OnDemand),

@@ -61,7 +61,7 @@ fn a_frozen_lock_of_one_root_includes_the_roots_that_it_requires() {
     let solved = solve(&roots, &records);
     let lock = read_back(&solved.to_lockfile().expect("the roots are packages"));
     let found = frozen(&lock, &package("A"), &version("1"));
-    let found = found.expect("nobody edited the lock");
+    let found = found.expect("the lock was not edited");
     let expected = solve(&roots[..2], &records);
     assert_eq!(found.roots().len(), 2);
     assert_eq!(found.roots()[1].owner.name(), Some(&package("B")));

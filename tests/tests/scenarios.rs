@@ -195,7 +195,7 @@ fn yanked_releases_are_chosen_only_if_locked() {
             None,
         ),
         (
-            "the newest is withdrawn",
+            "the newest is yanked",
             &[("a", "*")],
             &[("a", "1.0.0", false, &[]), ("a", "2.0.0", true, &[])],
             &[],

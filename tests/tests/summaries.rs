@@ -263,7 +263,7 @@ fn hint_for_objects(text: &str, specs: &[&str], records: Vec<IndexRecord>) -> St
     request.roots = vec![Root::Model(root)];
     request.options.single_version = true;
     let verdict = run(&universe, Supplies::OnDemand, request);
-    let conflict = verdict.conflict().expect("no version will do");
+    let conflict = verdict.conflict().expect("no version fits");
     conflict.hints[0].text.clone()
 }
 

@@ -1,4 +1,4 @@
-//! The crate `astral-pubgrub`, which `uv` stands on, with ranges of numbers.
+//! The crate `astral-pubgrub`, which `uv` uses, with ranges of numbers.
 
 use std::convert::identity;
 

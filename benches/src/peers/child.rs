@@ -23,7 +23,7 @@ use crate::memory;
 use crate::peers::{Memory, Peer, Timeout};
 use crate::universe::{Plain, PlainRelease, Versions};
 
-/// A child process that was given a universe.
+/// A child process with a universe.
 #[derive(Debug)]
 pub struct Process {
     child: Child,

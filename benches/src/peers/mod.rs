@@ -34,7 +34,7 @@ impl std::error::Error for Timeout {}
 /// Bytes that were allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// What is kept of a universe between solving.
+    /// The data of a universe that is kept between solves.
     pub index: usize,
     /// The most that solving a root took on top of it.
     pub peak: usize,
@@ -53,7 +53,7 @@ pub trait Peer {
         thread_time()
     }
 
-    /// What was allocated so far, if that is not to be seen in this process.
+    /// The allocations so far, if this process does not see them.
     fn memory(&self) -> Option<Memory> {
         None
     }

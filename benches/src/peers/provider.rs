@@ -1,4 +1,4 @@
-//! What the `pubgrub` crate and its descendant have in common: the interface.
+//! The interface that the `pubgrub` crate and its descendant share.
 
 use std::cmp::Reverse;
 use std::ops::Bound;
@@ -6,7 +6,7 @@ use std::ops::Bound;
 /// The package of the root.
 pub(super) const ROOT: u32 = u32::MAX;
 
-/// What makes a package urgent: conflicts, then having few versions left.
+/// The priority of a package: conflicts, then having few versions left.
 pub(super) type Priority = (u32, Reverse<usize>);
 
 /// Before everything else.

@@ -203,10 +203,13 @@ fn check_object(
         values::check(model, number, name, class, property, value, report);
     }
     for (name, (class, property)) in properties {
-        let is_given = object.properties.iter().any(|(given, _)| given == name);
+        let has_value = object
+            .properties
+            .iter()
+            .any(|(property, _)| property == name);
         let is_optional =
             property.has_default || NOT_IN_MODEL.contains(&property.usage.value.as_str());
-        if !is_given && !is_optional && values::requires_value(&property.contract.value) {
+        if !has_value && !is_optional && values::requires_value(&property.contract.value) {
             let message = format!(
                 "the object {} has no `{}`, which `{class}` requires",
                 model.shown(number),

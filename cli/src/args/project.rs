@@ -24,7 +24,7 @@ pub(crate) struct ProjectArgs {
     pub(super) policy: PolicyArgs,
 }
 
-/// How lockfiles are written by commands that change them.
+/// The write modes of commands that change lockfiles.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WriteArgs {
     /// Show what would change, but write nothing
@@ -147,7 +147,7 @@ pub(crate) struct InitArgs {
     pub(crate) dry_run: bool,
 }
 
-/// What the commands that edit requirements have in common.
+/// The arguments of the commands that edit requirements.
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
     #[command(flatten)]

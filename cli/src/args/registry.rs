@@ -123,7 +123,7 @@ pub(crate) struct ForgetArgs {
     pub(crate) registry: String,
 }
 
-/// Where a registry stores its data.
+/// The storage of a registry.
 #[derive(Debug, Args)]
 pub(crate) struct StorageArgs {
     /// The folder for the data; created if it does not exist

@@ -1,10 +1,10 @@
-//! The arguments of the commands that solve: registries, and how versions are chosen.
+//! The arguments of the commands that solve: registries and version policies.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Where releases come from.
+/// The sources of releases.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
     /// A registry: `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first one that has a
@@ -39,7 +39,7 @@ pub(crate) struct RegistryArgs {
     pub(crate) no_core_library: bool,
 }
 
-/// How registries on the network are reached.
+/// The options for registries on the network.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct NetworkArgs {
     /// Use the cache instead of the network
@@ -55,7 +55,7 @@ pub(crate) struct NetworkArgs {
     pub(crate) allow_http: bool,
 }
 
-/// How versions are chosen.
+/// A project, and the options for solving it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SolveArgs {
     /// The manifest of the project, or its folder
@@ -76,7 +76,7 @@ pub(crate) struct SolveArgs {
     pub(crate) mode: ModeArgs,
 }
 
-/// How binding the lockfile is.
+/// The lock modes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModeArgs {
     /// Fail if the lockfile is missing or out of date

@@ -170,7 +170,7 @@ fn solve(
     problem.solve(context, output)
 }
 
-/// How an edit is written and reported.
+/// The options for writing and reporting an edit.
 struct Task<'args> {
     write: &'args WriteArgs,
     /// The lockfile to replace, unless it is to be left alone.

@@ -72,7 +72,7 @@ fn name_of(folder: &Path) -> Result<PackageName> {
         let finding = Diagnostic::error(Code::Name, message);
         Failure::from(finding.hint("set a name with `--name org.example.Name`"))
     };
-    // Dropping such letters would leave a name that nobody recognizes.
+    // Dropping such letters would leave an unrecognizable name.
     if last
         .chars()
         .any(|letter| letter.is_alphanumeric() && !letter.is_ascii())

@@ -82,7 +82,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     Ok(Exit::Done)
 }
 
-/// What a model is pinned with.
+/// The inputs of pinning.
 pub(super) struct PinInput {
     pub(super) registries: RegistrySet,
     pub(super) provided: Vec<IndexRecord>,
@@ -120,7 +120,7 @@ pub(super) fn read_model(path: &Path, options: &ReadOptions) -> Result<ObjectMod
     Ok(model)
 }
 
-/// What the solver prefers: the versions in a lockfile and in the fixation table of the model.
+/// The preferences of the solver: the versions in a lockfile and in the fixation table of the model.
 fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     let mut locked = lock.map_or_else(Locked::default, Locked::preferring_releases_of);
     for (name, versions) in model.fixations() {

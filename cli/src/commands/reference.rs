@@ -67,7 +67,7 @@ fn commands() -> String {
     text
 }
 
-/// The section of a command, and those of its subcommands.
+/// The sections of a command and its subcommands.
 fn section(text: &mut String, command: &Command, path: &str, level: usize) {
     let help = command.clone().term_width(100).render_long_help();
     let help = help.to_string();

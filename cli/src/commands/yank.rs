@@ -44,7 +44,7 @@ fn release(args: &YankArgs) -> Result<(&str, &str)> {
     match (args.name.split_once('@'), &args.version) {
         (Some(release), None) => Ok(release),
         (None, Some(version)) => Ok((&args.name, version)),
-        (Some(_), Some(_)) => Err(Failure::usage("the version is given twice")),
+        (Some(_), Some(_)) => Err(Failure::usage("there are two versions")),
         (None, None) => Err(Failure::usage("name a version: `pkgres yank NAME VERSION`")),
     }
 }

@@ -85,7 +85,7 @@ impl PreviousLock {
         }
     }
 
-    /// What the solver keeps of it: everything, or only the releases.
+    /// The part that the solver keeps: everything, or only the releases.
     pub(crate) fn locked(&self) -> Locked {
         match &self.content {
             Content::Missing => Locked::default(),

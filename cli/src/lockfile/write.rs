@@ -21,7 +21,7 @@ pub(crate) struct WriteOutcome {
 }
 
 impl WriteOutcome {
-    /// The status as JSON answers have it.
+    /// The status in JSON documents.
     fn status(&self) -> &'static str {
         if self.is_changed && !self.is_written {
             "would_lock"
@@ -77,7 +77,7 @@ impl LockText {
     }
 }
 
-/// Writes a lockfile if its content changes and this is no dry run.
+/// Writes a lockfile if its content changes and this is not a dry run.
 pub(crate) fn write_lock(
     path: &Path,
     LockText(text): &LockText,

@@ -1,6 +1,6 @@
-//! The registries of a run: which ones there are, how they are reached, and how they are opened.
+//! The registries of a run: their configuration and network options, and opening them.
 //!
-//! `RegistryOptions` is validated once, when the context is built. What depends on the folder of a package is
+//! `RegistryOptions` is validated once, when the context is built. Values that depend on the folder of a package are
 //! worked out for each: its nearest `pkgres.toml` names registries, and without any its sibling folders are one.
 
 mod open;
@@ -93,7 +93,7 @@ struct NetworkOptions {
 }
 
 impl RegistryOptions {
-    /// Validates the arguments of a command. Settings provide what the arguments do not.
+    /// Validates the arguments of a command. Settings provide missing values.
     pub(crate) fn new(
         args: Option<&RegistryArgs>,
         network: Option<&NetworkArgs>,
@@ -161,7 +161,7 @@ impl RegistryOptions {
         }
     }
 
-    /// The registry on the network that a name or an address means; by default the first one.
+    /// The registry on the network with a name or an address; by default the first one.
     pub(crate) fn remote(&self, wanted: Option<&str>) -> Result<RemoteRegistry> {
         if let Some(text) = wanted.filter(|text| text.contains("://")) {
             let mut registries = parse(&[text.to_owned()], Path::new(""), "the registry")?;
@@ -209,7 +209,7 @@ impl RegistryOptions {
         self.cache_folder.as_deref()
     }
 
-    /// How a registry is reached over HTTP.
+    /// The options for a registry on the network.
     pub(crate) fn http(&self, registry: &ConfiguredRegistry) -> Result<HttpOptions> {
         let mut options = HttpOptions::new(Timestamp::now());
         options.threads = std::thread::available_parallelism()
@@ -233,7 +233,7 @@ impl RegistryOptions {
     }
 }
 
-/// The folder of cached data. The settings file of a project cannot name it: whoever can write to the folder
+/// The folder of cached data. The settings file of a project cannot name it: write access to the folder
 /// decides what is resolved.
 fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
     match settings.get("cache") {

@@ -1,4 +1,4 @@
-//! Opening registries, and what else releases come from: the host and overrides.
+//! Opening registries and the other sources of releases: the host and overrides.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -16,7 +16,7 @@ use super::{MAX_SETTINGS_BYTES, SettingsFile};
 use crate::environment::{settings_file, variable};
 use crate::failure::{Failure, Result};
 
-/// Where the value of a setting comes from.
+/// The source of the value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A flag on the command line.
@@ -44,7 +44,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The value of a setting, and where it comes from.
+/// The value of a setting, and its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Effective {
     pub(crate) declared: &'static Declared,

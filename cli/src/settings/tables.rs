@@ -78,12 +78,12 @@ impl<'de> serde::Deserialize<'de> for Registries {
     }
 }
 
-/// What replaces the requirements on a package.
+/// The replacement for the requirements on a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Override {
     /// This spec.
     Spec(Spec),
-    /// The package in this folder, whatever its version.
+    /// The package in this folder, with any version.
     Path(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! Conflicts: why there is no resolution.
+//! Conflicts as text and JSON.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -142,7 +142,7 @@ fn lines(reason: &Reason) -> Vec<(String, String)> {
     }
 }
 
-/// Where a reason comes from: a position, a registry, the host or the root.
+/// The origin of a reason: a position, a registry, the host or the root.
 fn origin(reason: &Reason) -> String {
     match reason.kind {
         ReasonKind::Wanted { .. } => return "requested".to_owned(),

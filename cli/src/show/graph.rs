@@ -100,7 +100,7 @@ impl Graph {
         graph
     }
 
-    /// The graph of a conflict. What clashes is red.
+    /// The graph of a conflict. Clashing packages are red.
     pub(crate) fn of_conflict(conflict: &Conflict) -> Self {
         let mut graph = Self::default();
         for reason in &conflict.reasons {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 
-/// Lines about what is unusual in a resolution, and why it is there: packages with several releases, prereleases,
+/// Notes on unusual parts of a resolution, with their reasons: packages with several releases, prereleases,
 /// yanked releases and overrides without effect.
 pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     let mut lines = side_by_side(resolution, context);
@@ -42,7 +42,7 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     lines
 }
 
-/// Lines about packages with several releases, and what requires each.
+/// Notes on packages with several releases, and their requirers.
 pub(crate) fn side_by_side(resolution: &Resolution, context: &Context) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in resolution.side_by_side() {
@@ -70,7 +70,7 @@ fn required_spec(requirement: &Requirer) -> String {
     format!("{}{implied}", requirement.spec)
 }
 
-/// Why a package has several releases although one version satisfies all requirements on it.
+/// The reason for several releases of a package although one version satisfies all requirements on it.
 fn kept_apart(entry: &SideBySide, context: &Context) -> Option<String> {
     let version = entry.allowed_by_all()?;
     Some(if entry.are_locked {

@@ -223,7 +223,7 @@ pub(crate) fn duplicates(resolution: &Resolution, depth: Option<usize>) -> Strin
     texts.join("\n")
 }
 
-/// What requires a package, or the release that is named, as JSON.
+/// The requirers of a package, or of the named release, as JSON.
 pub(crate) fn requirers_json(
     resolution: &Resolution,
     package: &PackageName,

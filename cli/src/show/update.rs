@@ -12,7 +12,7 @@ use super::counted;
 /// How many versions that are held back are shown, unless more packages are named.
 const MAX_SHOWN_HELD_BACK: usize = 2;
 
-/// Lines about why packages moved that were not named, and what held others back.
+/// Notes on packages that moved without being named, and on packages that were held back.
 pub(crate) fn update_reasons(report: &UpdateReport, named: &BTreeSet<PackageName>) -> Vec<String> {
     let mut lines = Vec::new();
     for moved in &report.moved {

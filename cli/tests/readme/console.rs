@@ -67,7 +67,7 @@ pub(crate) fn run(page: &Page) -> Outcome {
                 outcome.wrong_exits.push(wrong);
             }
             let actual: Vec<&str> = text.lines().collect();
-            // What the program prints ends with one line feed, if it prints anything.
+            // The output of the program ends with one line feed, unless it is empty.
             let is_whole = text.is_empty() || text.ends_with('\n');
             if !is_whole || !matches(&example.output, &actual) {
                 outcome.differences.push(format!(
@@ -151,7 +151,7 @@ fn matches(expected: &[&str], actual: &[&str]) -> bool {
     }
 }
 
-/// What the page should show. As many lines as before are left out. A time stays if nothing else in its
+/// The output that the page should show. As many lines as before are left out. A time stays if nothing else in its
 /// line has changed; others are replaced by [`SHOWN_TIME`], for those of a debug build mislead readers.
 fn update(expected: &[&str], actual: &[&str]) -> Vec<String> {
     let keep_time = |line: &&str| {
@@ -188,7 +188,7 @@ fn without_time(line: &str) -> String {
     }
 }
 
-/// A shell as somebody has it who has just cloned the project and installed the program.
+/// The shell of a user who has just cloned the project and installed the program.
 struct Shell {
     /// The copy of the project and the home of the user.
     scratch: tempfile::TempDir,
@@ -266,7 +266,7 @@ fn blocks_are_split_into_examples() {
 }
 
 #[test]
-fn every_byte_counts_but_those_of_times() {
+fn every_byte_is_compared_except_for_times() {
     let same: [(&[&str], &[&str]); 4] = [
         (&["a", "in 3 ms"], &["a", "in 471 ms"]),
         (&["a", "...", "d"], &["a", "b", "c", "d"]),

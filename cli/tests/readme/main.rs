@@ -34,7 +34,7 @@ fn is_run_elsewhere(page: &Page) -> bool {
 }
 
 #[test]
-fn commands_print_what_pages_show() {
+fn commands_print_the_output_on_pages() {
     let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
     let mut faults = Vec::new();
     let mut count = 0;
@@ -134,7 +134,7 @@ fn settings_can_be_read() {
 
 /// Recipes for other programs are what those programs read, and each command in them is one.
 #[test]
-fn recipes_name_commands_that_there_are() {
+fn recipes_name_existing_commands() {
     let mut count = 0;
     for page in Page::all() {
         for block in page.blocks() {

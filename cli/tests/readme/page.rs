@@ -121,7 +121,7 @@ pub(crate) fn comment<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn blocks_are_found_with_what_is_before_them() {
+fn blocks_are_found_with_the_text_before_them() {
     let text = "<!-- folder: a/b -->\n# Title\n```sh\nx\n```\n<!-- exit: 1 -->\n```console\n$ y\nz\n```\nend\n";
     let page = Page {
         name: "page".to_owned(),

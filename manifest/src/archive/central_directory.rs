@@ -21,7 +21,7 @@ pub(super) struct CentralDirectory<'bytes> {
     count: usize,
 }
 
-/// What the end records say about the directory.
+/// The claims of the end records about the directory.
 struct Claims {
     entries_on_disk: u64,
     entries: u64,

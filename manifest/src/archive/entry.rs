@@ -10,7 +10,7 @@ use super::{bad_entry, extra};
 pub(super) const FLAG_DESCRIPTOR: u16 = 1 << 3;
 /// The name is UTF-8.
 const FLAG_UTF8: u16 = 1 << 11;
-/// How hard the content was deflated means nothing for reading it.
+/// The compression level, which has no effect on reading.
 const FLAGS_LEVEL: u16 = 0b110;
 /// Encrypted, strongly encrypted, encrypted headers.
 const FLAGS_ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
@@ -47,7 +47,7 @@ pub(super) enum EntryKind {
     Folder,
 }
 
-/// How a content is packed.
+/// The compression of a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     Stored,

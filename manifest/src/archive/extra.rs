@@ -1,4 +1,4 @@
-//! The extra fields of local and central headers, which few archives need and fewer may have here.
+//! The extra fields of local and central headers, of which few are allowed.
 
 use super::records::Fields;
 

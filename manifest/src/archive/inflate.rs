@@ -7,7 +7,7 @@ use super::entry::Compression;
 /// The size of a piece.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Unpacks contents, one after the other, in memory of a fixed size.
+/// A decompressor for contents, one after the other, in memory of a fixed size.
 pub(super) struct Inflater {
     stream: Decompress,
     piece: Vec<u8>,

@@ -12,7 +12,7 @@ use super::{ArchiveFile, Listed, bad_entry, files, list};
 /// An archive whose contents are unpacked and checked only when they are read.
 ///
 /// An [`Archive`](super::Archive) unpacks every content when it opens. This one checks the framing, the
-/// names and the limits then, in time linear in the number of entries. It is meant for a few files of an
+/// names and the limits then, in time linear in the number of entries. It is for a few files of an
 /// archive that was an `Archive` before, such as one in a store; open anything else as an `Archive` first.
 ///
 /// ```

@@ -1,9 +1,9 @@
-//! Names of files and folders that some file system takes for one another.
+//! Names of files and folders that some file system treats as equal.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::package_path::PackagePath;
 
-/// A name in its folded form, which it shares with every name that some file system takes for it.
+/// A name in its folded form, which is the same for all names that some file system treats as equal.
 struct Name<'path> {
     folded: String,
     path: &'path PackagePath,

@@ -14,7 +14,7 @@ use super::{broken, check_contents, list, names};
 /// The level of compression. It is fixed, so that the same files give the same bytes.
 const LEVEL: i64 = 6;
 
-/// Returns an archive of files, each given by its path, whether it is executable, and its content.
+/// Returns an archive of files, each with its path, whether it is executable, and its content.
 ///
 /// The same files give the same bytes, in whatever order they come, and
 /// [`Archive::open`](super::Archive::open) accepts them with the same limits.

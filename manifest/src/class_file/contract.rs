@@ -66,7 +66,7 @@ pub enum Rule {
 pub struct ClassConstraint {
     /// The class.
     pub class: ClassName,
-    /// Its versions. `None` means those that the declaring package requires.
+    /// Its versions. `None` means the versions that the declaring package requires.
     pub spec: Option<Spec>,
 }
 

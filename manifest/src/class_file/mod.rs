@@ -120,7 +120,7 @@ impl ClassDefinition {
 
 /// Reads the classes of a class file, in the order of its documents. Messages call the file `name`.
 ///
-/// `Namespaces` applies to its document and those after it. Documents with nothing else are skipped.
+/// `Namespaces` applies to its document and the following ones. Documents with nothing else are skipped.
 ///
 /// ```
 /// use pkgres_manifest::{ReadOptions, read_class_file};

@@ -13,7 +13,7 @@ pub(super) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Declares a prefix. The error says which of the two texts is not well-formed.
+    /// Declares a prefix. The error names the text that is not well-formed.
     pub(super) fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), String> {
         if prefix != "=" && !is_identifier(prefix) {
             return Err(format!(

@@ -70,7 +70,7 @@ codes! {
     /// package is among those that pkgres reads.
     UnknownPackage = 11, "an unknown package";
     /// The requirements on a package exclude all of its versions. The message lists every
-    /// requirement that takes part and who brought it in. `pkgres explain` shows the whole proof.
+    /// requirement involved with its owner. `pkgres explain` shows the whole proof.
     NoVersion = 12, "no version satisfies everyone";
     /// A class extends another one, but none of the releases that can be chosen defines that
     /// class. A class may extend classes of its own package, of the core library and of packages
@@ -114,7 +114,7 @@ codes! {
     PackageShape = 31, "not a package";
     /// The content of a release or file does not match the digest that was recorded for it.
     Digest = 32, "a digest does not match";
-    /// A registry cannot be read. It may still have the package, so pkgres does not go on without
+    /// A registry cannot be read. It may still have the package, so pkgres does not continue without
     /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
     RegistryUnreachable = 40, "a registry cannot be read";
     /// A registry has two releases of the same name and version with different content. Give one
@@ -126,7 +126,7 @@ codes! {
     IndexRecord = 43, "an invalid index record";
     /// The signed state of a registry contradicts what was seen before: the known key did not sign
     /// it, it is older, it has expired, or it does not cover a document. Either the registry was
-    /// moved or restored from a backup, or somebody tampers with the connection. Ask whoever runs
+    /// moved or restored from a backup, or an attacker tampers with the connection. Ask the operator of
     /// the registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry
     /// anew.
     Untrusted = 44, "the state of a registry is not trusted";
@@ -137,7 +137,7 @@ codes! {
     /// stored token. `pkgres login` stores a token.
     Denied = 46, "a registry denies access";
     /// A registry rejected a request to publish or yank a release.
-    Refused = 47, "a registry rejects a request";
+    Rejected = 47, "a registry rejects a request";
     /// The address of the database asks for TLS with `sslmode`, and the database does not offer it.
     NoTls = 48, "the database offers no TLS";
     /// The certificate of the database has expired, is for another host, or was issued by an

@@ -6,7 +6,7 @@ use super::{Code, Diagnostic, Location, Severity, SourceText, Span};
 
 /// The most findings per file, without the one that counts the rest.
 ///
-/// Nobody reads more, and a small file can have an error every few bytes.
+/// More findings are of no use, and a small file can have an error every few bytes.
 pub(crate) const MAX_FINDINGS_PER_FILE: usize = 100;
 
 /// The findings of a file that are left out.
@@ -17,7 +17,7 @@ struct LeftOut {
 }
 
 /// The first 100 findings of each file, and one more for each file that had more, which counts them. That one
-/// is an error if one of those that it counts is.
+/// is an error if it counts an error.
 ///
 /// Findings that were capped can be capped again together with others: the counts add up. A finding without
 /// a place belongs to no file and is always kept.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_adds_up() {
+    fn counts_of_left_out_findings_add_up() {
         let twice = [capped(findings("a", 130)), capped(findings("a", 120))].concat();
         let all = capped(capped(twice));
         assert_eq!(all.len(), 101);

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 pub struct SourceText {
     name: String,
     text: String,
-    /// The beginnings of lines, once a line was asked for.
+    /// The beginnings of lines, computed when a line is first needed.
     line_starts: OnceLock<Vec<usize>>,
 }
 

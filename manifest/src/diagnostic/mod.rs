@@ -1,4 +1,4 @@
-//! Findings: what is wrong with an input, where, and how to fix it.
+//! Findings: errors and warnings about an input, with their places and hints.
 //!
 //! Readers in this crate do not stop at the first problem: they return a [`Parsed`] value with all
 //! of their [`Diagnostic`]s, of which a file has at most about a hundred ([`capped`]). Nothing here prints:
@@ -18,7 +18,7 @@ pub use location::{Located, Location, Position, SourceText, Span};
 
 use std::fmt;
 
-/// The severity of a [`Diagnostic`]: whether work can go on.
+/// The severity of a [`Diagnostic`]: whether the input can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The input can be used, but something in it is probably a mistake.
@@ -70,7 +70,7 @@ pub struct Diagnostic {
     pub code: Code,
     /// The severity.
     pub severity: Severity,
-    /// One sentence that says what is wrong.
+    /// One sentence that describes the problem.
     pub message: String,
     /// The places that take part, the most important one first. Empty for findings without a place.
     pub labels: Vec<Label>,

@@ -6,7 +6,7 @@
 use super::{Entry, Mapping, Node, Value};
 use crate::diagnostic::Span;
 
-/// A piece of a text and what takes its place.
+/// A piece of a text and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextEdit {
     pub(crate) span: Span,
@@ -51,12 +51,12 @@ pub(crate) fn line_feed_of(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Where the line of a byte begins.
+/// The beginning of the line of a byte.
 pub(crate) fn start_of_line(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the next line begins, or the text ends; and whether the line ends with a line feed.
+/// The beginning of the next line, or the end of the text; and whether the line ends with a line feed.
 pub(crate) fn next_line(text: &str, at: usize) -> (usize, bool) {
     match text[at..].find('\n') {
         Some(newline) => (at + newline + 1, true),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn where_something_stands_makes_no_difference_and_all_else_does() {
+    fn trees_are_compared_by_content_and_not_by_place() {
         let before = node("a: [1, {b: x}]\nc: '2'\nd: 3\n");
         let top = before.span;
         let same = |after: &str, keys: &[&'static str]| {

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_one_is_none() {
+    fn similar_lines_are_not_merge_markers() {
         for line in [
             "<<<<<<<<",
             "a: <<<<<<< b",

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::read_options::Limits;
 
-/// What a document may contain.
+/// The limits and features of a document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Syntax {
     /// The most levels of nested sequences and mappings.
@@ -87,7 +87,7 @@ pub(crate) struct Scalar {
     pub(crate) style: Style,
 }
 
-/// How a scalar is written. Only a plain one can be null, a number or a boolean.
+/// The style of a scalar. Only a plain one can be null, a number or a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
@@ -115,7 +115,7 @@ impl Scalar {
             && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// Whether some YAML reader takes this for something other than text.
+    /// Whether some YAML reader reads this as something other than text.
     pub(crate) fn is_mistakable(&self) -> bool {
         self.style == Style::Plain
             && (self.is_null()
@@ -141,7 +141,7 @@ impl Scalar {
 }
 
 impl Entry {
-    /// Where the entry ends: with its value, or with its key if nothing is written after it.
+    /// The end of the entry: that of its value, or of its key if there is no value.
     pub(crate) fn end(&self) -> usize {
         self.value.span.end.max(self.key_span.end)
     }

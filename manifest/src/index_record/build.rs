@@ -1,4 +1,4 @@
-//! Making records from values, for programs that have releases in memory.
+//! Builders of records, for programs that have releases in memory.
 
 use jiff::Timestamp;
 
@@ -43,7 +43,7 @@ impl IndexRecord {
     }
 
     /// Sets the classes. Without this call they are not known, and the release is taken to define every class
-    /// that is asked for; with an empty list it defines none. The first of several classes with one name counts.
+    /// that is needed; with an empty list it defines none. The first of several classes with one name counts.
     #[must_use]
     pub fn with_classes(mut self, classes: impl IntoIterator<Item = IndexedClass>) -> Self {
         let mut classes: Vec<IndexedClass> = classes.into_iter().collect();
@@ -114,7 +114,7 @@ mod tests {
     use crate::version::Version;
 
     #[test]
-    fn a_built_record_is_what_a_line_says() {
+    fn a_built_record_equals_the_record_of_a_line() {
         let class = |name: &str| ClassName::parse(name).expect("a name");
         let package = |name: &str| PackageName::parse(name).expect("a name");
         let spec = |text: &str| Spec::parse(text).expect("a spec");

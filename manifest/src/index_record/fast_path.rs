@@ -13,7 +13,8 @@
 use std::sync::Arc;
 
 use super::duplicates::{first_repeated, sort};
-use super::{IndexReader, IndexRecord, IndexedClass, is_time};
+use super::interner::Interner;
+use super::{IndexRecord, IndexedClass, is_time};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::shared::Shared;
@@ -25,20 +26,20 @@ use crate::version::Version;
 pub(super) struct LastLine {
     name: Option<PackageName>,
     format: Option<Arc<str>>,
-    requirements: Remembered<Shared<Requirement>>,
-    classes: Remembered<Shared<IndexedClass>>,
+    requirements: Memo<Shared<Requirement>>,
+    classes: Memo<Shared<IndexedClass>>,
     /// Requirements whose number is not known yet. It is kept for its capacity.
     buffer: Vec<Requirement>,
 }
 
 /// A value and the text that it was read from.
 #[derive(Debug, Default)]
-struct Remembered<T> {
+struct Memo<T> {
     text: String,
     value: T,
 }
 
-impl<T: Clone> Remembered<T> {
+impl<T: Clone> Memo<T> {
     /// The value at the beginning of a text, shared if it repeats the last one. A value ends with the bracket
     /// that closes its first one, so that a text that begins with the text of a value begins with the value.
     fn value<'line>(
@@ -59,21 +60,18 @@ impl<T: Clone> Remembered<T> {
 }
 
 /// The record of a line, or `None` if the line has another form or an error.
-pub(super) fn read(reader: &mut IndexReader, line: &str) -> Option<IndexRecord> {
-    let mut last = std::mem::take(&mut reader.last);
-    let record = read_with(reader, &mut last, line);
-    reader.last = last;
-    record
-}
-
-fn read_with(reader: &mut IndexReader, last: &mut LastLine, line: &str) -> Option<IndexRecord> {
+pub(super) fn read(
+    interner: &mut Interner,
+    last: &mut LastLine,
+    line: &str,
+) -> Option<IndexRecord> {
     let rest = &mut Cursor(line);
     rest.skip(r#"{"name":"#)?;
     rest.space();
     let text = rest.word()?;
     let name = match &last.name {
         Some(name) if name.as_str() == text => name.clone(),
-        _ => reader.package(text).ok()?,
+        _ => interner.package(text).ok()?,
     };
     last.name = Some(name.clone());
     rest.key(r#""version":"#)?;
@@ -88,14 +86,14 @@ fn read_with(reader: &mut IndexReader, last: &mut LastLine, line: &str) -> Optio
     }
     if rest.key(r#""require":"#).is_some() {
         let buffer = &mut last.buffer;
-        let read = |rest: &mut Cursor<'_>| requirements(reader, rest, buffer);
+        let read = |rest: &mut Cursor<'_>| requirements(interner, rest, buffer);
         record.requirements = last.requirements.value(rest, read)?;
     }
     if rest.key(r#""classes":"#).is_some() {
-        let read = |rest: &mut Cursor<'_>| classes(reader, rest, false).map(Shared::from);
+        let read = |rest: &mut Cursor<'_>| classes(interner, rest, false).map(Shared::from);
         let mut all = last.classes.value(rest, read)?;
         if rest.key(r#""internal":"#).is_some() {
-            let internal = classes(reader, rest, true)?;
+            let internal = classes(interner, rest, true)?;
             all.change(|all| all.extend(internal));
             sort(&mut all).ok()?;
         }
@@ -221,7 +219,7 @@ const LIST: [&str; 2] = ["[", "]"];
 const OBJECT: [&str; 2] = ["{", "}"];
 
 fn requirements(
-    reader: &mut IndexReader,
+    interner: &mut Interner,
     rest: &mut Cursor<'_>,
     buffer: &mut Vec<Requirement>,
 ) -> Option<Shared<Requirement>> {
@@ -232,10 +230,10 @@ fn requirements(
         if !is_object {
             rest.skip("[")?;
         }
-        let package = reader.package(rest.word()?).ok()?;
+        let package = interner.package(rest.word()?).ok()?;
         rest.skip(if is_object { ":" } else { "," })?;
         rest.space();
-        let spec = reader.spec(rest.text()?).ok()?;
+        let spec = interner.spec(rest.text()?).ok()?;
         if !is_object {
             rest.skip("]")?;
         }
@@ -245,31 +243,31 @@ fn requirements(
             location: None,
         })
     })?;
-    let is_right = buffer.len() <= reader.limits.requirements
+    let is_right = buffer.len() <= interner.limits.requirements
         && first_repeated(buffer, |requirement| &requirement.package).is_none();
     is_right.then(|| buffer.drain(..).collect())
 }
 
 fn classes(
-    reader: &mut IndexReader,
+    interner: &mut Interner,
     rest: &mut Cursor<'_>,
     internal: bool,
 ) -> Option<Vec<IndexedClass>> {
     let mut all = rest.list(OBJECT, |rest| {
-        let name = reader.class(rest.word()?).ok()?;
+        let name = interner.class(rest.word()?).ok()?;
         rest.skip(":")?;
         rest.space();
         rest.skip("{")?;
         let (mut extends, mut uses) = (Vec::new(), Vec::new());
         if rest.skip("\"extends\":").is_some() {
             rest.space();
-            extends = class_names(reader, rest)?;
+            extends = class_names(interner, rest)?;
             if rest.key("\"uses\":").is_some() {
-                uses = class_names(reader, rest)?;
+                uses = class_names(interner, rest)?;
             }
         } else if rest.skip("\"uses\":").is_some() {
             rest.space();
-            uses = class_names(reader, rest)?;
+            uses = class_names(interner, rest)?;
         }
         rest.skip("}")?;
         Some(IndexedClass {
@@ -283,8 +281,8 @@ fn classes(
     Some(all)
 }
 
-fn class_names(reader: &mut IndexReader, rest: &mut Cursor<'_>) -> Option<Vec<ClassName>> {
-    let names = rest.list(LIST, |rest| reader.class(rest.word()?).ok())?;
+fn class_names(interner: &mut Interner, rest: &mut Cursor<'_>) -> Option<Vec<ClassName>> {
+    let names = rest.list(LIST, |rest| interner.class(rest.word()?).ok())?;
     first_repeated(&names, |name| name)
         .is_none()
         .then_some(names)
@@ -292,6 +290,7 @@ fn class_names(reader: &mut IndexReader, rest: &mut Cursor<'_>) -> Option<Vec<Cl
 
 #[cfg(test)]
 mod tests {
+    use super::super::{IndexReader, json};
     use super::*;
     use crate::diagnostic::{Location, SourceText};
     use crate::read_options::Limits;
@@ -308,11 +307,9 @@ mod tests {
         r#"{"name":"a.B","version":"1.0.3","published":"2026-02-28T23:59:59.123456789+02:00"}"#,
     ];
 
-    fn read_json(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {
+    fn read_json(interner: &mut Interner, line: &str) -> Result<IndexRecord, String> {
         let locate = |span| Location::new(&SourceText::new("a line", line), span);
-        reader
-            .read_json(line, &locate)
-            .map_err(|error| error.to_string())
+        json::read(interner, line, &locate).map_err(|error| error.to_string())
     }
 
     fn read_line(reader: &mut IndexReader, line: &str) -> Result<IndexRecord, String> {
@@ -324,18 +321,20 @@ mod tests {
 
     #[test]
     fn written_lines_take_the_fast_path() {
-        let mut reader = IndexReader::new(Limits::default());
+        let mut interner = Interner::new(Limits::default());
+        let mut last = LastLine::default();
         for line in LINES.iter().chain(LINES) {
-            let record = read(&mut reader, line).expect("the line has the usual form");
-            assert_eq!(Ok(&record), read_json(&mut reader, line).as_ref());
-            assert_eq!(read(&mut reader, &record.to_line()), Some(record));
+            let record = read(&mut interner, &mut last, line).expect("the line has the usual form");
+            assert_eq!(Ok(&record), read_json(&mut interner, line).as_ref());
+            let again = read(&mut interner, &mut last, &record.to_line());
+            assert_eq!(again, Some(record));
         }
     }
 
     #[test]
     fn both_readers_agree_on_every_changed_line() {
         let mut reader = IndexReader::new(Limits::default());
-        let mut plain = IndexReader::new(Limits::default());
+        let mut plain = Interner::new(Limits::default());
         let bytes = br#"",\:{}[]0a 1T"#.map(|byte| (byte as char).to_string());
         let replacements = (bytes.iter().map(String::as_str)).chain(["", "\u{1}", "ä"]);
         let replacements: Vec<&str> = replacements.collect();
@@ -373,7 +372,7 @@ mod tests {
             r#"{"name":"a.B","version":"1.0.0","sha256":"00"}"#,
             r#"{"name":"a.B","version":"1.0.0"}}"#,
         ] {
-            let expected = read_json(&mut IndexReader::new(limits.clone()), wrong);
+            let expected = read_json(&mut Interner::new(limits.clone()), wrong);
             assert!(expected.is_err(), "{wrong}");
             assert_eq!(read_line(&mut reader, wrong), expected);
         }

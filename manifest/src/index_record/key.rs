@@ -44,7 +44,7 @@ keys! {
     Published = "published",
 }
 
-/// Reads a key; `None` if it is unknown.
+/// The seed of a key; its value is `None` if the key is unknown.
 pub(super) struct KeySeed;
 
 impl<'de> DeserializeSeed<'de> for KeySeed {
@@ -71,9 +71,9 @@ impl Visitor<'_> for KeySeed {
 
 /// The set of keys that were read.
 #[derive(Default)]
-pub(super) struct Seen(u16);
+pub(super) struct SeenKeys(u16);
 
-impl Seen {
+impl SeenKeys {
     /// Adds a key. A duplicate is an error.
     #[inline]
     pub(super) fn insert<E: serde::de::Error>(&mut self, key: Key) -> Result<(), E> {

@@ -1,4 +1,4 @@
-//! Index records: what resolution needs to know about a release, without its artifact.
+//! Index records: the metadata of releases that resolution needs, without their artifacts.
 //!
 //! An index has one record per line, as JSON:
 //!
@@ -22,6 +22,8 @@ mod build;
 mod duplicates;
 #[cfg(feature = "json")]
 mod fast_path;
+#[cfg(feature = "json")]
+mod interner;
 #[cfg(feature = "json")]
 mod json;
 #[cfg(feature = "json")]
@@ -53,7 +55,7 @@ use crate::version::Version;
 #[cfg(feature = "json")]
 use key::Key;
 
-/// A release in an index: what resolution needs to know about it.
+/// The metadata of a release that resolution needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRecord {
     /// The package.

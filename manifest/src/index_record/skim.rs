@@ -22,9 +22,9 @@ pub(super) fn package_of_line(line: &[u8]) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(name));
     }
     let mut found = None;
-    let glance = NameSkim { found: &mut found };
+    let visitor = NameVisitor { found: &mut found };
     // Errors after the name are reported when the line is read.
-    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(glance);
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(visitor);
     found
 }
 
@@ -39,11 +39,11 @@ fn written_first(line: &[u8]) -> Option<&str> {
 }
 
 /// Finds the first key `name` of an object, and stops there.
-struct NameSkim<'found, 'line> {
+struct NameVisitor<'found, 'line> {
     found: &'found mut Option<Cow<'line, str>>,
 }
 
-impl<'line> Visitor<'line> for NameSkim<'_, 'line> {
+impl<'line> Visitor<'line> for NameVisitor<'_, 'line> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -121,7 +121,7 @@ impl LockDiff {
 
     /// Returns the differences of `after` from the [salvaged](Lockfile::salvage) releases of a lockfile: the
     /// versions of packages and the digests of releases. If a release may have had several digests, the first
-    /// one is given.
+    /// there is one.
     pub fn from_salvaged(
         before: &BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>,
         after: &Lockfile,
@@ -264,7 +264,7 @@ fn overrides(before: &Lockfile, after: &Lockfile) -> Vec<OverrideChange> {
         .collect()
 }
 
-/// The requirements that are bound to another version, but for those on packages that `moved`.
+/// The requirements that are bound to another version, except for requirements on packages that `moved`.
 fn bindings(
     before: &Lockfile,
     after: &Lockfile,

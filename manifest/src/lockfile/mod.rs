@@ -110,7 +110,7 @@ impl Lockfile {
     }
 
     /// Returns the releases in a lockfile that cannot be read, for example one with merge conflict markers:
-    /// those of both sides, with all digests that may belong to each. Never fails; lines that make no sense
+    /// the releases of both sides, with all digests that may belong to each. Never fails; lines that make no sense
     /// are skipped, and nothing is read of a file that is too large.
     pub fn salvage(
         bytes: &[u8],

@@ -172,7 +172,7 @@ fn pin_object(
     let value = quoting.text(&version.to_string());
     match &object.version {
         VersionPin::Exact(pinned) if pinned == version => {}
-        // The type says a version that is gone.
+        // The type names a version that no longer exists.
         VersionPin::Exact(_) if header.has_inline_version => {
             let at = object
                 .package

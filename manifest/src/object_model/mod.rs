@@ -147,7 +147,7 @@ impl ObjectModel {
         read::read(name, bytes, limits)
     }
 
-    /// The objects in the order of the document. An object comes before those nested in it.
+    /// The objects in the order of the document. An object comes before the objects nested in it.
     pub fn objects(&self) -> &[ModelObject] {
         &self.objects
     }

@@ -80,7 +80,7 @@ mod tests {
     use crate::class_file::read_class_file;
     use crate::read_options::ReadOptions;
 
-    /// The cycles of classes `A`, `B` and so on, each given by its parents.
+    /// The cycles of classes `A`, `B` and so on, each with its parents.
     fn cycles(extended: &[&str]) -> Vec<String> {
         let names = 'A'..;
         let documents = names.zip(extended).map(|(name, extended)| {

@@ -228,7 +228,7 @@ impl Package {
         by_file
     }
 
-    /// Whether other packages can see a class of this one. They see those that the manifest lists.
+    /// Whether other packages can see a class of this one. They see the classes that the manifest lists.
     pub fn exports(&self, class: &ClassName) -> bool {
         self.manifest.format.is_heat_hot()
             || self

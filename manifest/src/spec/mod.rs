@@ -88,7 +88,7 @@ impl Spec {
         })))
     }
 
-    /// The spec of a requirement that names none: `0`, which is any `0.x` version.
+    /// The spec of a requirement without one: `0`, which is any `0.x` version.
     pub fn unspecified() -> Self {
         static UNSPECIFIED: LazyLock<Spec> =
             LazyLock::new(|| Spec::parse(parse::UNSPECIFIED).expect("`0` is a spec"));

@@ -31,9 +31,9 @@ pub(super) const UNSPECIFIED: &str = "0";
 pub struct SpecError {
     /// The text as written.
     pub text: String,
-    /// The reason why it is not one.
+    /// The reason why it is not a spec.
     pub reason: String,
-    /// The spec that was probably meant, if there is one.
+    /// The spec that was probably intended, if there is one.
     pub suggestion: Option<String>,
 }
 
@@ -64,7 +64,7 @@ const OPERATORS: [(&str, Operator); 10] = [
     ("~", Operator::Tilde),
 ];
 
-/// The version in a clause. A missing or starred component is `None`, and so are those after it.
+/// The version in a clause. A missing or starred component is `None`, and so are the components after it.
 struct Operand {
     major: Option<u64>,
     minor: Option<u64>,
@@ -244,7 +244,7 @@ fn matching(operator: Operator, operand: &Operand) -> Result<VersionSet, String>
         operand.prerelease.clone(),
     );
     let (minor, patch) = (target.minor(), target.patch());
-    // The least version above those that share all written components with the target.
+    // The least version above all versions with the written components of the target.
     let end_of_family = if operand.minor.is_none() {
         next_major(major)
     } else if operand.patch.is_none() {
@@ -331,7 +331,7 @@ fn next_minor_above(target: &Version) -> Option<Version> {
     }
 }
 
-/// The spec that was probably meant: the text without a `v`, with commas for spaces, `~=` for `~>`.
+/// The spec that was probably intended: the text without a `v`, with commas for spaces, `~=` for `~>`.
 fn suggestion(text: &str) -> Option<String> {
     let mut candidate = text
         .replace("=>", ">=")

@@ -41,7 +41,7 @@ pub struct VersionError {
     pub text: String,
     /// The reason why it is not one.
     pub reason: String,
-    /// The version that was probably meant.
+    /// The version that was probably intended.
     pub nearest: Option<Version>,
 }
 

@@ -144,7 +144,7 @@ fn plain_archives_are_accepted() {
 }
 
 #[test]
-fn programs_are_told_by_their_mode() {
+fn executable_files_are_recognized_by_their_mode() {
     let file = |mode: u32, host| {
         let entry = sample().attributes(mode << 16);
         let archive = open(with([entry.with(|entry| entry.host = host)])).expect("an archive");

@@ -28,7 +28,7 @@ pub(crate) struct Entry {
     pub(crate) disk: u16,
     pub(crate) offset: Option<u32>,
     pub(crate) packed: Vec<u8>,
-    /// What follows the content: a descriptor, or bytes that are nobody's.
+    /// The bytes after the content: a descriptor, or bytes that belong to no entry.
     pub(crate) after: Vec<u8>,
     pub(crate) has_local: bool,
     pub(crate) has_central: bool,

@@ -1,7 +1,7 @@
-//! What entries may be, be called and hold.
+//! Rules for the kinds, names and contents of entries.
 
 use crate::build::*;
-use crate::{CONTENT, assert_refused, open, sample};
+use crate::{CONTENT, assert_rejected, open, sample};
 
 #[test]
 fn entries_must_be_plain_files_and_folders() {
@@ -19,7 +19,7 @@ fn entries_must_be_plain_files_and_folders() {
     let special = "a device or another special file";
     let bits = "setuid, setgid or sticky bit";
     let both = "but not both";
-    assert_refused([
+    assert_rejected([
         ("a link", mode(0o120_777), "is a symbolic link"),
         (
             "a link from elsewhere",
@@ -86,7 +86,7 @@ fn names_must_stay_as_they_are() {
     let dots = "`.` and `..` are not allowed";
     let same = "are the same on some file systems";
     let as_folder = "is a file, but `";
-    assert_refused([
+    assert_rejected([
         ("empty", named(b""), "it is empty"),
         ("parent", named(b"../x"), dots),
         ("inner parent", named(b"Classes/../x"), dots),
@@ -176,7 +176,7 @@ fn names_must_stay_as_they_are() {
 }
 
 #[test]
-fn contents_must_be_what_the_headers_say() {
+fn contents_must_agree_with_their_headers() {
     let sized = |size: u32| with([sample().both(|header| header.size = size)]);
     let packed = |content: &[u8], packed: Vec<u8>| with([Entry::packed("a", content, 8, packed)]);
     let deflated = deflate(CONTENT);
@@ -184,7 +184,7 @@ fn contents_must_be_what_the_headers_say() {
     // A match of three bytes one byte back, where nothing was written yet.
     let before_start = vec![0x03, 0x02, 0x00];
     let empty_blocks = |count: usize| [b"\0\0\0\xff\xff".repeat(count), vec![3, 0]].concat();
-    assert_refused([
+    assert_rejected([
         (
             "another CRC",
             with([sample().both(|header| header.crc ^= 1)]),

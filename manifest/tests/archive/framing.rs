@@ -1,7 +1,7 @@
-//! What may stand around the entries of an archive: nothing.
+//! No bytes are allowed around the entries of an archive.
 
 use crate::build::*;
-use crate::{assert_refused, sample};
+use crate::{assert_rejected, sample};
 
 #[test]
 fn framing_must_be_plain() {
@@ -22,7 +22,7 @@ fn framing_must_be_plain() {
     let disks = "one part of several";
     let disagree = "the end record and the zip64 end record disagree";
     let misplaced = "is not right before its locator";
-    assert_refused([
+    assert_rejected([
         ("no bytes", Vec::new(), no_end),
         ("text", b"<html>502 Bad Gateway</html>".to_vec(), no_end),
         ("cut short", plain[..plain.len() - 1].to_vec(), no_end),

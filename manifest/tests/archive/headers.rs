@@ -1,7 +1,7 @@
-//! What local headers, central headers and descriptors may say.
+//! Rules for local headers, central headers and descriptors.
 
 use crate::build::*;
-use crate::{CONTENT, assert_refused, sample};
+use crate::{CONTENT, assert_rejected, sample};
 
 #[test]
 fn headers_must_agree() {
@@ -20,7 +20,7 @@ fn headers_must_agree() {
         size,
         ..
     } = sample().central;
-    assert_refused([
+    assert_rejected([
         (
             "name",
             local(|header| header.name[0] = b'r'),
@@ -167,7 +167,7 @@ fn extra_fields_must_be_harmless() {
     };
     let sizes = [CONTENT.len() as u64, deflate(CONTENT).len() as u64];
     let another_name = [&[1, 0, 0, 0, 0][..], b"Classes/Evil.yaml"].concat();
-    assert_refused([
+    assert_rejected([
         ("cut short", extra(vec![0x55, 0x54, 0]), "not well-formed"),
         (
             "too long a length",

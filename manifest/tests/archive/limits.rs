@@ -7,8 +7,8 @@ use crate::build::*;
 use crate::{changed_limits, open, path};
 
 #[test]
-fn what_exceeds_a_limit_is_refused() {
-    let refused = |bytes: Vec<u8>, change: fn(&mut Limits), expected: &str| {
+fn archives_above_a_limit_are_rejected() {
+    let rejected = |bytes: Vec<u8>, change: fn(&mut Limits), expected: &str| {
         let limits = changed_limits(change);
         let error = Archive::open("x", bytes, &limits).expect_err(expected);
         assert_eq!(error.code, Code::Limit, "{error}");
@@ -22,23 +22,23 @@ fn what_exceeds_a_limit_is_refused() {
     };
     let zeros = |size: usize| with([Entry::deflated("z", &vec![0; size])]);
     let ten = || with((0..9).map(|number| Entry::stored(number.to_string(), &[b'x'; 100])));
-    refused(
+    rejected(
         ten(),
         |limits| limits.archive_bytes = 1000,
         "1000 bytes in an archive",
     );
-    refused(
+    rejected(
         ten(),
         |limits| limits.archive_entries = 9,
         "9 entries in an archive",
     );
-    refused(claiming(1 << 40), |_| (), "10000 entries in an archive");
-    refused(
+    rejected(claiming(1 << 40), |_| (), "10000 entries in an archive");
+    rejected(
         ten(),
         |limits| limits.unpacked_bytes = 900,
         "900 bytes in the files",
     );
-    refused(zeros(2 << 20), |_| (), "100 times the size of the archive");
+    rejected(zeros(2 << 20), |_| (), "100 times the size of the archive");
 
     assert!(
         Archive::open(
@@ -72,43 +72,43 @@ fn what_exceeds_a_limit_is_refused() {
 fn archives_are_written_from_what_can_be_read() {
     let limits = Limits::default();
     let file = |name: &str| (path(name), false, b"x".to_vec());
-    let refused = |files: Vec<_>, limits: &Limits, expected: &str| {
+    let rejected = |files: Vec<_>, limits: &Limits, expected: &str| {
         let error = write_archive(files, limits).expect_err(expected);
         assert!(error.message.contains(expected), "{error}");
     };
-    refused(vec![], &limits, "the archive has no entries");
-    refused(vec![file("a"), file("a")], &limits, "`a` appears twice");
-    refused(
+    rejected(vec![], &limits, "the archive has no entries");
+    rejected(vec![file("a"), file("a")], &limits, "`a` appears twice");
+    rejected(
         vec![file("b"), file("a"), file("B")],
         &limits,
         "are the same on some file systems",
     );
-    refused(
+    rejected(
         vec![file("a/b"), file("A/c")],
         &limits,
         "the folders of `a/b` and `A/c`",
     );
-    refused(
+    rejected(
         vec![file("a/b"), file("a")],
         &limits,
         "`a` is a file, but `a/b` needs it",
     );
     let few = changed_limits(|limits| limits.archive_entries = 1);
-    refused(vec![file("a"), file("b")], &few, "limit of 1 entries");
+    rejected(vec![file("a"), file("b")], &few, "limit of 1 entries");
     let small = changed_limits(|limits| limits.unpacked_bytes = 1);
-    refused(
+    rejected(
         vec![file("a"), file("b")],
         &small,
         "limit of 1 bytes in the files",
     );
     let small = changed_limits(|limits| limits.archive_bytes = 100);
-    refused(
+    rejected(
         vec![file("a"), file("b")],
         &small,
         "limit of 100 bytes in an archive",
     );
     let zeros = (path("z"), false, vec![0; 2 << 20]);
-    refused(vec![zeros], &limits, "100 times the size of the archive");
+    rejected(vec![zeros], &limits, "100 times the size of the archive");
 }
 
 #[test]

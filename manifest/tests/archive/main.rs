@@ -1,4 +1,4 @@
-//! Archives: what is refused and why, what is accepted, and what other readers make of it.
+//! Archives: what is rejected and why, what is accepted, and what other readers make of it.
 
 mod accepted;
 mod build;
@@ -16,8 +16,8 @@ fn open(bytes: Vec<u8>) -> Result<Archive, Diagnostic> {
     Archive::open("test.zip", bytes, &Limits::default())
 }
 
-/// Checks that each archive is refused, with a message that says so.
-fn assert_refused(cases: impl IntoIterator<Item = (&'static str, Vec<u8>, &'static str)>) {
+/// Checks that each archive is rejected, with a message that says so.
+fn assert_rejected(cases: impl IntoIterator<Item = (&'static str, Vec<u8>, &'static str)>) {
     for (what, bytes, expected) in cases {
         match open(bytes) {
             Ok(_) => panic!("{what}: accepted"),

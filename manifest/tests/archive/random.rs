@@ -65,11 +65,11 @@ proptest! {
     #[test]
     fn written_archives_hold_their_files(files in files()) {
         let limits = changed_limits(|limits| limits.unpacked_ratio = 2000);
-        let given = files.iter().map(|(name, (executable, content))| {
+        let arguments = files.iter().map(|(name, (executable, content))| {
             (path(name), *executable, content.clone())
         });
-        let bytes = write_archive(given.clone(), &limits).expect("an archive");
-        prop_assert!(bytes == write_archive(given.rev(), &limits).expect("an archive"));
+        let bytes = write_archive(arguments.clone(), &limits).expect("an archive");
+        prop_assert!(bytes == write_archive(arguments.rev(), &limits).expect("an archive"));
         let archive = Archive::open("x", bytes, &limits).expect("an archive");
         assert_same_as_zip_crate(&archive);
         let read: BTreeMap<String, (bool, Vec<u8>)> = archive
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_archives_are_refused_or_read_alike(
+    fn changed_archives_are_rejected_or_read_alike(
         which in any::<prop::sample::Index>(),
         changes in changes(),
     ) {

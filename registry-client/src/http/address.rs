@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use pkgres_manifest::diagnostic::Escaped;
 use url::{Host, Url};
 
-use super::credentials::{Credential, Secret};
+use super::credential::{Credential, Secret};
 
 /// The base address of a registry. Credentials in it are kept apart and never shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is not the address of a registry: {reason}", Escaped::shortened(.shown))]
 pub struct AddressError {
-    /// The text without what may be a password.
+    /// The text without a possible password.
     shown: String,
-    /// What is wrong with it.
+    /// The reason why it is none.
     reason: String,
 }
 

@@ -9,12 +9,12 @@ use crate::protocol::Config;
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::answer::Reply;
 use super::error::{AttemptError, ErrorKind};
-use super::transport::Request;
+use super::request::Request;
+use super::response::Reply;
 
-/// The limit of an answer, in bytes.
-const MAX_ANSWER_BYTES: u64 = 4 << 20;
+/// The limit of a response, in bytes.
+const MAX_RESPONSE_BYTES: u64 = 4 << 20;
 
 /// Whether a published release is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Published {
     Same,
 }
 
-/// The answer of a registry to a published release.
+/// The response of a registry to a published release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Publication {
@@ -40,10 +40,10 @@ pub struct Publication {
 const MAX_WARNINGS: usize = 10;
 
 impl Publication {
-    /// Reads an answer. Older registries send no warnings.
+    /// Reads a response. Older registries send no warnings.
     fn read(published: Published, body: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
-        struct Answer {
+        struct PublishResponse {
             #[serde(default)]
             warnings: Vec<Warning>,
         }
@@ -51,11 +51,11 @@ impl Publication {
         struct Warning {
             detail: String,
         }
-        // The status says that it is published: a body that cannot be read does not undo it.
-        let answer = serde_json::from_slice(body).unwrap_or(Answer {
+        // The status reports the publication, even if the body cannot be read.
+        let response = serde_json::from_slice(body).unwrap_or(PublishResponse {
             warnings: Vec::new(),
         });
-        let details = answer.warnings.into_iter().map(|warning| warning.detail);
+        let details = response.warnings.into_iter().map(|warning| warning.detail);
         Self {
             published,
             warnings: details.take(MAX_WARNINGS).collect(),
@@ -68,7 +68,7 @@ impl HttpRegistry {
     ///
     /// # Errors
     ///
-    /// The registry refuses the release, or cannot be reached.
+    /// The registry rejects the release, or cannot be reached.
     pub fn publish(
         &self,
         name: &PackageName,
@@ -79,7 +79,7 @@ impl HttpRegistry {
         let config = self.config()?;
         if archive.len() as u64 > config.limits.archive_bytes {
             let limit = config.limits.archive_bytes;
-            return Err(self.refused(&format!(
+            return Err(self.rejected(&format!(
                 "it accepts archives of at most {limit} bytes; this one has {}",
                 archive.len()
             )));
@@ -96,12 +96,12 @@ impl HttpRegistry {
             ..self.request(&config, Method::PUT, &path, body)?
         };
         self.call(&request, |reply| match reply {
-            Reply::Found { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
-            Reply::Found {
+            Reply::Body { is_new: true, body } => Ok(Publication::read(Published::New, &body)),
+            Reply::Body {
                 is_new: false,
                 body,
             } => Ok(Publication::read(Published::Same, &body)),
-            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+            Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
     }
 
@@ -133,23 +133,23 @@ impl HttpRegistry {
         let path = format!("packages/{name}/versions/{}/yank", encoded(version));
         let request = self.request(&config, method, &path, body)?;
         self.call(&request, |reply| match reply {
-            Reply::Found { .. } => Ok(()),
-            Reply::Unchanged | Reply::Absent => Err(no_answer()),
+            Reply::Body { .. } => Ok(()),
+            Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
         })
     }
 
     /// The owner of the token, if the registry reports it.
     pub fn whoami(&self) -> Result<Option<String>, RegistryError> {
         #[derive(serde::Deserialize)]
-        struct Answer {
+        struct WhoamiResponse {
             owner: Option<String>,
         }
         let config = self.config()?;
         let request = self.request(&config, Method::GET, "whoami", None)?;
         self.call(&request, |reply| {
-            let answer: Answer = serde_json::from_slice(&reply.body()?)
+            let response: WhoamiResponse = serde_json::from_slice(&reply.body()?)
                 .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))?;
-            Ok(answer.owner)
+            Ok(response.owner)
         })
     }
 
@@ -162,14 +162,14 @@ impl HttpRegistry {
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.refused("it is a mirror, and does not accept releases"));
+            return Err(self.rejected("it is a mirror, and does not accept releases"));
         };
         Ok(Request {
             method,
             url: self.url(&format!("{api}{path}"))?,
-            at_hand: None,
+            cached: None,
             body,
-            limit: MAX_ANSWER_BYTES,
+            limit: MAX_RESPONSE_BYTES,
             newest: false,
         })
     }
@@ -184,11 +184,11 @@ impl HttpRegistry {
     }
 }
 
-fn no_answer() -> AttemptError {
+fn unexpected_status() -> AttemptError {
     AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 
-/// A version as a part of a path: the `+` of build metadata stands for a space in some servers.
+/// A version as a part of a path: some servers read the `+` of build metadata as a space.
 fn encoded(version: &Version) -> String {
     version.to_string().replace('+', "%2B")
 }

@@ -1,7 +1,7 @@
 //! Fetching index documents and all that they require in one request.
 //!
-//! Documents are read by other threads while the rest of the answer arrives, but nothing is taken over before the
-//! whole answer was verified.
+//! Documents are read by other threads while the rest of the response arrives, but nothing is taken over before the
+//! whole response was verified.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use crate::protocol::{
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::answer::Reader;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
+use super::request::Request;
+use super::response::Reader;
 use super::session::Session;
-use super::transport::Request;
-use super::trust::{Belonging, Distrust};
+use super::trust::{InclusionVerifier, TrustError};
 
-/// The limit of the answer to a batch request, in bytes.
+/// The limit of the response to a batch request, in bytes.
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 
-/// The answer to a batch request.
-struct Answer {
+/// The response to a batch request.
+struct BatchResponse {
     parts: Vec<Part>,
     serial: u64,
     snapshot: Option<SignedSnapshot>,
 }
 
-/// The answer for a package, or for several.
+/// The response for a package, or for several.
 enum Part {
     Changed {
         name: PackageName,
@@ -82,9 +82,9 @@ impl HttpRegistry {
                     batch.names.insert(name, digest);
                 }
             }
-            let answer = self.ask_batch(session, address, &batch)?;
+            let response = self.send_batch(session, address, &batch)?;
             let before = wanted.len();
-            let truncated = self.take_answer(session, &batch, answer)?;
+            let truncated = self.apply_response(session, &batch, response)?;
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
@@ -96,17 +96,17 @@ impl HttpRegistry {
         Ok(())
     }
 
-    /// Sends a request and verifies the answer.
-    fn ask_batch(
+    /// Sends a request and verifies the response.
+    fn send_batch(
         &self,
         session: &mut Session,
         address: &str,
         batch: &BatchRequest,
-    ) -> Result<Verified, RegistryError> {
+    ) -> Result<VerifiedResponse, RegistryError> {
         let request = Request {
             method: Method::POST,
             url: self.url(address)?,
-            at_hand: None,
+            cached: None,
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
             limit: MAX_BATCH_BYTES,
             newest: false,
@@ -114,56 +114,56 @@ impl HttpRegistry {
         let threads = self.transport.options.threads.get();
         let mut reader = session.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
-            let begin = || Arriving::new(queue);
-            let answer = self
+            let begin = || BatchReader::new(queue);
+            let response = self
                 .transport
                 .wait(self.transport.stream(&request, begin))?;
-            self.check_answer(session, answer)
+            self.verify_response(session, response)
         })
     }
 
-    /// Verifies a whole answer.
-    fn check_answer(
+    /// Verifies a whole response.
+    fn verify_response(
         &self,
         session: &mut Session,
-        answer: Answer,
-    ) -> Result<Verified, RegistryError> {
-        let Answer {
+        response: BatchResponse,
+    ) -> Result<VerifiedResponse, RegistryError> {
+        let BatchResponse {
             parts,
             serial,
             snapshot,
-        } = answer;
+        } = response;
         let snapshot = self.verify_state(session, snapshot.as_ref(), Some(serial))?;
         if let Some(snapshot) = &snapshot {
             check_parts(snapshot, &parts)
                 .map_err(|distrust| distrust.to_diagnostic(&self.transport.name))?;
         }
-        Ok(Verified {
+        Ok(VerifiedResponse {
             parts,
             serial,
             root: snapshot.map(|snapshot| snapshot.root),
         })
     }
 
-    /// Takes over a verified answer. Returns the names that the registry left out for lack of room.
-    fn take_answer(
+    /// Stores a verified response. Returns the names that the registry left out because of a limit.
+    fn apply_response(
         &self,
         session: &mut Session,
         batch: &BatchRequest,
-        answer: Verified,
+        response: VerifiedResponse,
     ) -> Result<Vec<PackageName>, RegistryError> {
-        let Verified {
+        let VerifiedResponse {
             parts,
             serial,
             root,
-        } = answer;
+        } = response;
         (session.serial, session.root) = (serial, root);
         let mut truncated = Vec::new();
-        let mut answered = Vec::new();
+        let mut received = Vec::new();
         for part in parts {
             match part {
                 Part::Changed { name, document, .. } => {
-                    answered.push(name.clone());
+                    received.push(name.clone());
                     session.set(name, Some(document), serial);
                 }
                 Part::Unchanged { name, sha256, .. } => {
@@ -175,7 +175,7 @@ impl HttpRegistry {
                     if let Some(entry) = session.entries.get_mut(&name) {
                         (entry.is_fresh, entry.serial) = (true, serial);
                     }
-                    answered.push(name);
+                    received.push(name);
                 }
                 Part::Absent { name, .. } => session.set(name, None, serial),
                 Part::Truncated { names } => truncated.extend(names),
@@ -184,13 +184,13 @@ impl HttpRegistry {
         // A required package that is neither answered nor left out does not exist. A registry that signs has
         // to prove that.
         let left_out: BTreeSet<&PackageName> = truncated.iter().collect();
-        for name in &answered {
+        for name in &received {
             for required in session.required_by(name).iter() {
                 if session.is_fresh(required) || left_out.contains(required) {
                     continue;
                 }
                 if root.is_some() {
-                    let distrust = Distrust::AbsenceNotProved(required.clone());
+                    let distrust = TrustError::AbsenceNotProved(required.clone());
                     return Err(distrust.to_diagnostic(&self.transport.name).into());
                 }
                 session.set(required.clone(), None, serial);
@@ -200,15 +200,15 @@ impl HttpRegistry {
     }
 }
 
-/// An answer that was verified as a whole.
-struct Verified {
+/// A response that was verified as a whole.
+struct VerifiedResponse {
     parts: Vec<Part>,
     serial: u64,
     root: Option<Digest>,
 }
 
-fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
-    let mut belonging = Belonging::new(snapshot);
+fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), TrustError> {
+    let mut belonging = InclusionVerifier::new(snapshot);
     for part in parts {
         match part {
             Part::Changed {
@@ -228,16 +228,16 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The answer to a batch request while it arrives. Its documents have the announced digests and are read at once;
+/// The response to a batch request while it arrives. Its documents have the announced digests and are read at once;
 /// whether they belong to the signed state is verified at the end.
-struct Arriving<'queue> {
+struct BatchReader<'queue> {
     queue: &'queue ReadingQueue,
     decoder: FrameDecoder,
     parts: Vec<Part>,
     end: Option<(u64, Option<SignedSnapshot>)>,
 }
 
-impl<'queue> Arriving<'queue> {
+impl<'queue> BatchReader<'queue> {
     fn new(queue: &'queue ReadingQueue) -> Self {
         let limits = FrameLimits {
             document_bytes: MAX_DOCUMENT_BYTES,
@@ -252,8 +252,8 @@ impl<'queue> Arriving<'queue> {
     }
 }
 
-impl Reader for Arriving<'_> {
-    type Output = Answer;
+impl Reader for BatchReader<'_> {
+    type Output = BatchResponse;
 
     fn take(&mut self, piece: Bytes) -> Result<(), AttemptError> {
         self.decoder.push(piece);
@@ -301,13 +301,13 @@ impl Reader for Arriving<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Answer, AttemptError> {
+    fn finish(self) -> Result<BatchResponse, AttemptError> {
         self.decoder
             .finish()
             .map_err(|error| attempt_error(&error))?;
         let cut_off = || AttemptError::transient(ErrorKind::Unreachable, "the answer was cut off");
         let (serial, snapshot) = self.end.ok_or_else(cut_off)?;
-        Ok(Answer {
+        Ok(BatchResponse {
             parts: self.parts,
             serial,
             snapshot,

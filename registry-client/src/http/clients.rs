@@ -10,7 +10,7 @@ use super::address::{is_loopback, shown};
 use super::error::{AttemptError, ErrorKind, causes};
 use super::options::HttpOptions;
 
-/// The timeouts for connecting, and for the next piece of an answer.
+/// The timeouts for connecting, and for the next piece of a response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -44,7 +44,7 @@ impl Clients {
 }
 
 fn build(options: &HttpOptions, is_plain: bool, is_local: bool) -> Result<Client, reqwest::Error> {
-    // The first to install a provider decides for the whole program; any will do.
+    // The first to install a provider decides for the whole program; any is sufficient.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .user_agent(concat!("pkgres/", env!("CARGO_PKG_VERSION")))

@@ -10,7 +10,7 @@ use pkgres_manifest::{IndexReader, IndexRecord, Limits, PackageName, RegistryNam
 use crate::protocol::{Digest, IndexDocument};
 
 /// The releases of a package, or why they cannot be read.
-type Records = Result<Vec<IndexRecord>, Box<Diagnostic>>;
+type RecordsResult = Result<Vec<IndexRecord>, Box<Diagnostic>>;
 
 /// Reads the documents of one registry.
 pub(super) struct DocumentReader {
@@ -34,7 +34,7 @@ impl DocumentReader {
         Self::new(self.registry.clone(), self.limits.clone())
     }
 
-    fn read(&mut self, name: &PackageName, bytes: &[u8]) -> Records {
+    fn read(&mut self, name: &PackageName, bytes: &[u8]) -> RecordsResult {
         let shown = format!("registry {}: {name}", self.registry);
         IndexDocument::parse(&shown, bytes, name, &mut self.lines).map_err(Box::new)
     }
@@ -44,11 +44,11 @@ impl DocumentReader {
 pub(super) struct Document {
     pub(super) sha256: Digest,
     pub(super) bytes: Bytes,
-    /// Whether the bytes have the digest: always for bytes from the network, checked on first use for those of
+    /// Whether the bytes have the digest: always for bytes from the network, checked on first use for bytes of
     /// the cache.
     is_whole: OnceLock<bool>,
     /// The releases, once they were read and until they are taken.
-    records: Mutex<Option<Records>>,
+    records: Mutex<Option<RecordsResult>>,
     /// The packages that releases require, sorted.
     requires: OnceLock<Arc<[PackageName]>>,
 }
@@ -82,12 +82,16 @@ impl Document {
     }
 
     /// The releases, or the error in the document.
-    pub(super) fn records(&self, name: &PackageName, reader: &mut DocumentReader) -> Records {
+    pub(super) fn records(&self, name: &PackageName, reader: &mut DocumentReader) -> RecordsResult {
         self.with_records(name, reader, Clone::clone)
     }
 
     /// Takes the releases out. The next call reads them again.
-    pub(super) fn take_records(&self, name: &PackageName, reader: &mut DocumentReader) -> Records {
+    pub(super) fn take_records(
+        &self,
+        name: &PackageName,
+        reader: &mut DocumentReader,
+    ) -> RecordsResult {
         let taken = self.lock().take();
         taken.unwrap_or_else(|| reader.read(name, &self.bytes))
     }
@@ -113,13 +117,13 @@ impl Document {
         &self,
         name: &PackageName,
         reader: &mut DocumentReader,
-        work: impl FnOnce(&Records) -> T,
+        work: impl FnOnce(&RecordsResult) -> T,
     ) -> T {
         let mut records = self.lock();
         work(records.get_or_insert_with(|| reader.read(name, &self.bytes)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Records>> {
+    fn lock(&self) -> MutexGuard<'_, Option<RecordsResult>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,7 +133,7 @@ impl Document {
     }
 }
 
-fn required_by(records: &Records) -> Arc<[PackageName]> {
+fn required_by(records: &RecordsResult) -> Arc<[PackageName]> {
     let mut names: Vec<&PackageName> = records
         .iter()
         .flatten()

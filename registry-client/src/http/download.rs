@@ -10,10 +10,10 @@ use pkgres_manifest::ArtifactDigest;
 use crate::protocol::{Config, Digest};
 use crate::registry::RegistryError;
 
-use super::answer::Reply;
 use super::artifacts::ArtifactCache;
 use super::error::{ErrorKind, RequestError};
-use super::transport::Request;
+use super::request::Request;
+use super::response::Reply;
 use super::{HttpRegistry, mirror};
 
 /// The number of artifacts that are downloaded at once. Each is in memory until its digest was compared.

@@ -1,4 +1,4 @@
-//! Errors of requests: of one attempt, and of a request that failed for good.
+//! Errors of requests: of one attempt, and of all attempts.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::registry::RegistryError;
 /// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
 
-/// Why one attempt failed.
+/// The error of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AttemptError {
     pub(super) kind: ErrorKind,
     pub(super) reason: String,
     /// The registry's code of the error; empty if it sent none.
     pub(super) code: String,
-    /// The time to wait, if the registry says so.
+    /// The delay before the next attempt, if the registry sets one.
     pub(super) retry_after: Option<Duration>,
     /// Whether another attempt may succeed.
     pub(super) is_transient: bool,
@@ -27,14 +27,14 @@ pub(super) struct AttemptError {
 pub(super) enum ErrorKind {
     /// The registry cannot be reached, or has an internal error.
     Unreachable,
-    /// The answer violates the protocol.
+    /// The response violates the protocol.
     Malformed,
     /// The bytes have another digest than announced.
     Digest,
     /// The credential is missing or not sufficient.
     Denied,
-    /// The registry refused the request.
-    Refused,
+    /// The registry rejected the request.
+    Rejected,
     /// The connection would not be encrypted.
     Plain,
 }
@@ -84,7 +84,7 @@ impl RequestError {
             ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
             ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
             ErrorKind::Denied => (Code::Denied, "denies access"),
-            ErrorKind::Refused => (Code::Refused, "refused"),
+            ErrorKind::Rejected => (Code::Rejected, "rejected the request"),
             ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
@@ -99,7 +99,7 @@ impl RequestError {
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
-            ErrorKind::Refused => match error.code.as_str() {
+            ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {
                     finding.hint("a published release cannot change: publish this as another version")
                 }
@@ -114,7 +114,7 @@ impl RequestError {
     }
 }
 
-/// The causes of an error of the HTTP library, whose own message only says that there is one.
+/// The causes of an error of the HTTP library, whose own message names no cause.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut cause = Some(error);

@@ -13,14 +13,14 @@ use crate::registry::RegistryError;
 use super::HttpRegistry;
 use super::document::Document;
 use super::error::{AttemptError, ErrorKind, RequestError};
+use super::request::Request;
 use super::session::Session;
-use super::transport::Request;
 
 /// The limit of an index document, in bytes.
 pub(super) const MAX_DOCUMENT_BYTES: u64 = 64 << 20;
 
 impl HttpRegistry {
-    /// Fetches packages and all that they require, several at once. What a document requires is requested
+    /// Fetches packages and all that they require, several at once. Required packages are requested
     /// as soon as it has arrived.
     pub(super) fn fetch_each(
         &self,
@@ -54,10 +54,10 @@ impl HttpRegistry {
                 && let Some(name) = queue.pop_front()
             {
                 let serial = session.serial;
-                let at_hand = session.document(&name).map(|document| document.sha256);
+                let cached = session.document(&name).map(|document| document.sha256);
                 match names.get(&name) {
                     None => session.set(name, None, serial),
-                    Some(digest) if at_hand == Some(*digest) => {
+                    Some(digest) if cached == Some(*digest) => {
                         if let Some(entry) = session.entries.get_mut(&name) {
                             (entry.is_fresh, entry.serial) = (true, serial);
                         }

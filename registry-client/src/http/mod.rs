@@ -3,7 +3,7 @@
 //! **Problem.** To solve, the index documents of many packages are needed, over a slow network, from a
 //! registry that may be compromised.
 //!
-//! **Idea.** A run first asks what changed since the last one; if nothing did, the cache answers everything
+//! **Idea.** A run first requests the changes since the last one; without any, the cache answers everything
 //! else. Missing documents come with all that they require in one batch request, or, from a mirror of plain
 //! files, in many requests at once. Documents and artifacts are compared with the digest that was announced.
 //! If the registry signs its state, documents are proved to belong to a state (a Merkle tree) that is not older
@@ -12,28 +12,30 @@
 //!
 //! **Cost.** One small request if nothing changed; otherwise one or two more, and the changed documents.
 //!
-//! A registry that cannot be reached, or an answer that is cut off, is an error; never "no such package".
+//! A registry that cannot be reached, or a response that is cut off, is an error; never "no such package".
 //!
 //! The trait [`Registry`] blocks. A runtime for the network lives inside, made when it is first
 //! needed, and works only while a call waits. An [`HttpRegistry`] also works inside of an asynchronous
 //! runtime, but blocks the thread of its caller there: [`drive_async`](fn@crate::drive_async) does not.
 
 mod address;
-mod answer;
 mod api;
 mod artifacts;
 mod batch;
 mod clients;
-mod credentials;
+mod credential;
+mod credential_sources;
 mod document;
 mod download;
 mod error;
-mod known;
+mod lookup;
 mod mirror;
 mod options;
 mod prepared;
 mod redirect;
 mod refresh;
+mod request;
+mod response;
 mod session;
 mod store;
 mod transport;
@@ -53,18 +55,20 @@ use pkgres_resolver::CompiledIndex;
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
-pub use credentials::{Credential, CredentialError, CredentialSources, Secret, TokenFile};
+pub use credential::{Credential, Secret};
+pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
 use crate::threads::{Background, lock};
 
-use answer::Reply;
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, RequestError};
+use request::Request;
+use response::Reply;
 use session::Session;
-use transport::{Request, Transport};
+use transport::Transport;
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;
@@ -165,12 +169,12 @@ impl HttpRegistry {
             })
     }
 
-    fn refused(&self, reason: &str) -> RegistryError {
+    fn rejected(&self, reason: &str) -> RegistryError {
         let message = format!(
-            "the registry `{}` refuses the request: {reason}",
+            "the registry `{}` rejects the request: {reason}",
             self.transport.name
         );
-        Diagnostic::error(Code::Refused, message).into()
+        Diagnostic::error(Code::Rejected, message).into()
     }
 
     async fn fetch_class(

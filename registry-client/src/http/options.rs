@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::protocol::PublicKey;
 
-use super::credentials::CredentialSources;
+use super::credential_sources::CredentialSources;
 
-/// Options of a registry on the network. [`new`](Self::new) has the defaults; set what differs.
+/// Options of a registry on the network. Start from [`new`](Self::new) and change fields.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
@@ -23,7 +23,7 @@ pub struct HttpOptions {
     pub offline: bool,
     /// The sources of credentials.
     pub credentials: CredentialSources,
-    /// Certificates of authorities to trust besides those of the system, as PEM.
+    /// Certificates of authorities to trust in addition to the system, as PEM.
     pub authorities: Vec<Vec<u8>>,
     /// Whether `http://` is allowed for other machines than this one.
     pub allow_plain_http: bool,
@@ -31,7 +31,7 @@ pub struct HttpOptions {
     pub system_proxy: bool,
     /// The key that has to sign the state of the registry. Without it, the first key seen is trusted.
     pub key: Option<PublicKey>,
-    /// How often and how fast to retry.
+    /// The policy for retries.
     pub retry: RetryPolicy,
     /// The number of requests at once.
     pub concurrency: usize,
@@ -39,7 +39,7 @@ pub struct HttpOptions {
     pub threads: NonZeroUsize,
 }
 
-/// How often and how fast to retry.
+/// The policy for retries: their number and delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryPolicy {
@@ -47,7 +47,7 @@ pub struct RetryPolicy {
     pub attempts: usize,
     /// The delay before the second attempt. It doubles from there, with jitter.
     pub first_delay: Duration,
-    /// The longest delay. If the registry asks for more, the request fails.
+    /// The longest delay. If the registry requires more, the request fails.
     pub longest_delay: Duration,
 }
 

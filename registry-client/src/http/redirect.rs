@@ -1,4 +1,4 @@
-//! Which redirects are followed.
+//! Rules for following redirects.
 
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! Finding out what changed since the last run.
+//! Refreshing the cache: what changed since the last run.
 //!
 //! A registry with batch requests lists the changes since a serial, in one small answer. A mirror has a list of all
 //! documents with their digests, which is downloaded only if it changed.
@@ -12,11 +12,11 @@ use crate::protocol::{
 };
 use crate::registry::RegistryError;
 
-use super::answer::Reply;
 use super::error::{AttemptError, ErrorKind};
+use super::request::Request;
+use super::response::Reply;
 use super::session::Session;
-use super::transport::Request;
-use super::trust::{Distrust, accept};
+use super::trust::{TrustError, accept};
 use super::{HttpRegistry, store};
 
 /// The limit of the small documents, in bytes.
@@ -28,7 +28,7 @@ const MAX_CHANGES_BYTES: u64 = 16 << 20;
 /// The limit of a list of names, in bytes.
 const MAX_NAMES_BYTES: u64 = 256 << 20;
 
-/// The number of changes to ask for. If there are more, each document is revalidated by itself.
+/// The number of changes to request. If there are more, each document is revalidated by itself.
 const CHANGES: u64 = 10_000;
 
 /// How long a cached configuration is used, in seconds.
@@ -38,7 +38,7 @@ const CONFIG_SECONDS: i64 = 24 * 60 * 60;
 type NamesOfState = (Vec<NamesLine>, Option<Snapshot>);
 
 impl HttpRegistry {
-    /// The configuration of the registry; asks, once in a run, what changed.
+    /// The configuration of the registry. Once per run, requests the changes.
     pub(super) fn refresh(&self, session: &mut Session) -> Result<Config, RegistryError> {
         let kept = session.config.as_ref().filter(|(_, at)| {
             let age = self.transport.options.now.as_second() - at.as_second();
@@ -81,7 +81,7 @@ impl HttpRegistry {
         Ok(config)
     }
 
-    /// Asks what changed; `None` if the registry has no list of changes any more.
+    /// Requests the changes; `None` if the registry no longer has the list.
     fn refresh_changes(
         &self,
         session: &mut Session,
@@ -136,7 +136,7 @@ impl HttpRegistry {
             None => self.names_of_state(session, config)?,
         };
         let (lines, snapshot) = found.ok_or_else(|| {
-            let distrust = Distrust::NamesNotInState;
+            let distrust = TrustError::NamesNotInState;
             distrust.to_diagnostic(&self.transport.name)
         })?;
         let names: HashMap<PackageName, Digest> = lines
@@ -207,7 +207,7 @@ impl HttpRegistry {
         kept: Option<(Digest, Vec<NamesLine>)>,
     ) -> Result<Vec<NamesLine>, RegistryError> {
         let mut request = Request::get(self.url(&config.names)?, MAX_NAMES_BYTES);
-        request.at_hand = kept.as_ref().map(|(digest, _)| *digest);
+        request.cached = kept.as_ref().map(|(digest, _)| *digest);
         let read = |reply: Reply| match reply {
             Reply::Unchanged => Ok(None),
             reply => {
@@ -241,7 +241,7 @@ impl HttpRegistry {
         serial: Option<u64>,
     ) -> Result<Option<Snapshot>, RegistryError> {
         let options = &self.transport.options;
-        let untrusted = |distrust: Distrust| distrust.to_diagnostic(&self.transport.name);
+        let untrusted = |distrust: TrustError| distrust.to_diagnostic(&self.transport.name);
         let accepted = accept(
             session.seen.as_ref(),
             options.key.as_ref(),
@@ -256,12 +256,12 @@ impl HttpRegistry {
             && documents != snapshot.serial
         {
             let state = snapshot.serial;
-            return Err(untrusted(Distrust::OtherSerial { documents, state }).into());
+            return Err(untrusted(TrustError::OtherSerial { documents, state }).into());
         }
         if session.seen.as_ref() != Some(&seen) {
             if let Some(folder) = &options.state_folder {
                 let path = store::state_path(folder, &self.transport.address);
-                store::write_seen(&path, &seen).map_err(|error| error.to_diagnostic())?;
+                store::write_trusted_state(&path, &seen).map_err(|error| error.to_diagnostic())?;
             }
             session.seen = Some(seen);
         }

@@ -1,4 +1,4 @@
-//! What one run knows of a registry.
+//! Sessions: the known state of a registry in one run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use pkgres_resolver::CompiledIndex;
 use crate::protocol::{Config, Digest};
 
 use super::document::{Document, DocumentReader};
-use super::store::{Header, Kept};
-use super::trust::Seen;
+use super::store::{CacheHeader, CachedData};
+use super::trust::TrustedState;
 
-/// What one run knows of a registry.
+/// The known state of a registry in one run.
 pub(super) struct Session {
     /// Whether the cache of earlier runs was loaded.
     pub(super) is_loaded: bool,
-    /// Whether the registry was asked what changed.
+    /// Whether the changes were requested.
     pub(super) is_refreshed: bool,
     pub(super) config: Option<(Config, jiff::Timestamp)>,
     pub(super) serial: u64,
     pub(super) root: Option<Digest>,
-    pub(super) entries: HashMap<PackageName, Entry>,
+    pub(super) entries: HashMap<PackageName, PackageState>,
     /// The packages that define a class, and the serial at which they did.
     pub(super) classes: BTreeMap<ClassName, (Vec<PackageName>, u64)>,
     /// The digests of all documents, for registries without batch requests.
     pub(super) names: Option<HashMap<PackageName, Digest>>,
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<TrustedState>,
     pub(super) reader: DocumentReader,
     /// The compiled index of the packages that were needed first.
     pub(super) prepared: Prepared,
@@ -40,8 +40,8 @@ pub(super) enum Prepared {
     Done(Arc<CompiledIndex>),
 }
 
-/// What is known of a package.
-pub(super) struct Entry {
+/// The known state of a package.
+pub(super) struct PackageState {
     /// Its document; `None` if the registry does not have the package.
     pub(super) document: Option<Arc<Document>>,
     /// Whether this run confirmed it.
@@ -67,9 +67,9 @@ impl Session {
         }
     }
 
-    /// Takes over the cache of earlier runs.
-    pub(super) fn load(&mut self, kept: Kept) {
-        let Kept {
+    /// Loads the cache of earlier runs.
+    pub(super) fn load(&mut self, kept: CachedData) {
+        let CachedData {
             config,
             config_at,
             serial,
@@ -82,7 +82,7 @@ impl Session {
         self.config = Some((config, config_at));
         self.entries.reserve(documents.len() + absent.len());
         for (name, document, is_current) in documents {
-            let entry = Entry {
+            let entry = PackageState {
                 document: Some(Arc::new(document)),
                 is_fresh: false,
                 serial: if is_current { serial } else { 0 },
@@ -90,7 +90,7 @@ impl Session {
             self.entries.insert(name, entry);
         }
         for name in absent {
-            let entry = Entry {
+            let entry = PackageState {
                 document: None,
                 is_fresh: false,
                 serial,
@@ -102,11 +102,11 @@ impl Session {
         }
     }
 
-    /// The head of the cache for later runs.
-    pub(super) fn header(&self) -> Option<Header> {
+    /// The header of the cache for later runs.
+    pub(super) fn header(&self) -> Option<CacheHeader> {
         let (config, at) = self.config.clone()?;
-        let mut header = Header::new(config, at, self.serial, self.root);
-        let is_current = |entry: &Entry| entry.serial == self.serial;
+        let mut header = CacheHeader::new(config, at, self.serial, self.root);
+        let is_current = |entry: &PackageState| entry.serial == self.serial;
         header.absent = self
             .entries
             .iter()
@@ -127,7 +127,7 @@ impl Session {
         self.entries.get(name).is_some_and(|entry| entry.is_fresh)
     }
 
-    /// Moves on to a newer state in which only some packages changed.
+    /// Advances to a newer state in which only some packages changed.
     pub(super) fn carry_over(&mut self, serial: u64, changed: &BTreeSet<PackageName>) {
         let before = self.serial;
         for (name, entry) in &mut self.entries {
@@ -150,7 +150,7 @@ impl Session {
         if self.is_fresh(&name) {
             return;
         }
-        let entry = Entry {
+        let entry = PackageState {
             document,
             is_fresh: true,
             serial,

@@ -1,4 +1,4 @@
-//! What is kept on disk for a registry: its documents, and its trusted state.
+//! The files of a registry on disk: its documents, and its trusted state.
 //!
 //! The documents are a cache, in one file that is replaced as a whole: the digest of a line of JSON, that line, which
 //! lists the documents, then the documents one after the other. A damaged file counts as absent. The trusted state
@@ -18,13 +18,13 @@ use crate::protocol::{Config, Digest};
 
 use super::address::Address;
 use super::document::Document;
-use super::trust::Seen;
+use super::trust::TrustedState;
 
 /// The format of the file of documents, raised with every change.
 const FORMAT: u32 = 2;
 
 /// The limit of the file of documents, in bytes.
-const MAX_KEPT_BYTES: u64 = 1 << 30;
+const MAX_CACHED_BYTES: u64 = 1 << 30;
 
 /// The limit of the file of a state, in bytes.
 const MAX_STATE_BYTES: u64 = 64 << 10;
@@ -33,8 +33,8 @@ const MAX_STATE_BYTES: u64 = 64 << 10;
 const DOCUMENTS: &str = "documents";
 const NAMES: &str = "names.ndjson";
 
-/// What earlier runs kept of a registry.
-pub(super) struct Kept {
+/// The data of a registry that earlier runs stored.
+pub(super) struct CachedData {
     pub(super) config: Config,
     /// When the config was fetched.
     pub(super) config_at: jiff::Timestamp,
@@ -51,14 +51,14 @@ pub(super) struct Kept {
 
 /// The line of JSON at the start of the file of documents.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Header {
+pub(super) struct CacheHeader {
     format: u32,
     address: String,
     config: Config,
     config_at: jiff::Timestamp,
     serial: u64,
     root: Option<Digest>,
-    documents: Vec<KeptDocument>,
+    documents: Vec<CachedDocument>,
     /// The packages that documents require.
     required: Vec<PackageName>,
     pub(super) absent: Vec<PackageName>,
@@ -67,12 +67,12 @@ pub(super) struct Header {
 
 /// A document in the file.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-struct KeptDocument {
+struct CachedDocument {
     name: PackageName,
     sha256: Digest,
     length: usize,
     is_current: bool,
-    /// What its releases require: positions in `Header::required`.
+    /// The packages that its releases require: positions in `CacheHeader::required`.
     requires: Vec<u32>,
 }
 
@@ -85,9 +85,9 @@ fn file_name(address: &Address) -> String {
     Digest::of(address.as_str().as_bytes()).to_string()
 }
 
-/// Reads what is kept, unless it is damaged. Documents are compared with their digests on use.
-pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
-    let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?);
+/// Reads the stored data, unless it is damaged. Documents are compared with their digests on use.
+pub(super) fn read_cached(folder: &Path, address: &Address) -> Option<CachedData> {
+    let file = bytes::Bytes::from_owner(map_file(&folder.join(DOCUMENTS), MAX_CACHED_BYTES).ok()?);
     let (header, mut start) = read_header(&file)?;
     if header.address != address.as_str() {
         return None;
@@ -106,7 +106,7 @@ pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
         documents.push((document.name, kept, document.is_current));
         start = end;
     }
-    (start == file.len()).then_some(Kept {
+    (start == file.len()).then_some(CachedData {
         config: header.config,
         config_at: header.config_at,
         serial: header.serial,
@@ -119,23 +119,23 @@ pub(super) fn read_kept(folder: &Path, address: &Address) -> Option<Kept> {
 
 /// The header of a file of documents, and the position of the first document. After a crash of the machine the
 /// file may hold anything.
-fn read_header(file: &[u8]) -> Option<(Header, usize)> {
+fn read_header(file: &[u8]) -> Option<(CacheHeader, usize)> {
     let first = memchr::memchr(b'\n', file)?;
     let second = first + 1 + memchr::memchr(b'\n', &file[first + 1..])?;
     let (digest, header) = (&file[..first], &file[first + 1..second]);
     if Digest::of(header).to_string().as_bytes() != digest {
         return None;
     }
-    let header: Header = serde_json::from_slice(header).ok()?;
+    let header: CacheHeader = serde_json::from_slice(header).ok()?;
     (header.format == FORMAT).then_some((header, second + 1))
 }
 
 /// Writes the documents of packages, each with whether it belongs to the state. A cache that cannot be written
 /// is not an error.
-pub(super) fn write_kept(
+pub(super) fn write_cached(
     folder: &Path,
     address: &Address,
-    mut header: Header,
+    mut header: CacheHeader,
     documents: &[(PackageName, Arc<Document>, bool)],
 ) {
     let mut places: HashMap<PackageName, u32> = HashMap::new();
@@ -152,7 +152,7 @@ pub(super) fn write_kept(
             })
         };
         let requires = requires.iter().map(&mut place).collect();
-        header.documents.push(KeptDocument {
+        header.documents.push(CachedDocument {
             name: name.clone(),
             sha256: document.sha256,
             length: document.bytes.len(),
@@ -169,7 +169,7 @@ pub(super) fn write_kept(
     let _ = write_cache_pieces(&RealFileSystem, &folder.join(DOCUMENTS), pieces);
 }
 
-impl Header {
+impl CacheHeader {
     pub(super) fn new(
         config: Config,
         config_at: jiff::Timestamp,
@@ -193,7 +193,7 @@ impl Header {
 
 /// The last list of all documents of a mirror with their digests.
 pub(super) fn read_names(folder: &Path) -> Option<Vec<u8>> {
-    read_file(&folder.join(NAMES), MAX_KEPT_BYTES, Follow::Nothing).ok()
+    read_file(&folder.join(NAMES), MAX_CACHED_BYTES, Follow::Nothing).ok()
 }
 
 /// Writes that list. A cache that cannot be written is not an error.
@@ -207,13 +207,13 @@ pub(super) fn state_path(folder: &Path, address: &Address) -> PathBuf {
 }
 
 /// Reads the trusted state, if there is one.
-pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
+pub(super) fn read_trusted_state(path: &Path) -> Result<Option<TrustedState>, FileError> {
     let bytes = match read_file(path, MAX_STATE_BYTES, Follow::Nothing) {
         Ok(bytes) => bytes,
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error),
     };
-    let seen = serde_json::from_slice(&bytes).map_err(|_| FileError::Refused {
+    let seen = serde_json::from_slice(&bytes).map_err(|_| FileError::Rejected {
         path: path.to_owned(),
         reason: "this is not what was seen of a registry; remove it to begin anew".to_owned(),
     })?;
@@ -222,12 +222,12 @@ pub(super) fn read_seen(path: &Path) -> Result<Option<Seen>, FileError> {
 
 /// Writes the trusted state. A newer one that another run wrote meanwhile stays; a lock makes comparing and
 /// writing one step.
-pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
+pub(super) fn write_trusted_state(path: &Path, seen: &TrustedState) -> Result<(), FileError> {
     if let Some(folder) = path.parent() {
         make_folder(&RealFileSystem, folder)?;
     }
     let _alone = lock_file(&path.with_extension("lock"))?;
-    if let Some(other) = read_seen(path)?
+    if let Some(other) = read_trusted_state(path)?
         && other.registry == seen.registry
         && other.key == seen.key
         && other.serial >= seen.serial
@@ -240,7 +240,7 @@ pub(super) fn write_seen(path: &Path, seen: &Seen) -> Result<(), FileError> {
 
 /// The address, number of documents and size in bytes of what is kept in a folder.
 pub(super) fn summary(folder: &Path) -> Option<(String, usize, u64)> {
-    let file = map_file(&folder.join(DOCUMENTS), MAX_KEPT_BYTES).ok()?;
+    let file = map_file(&folder.join(DOCUMENTS), MAX_CACHED_BYTES).ok()?;
     let (header, _) = read_header(&file)?;
     Some((header.address, header.documents.len(), file.len() as u64))
 }
@@ -254,7 +254,7 @@ mod tests {
     fn an_older_state_does_not_replace_a_newer_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("one");
-        let seen = |serial, key: u8| Seen {
+        let seen = |serial, key: u8| TrustedState {
             registry: "r".to_owned(),
             key: SigningKey::from_bytes(&[key; 32]).public(),
             serial,
@@ -267,17 +267,20 @@ mod tests {
             // Another key in the settings starts anew.
             (seen(2, 8), seen(2, 8)),
         ] {
-            write_seen(&path, &next).expect("it can be written");
-            assert_eq!(read_seen(&path).expect("it can be read"), Some(expected));
+            write_trusted_state(&path, &next).expect("it can be written");
+            assert_eq!(
+                read_trusted_state(&path).expect("it can be read"),
+                Some(expected)
+            );
         }
     }
 
     #[test]
-    fn of_what_several_see_at_once_the_newest_stays() {
+    fn the_newest_of_concurrent_states_is_stored() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("registries").join("one");
         let key = SigningKey::from_bytes(&[7; 32]).public();
-        let seen = |serial| Seen {
+        let seen = |serial| TrustedState {
             registry: "r".to_owned(),
             key,
             serial,
@@ -288,12 +291,13 @@ mod tests {
                 let (path, seen) = (&path, &seen);
                 scope.spawn(move || {
                     for serial in 0..8 {
-                        write_seen(path, &seen(serial * 4 + first)).expect("it can be written");
+                        write_trusted_state(path, &seen(serial * 4 + first))
+                            .expect("it can be written");
                     }
                 });
             }
         });
-        let newest = read_seen(&path).expect("it can be read");
+        let newest = read_trusted_state(&path).expect("it can be read");
         assert_eq!(newest, Some(seen(31)));
     }
 }

@@ -4,61 +4,33 @@
 //! can fail for a reason that is gone the next time. Only this module retries.
 
 use std::future::Future;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
 use reqwest::header;
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Response, StatusCode};
 use url::Url;
 
-use crate::protocol::Digest;
 use crate::registry::RegistryError;
 
 use super::address::{Address, shown};
-use super::answer::{Opened, Reader, Reply, each_piece, judge, read_body};
 use super::clients::Clients;
-use super::credentials::Credential;
+use super::credential::Credential;
 use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::options::HttpOptions;
 use super::redirect::followed;
+use super::request::Request;
+use super::response::{Reader, Reply, ResponseHead, classify, each_piece, read_body};
 
 /// The number of redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
-/// The header that asks for a microversion.
+/// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
 
-/// A request before it is sent.
-#[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) method: Method,
-    pub(super) url: Url,
-    /// The digest of the body in the cache, which need not be sent again.
-    pub(super) at_hand: Option<Digest>,
-    /// A body and its media type.
-    pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
-    /// The limit of the body of the answer, in bytes.
-    pub(super) limit: u64,
-    /// Whether to ask for the newest microversion of the API, not the oldest.
-    pub(super) newest: bool,
-}
-
-impl Request {
-    pub(super) fn get(url: Url, limit: u64) -> Self {
-        Self {
-            method: Method::GET,
-            url,
-            at_hand: None,
-            body: None,
-            limit,
-            newest: false,
-        }
-    }
-}
-
-/// Sends requests to one registry.
+/// The sender of requests to one registry.
 pub(super) struct Transport {
     pub(super) name: RegistryName,
     pub(super) address: Address,
@@ -132,20 +104,20 @@ impl Transport {
     /// Looks up the credential, once.
     fn prepare(&self) -> Result<(), RegistryError> {
         if self.credential.get().is_none() {
-            let found = self.options.credentials.find(&self.address);
-            let found = found.map_err(|error| {
+            let credential = self.options.credentials.find(&self.address);
+            let credential = credential.map_err(|error| {
                 let error = pkgres_manifest::diagnostic::Diagnostic::error(
                     pkgres_manifest::diagnostic::Code::Denied,
                     error.to_string(),
                 );
                 RegistryError::from(error)
             })?;
-            let _ = self.credential.set(found);
+            let _ = self.credential.set(credential);
         }
         Ok(())
     }
 
-    /// Sends a request until an attempt succeeds or retrying is pointless. `check` reads the answer, as part
+    /// Sends a request until an attempt succeeds or retrying is pointless. `check` reads the response, as part
     /// of the attempt.
     pub(super) async fn send<T>(
         &self,
@@ -154,12 +126,12 @@ impl Transport {
     ) -> Result<T, RequestError> {
         let attempt = || async {
             let reply = match self.open(request).await? {
-                Opened::Body { response, is_new } => Reply::Found {
+                ResponseHead::Body { response, is_new } => Reply::Body {
                     body: read_body(response, request.limit).await?,
                     is_new,
                 },
-                Opened::Unchanged => Reply::Unchanged,
-                Opened::Absent => Reply::Absent,
+                ResponseHead::Unchanged => Reply::Unchanged,
+                ResponseHead::Absent => Reply::Absent,
             };
             check(reply)
         };
@@ -174,9 +146,11 @@ impl Transport {
     ) -> Result<R::Output, RequestError> {
         let attempt = || async {
             let response = match self.open(request).await? {
-                Opened::Body { response, .. } => response,
-                Opened::Unchanged => return Err(Reply::Unchanged.body().expect_err("no body")),
-                Opened::Absent => return Err(Reply::Absent.body().expect_err("no body")),
+                ResponseHead::Body { response, .. } => response,
+                ResponseHead::Unchanged => {
+                    return Err(Reply::Unchanged.body().expect_err("no body"));
+                }
+                ResponseHead::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
             let mut reader = begin();
             each_piece(response, request.limit, |piece| reader.take(piece)).await?;
@@ -185,7 +159,7 @@ impl Transport {
         self.retry(request, attempt).await
     }
 
-    /// Attempts until one succeeds or retrying is pointless.
+    /// Repeats an attempt until it succeeds or retrying is pointless.
     async fn retry<T, F: Future<Output = Result<T, AttemptError>>>(
         &self,
         request: &Request,
@@ -209,16 +183,16 @@ impl Transport {
                 error.is_transient
                     && error
                         .retry_after
-                        .is_none_or(|asked| asked <= policy.longest_delay)
+                        .is_none_or(|delay| delay <= policy.longest_delay)
             })
             .adjust(|error: &AttemptError, planned| match error.retry_after {
-                Some(asked) => planned.map(|planned| planned.max(asked)),
+                Some(delay) => planned.map(|planned| planned.max(delay)),
                 None => planned,
             })
             .await;
         outcome.map_err(|mut error| {
-            if let Some(asked) = error.retry_after {
-                let seconds = asked.as_secs();
+            if let Some(delay) = error.retry_after {
+                let seconds = delay.as_secs();
                 error.reason = format!("{}; it asks to retry in {seconds} s", error.reason);
             }
             RequestError {
@@ -230,13 +204,13 @@ impl Transport {
     }
 
     /// Sends a request once and follows redirects.
-    async fn open(&self, request: &Request) -> Result<Opened, AttemptError> {
+    async fn open(&self, request: &Request) -> Result<ResponseHead, AttemptError> {
         let mut url = request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send_once(request, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return judge(response, request).await;
+                return classify(response, request).await;
             }
             url = followed(
                 &self.address,
@@ -258,7 +232,7 @@ impl Transport {
             .clients
             .of(url, &self.options)?
             .request(request.method.clone(), url.clone());
-        if let Some(digest) = request.at_hand {
+        if let Some(digest) = request.cached {
             builder = builder.header(header::IF_NONE_MATCH, digest.to_etag());
         }
         if request.newest {

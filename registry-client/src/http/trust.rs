@@ -1,4 +1,4 @@
-//! Whether the state of a registry can be trusted.
+//! Trust in the signed state of a registry.
 //!
 //! The decision depends on the last trusted state, the offered one and the time; nothing here does input or output.
 //! A state is a serial and the root of a Merkle tree over all documents (RFC 6962). It must be signed by the key in
@@ -15,7 +15,7 @@ use crate::protocol::{
 
 /// The last trusted state of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Seen {
+pub(super) struct TrustedState {
     /// The identity of the registry.
     pub(super) registry: String,
     /// The trusted key.
@@ -24,9 +24,9 @@ pub(super) struct Seen {
     pub(super) root: Digest,
 }
 
-/// Why a state is not trusted.
+/// The reason why a state is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Distrust {
+pub(super) enum TrustError {
     #[error("its state is not signed any more; it was signed by {0}")]
     Unsigned(PublicKey),
     #[error("its state is not signed, but {0} is expected to sign it")]
@@ -35,7 +35,7 @@ pub(super) enum Distrust {
     Signature(#[from] SnapshotError),
     #[error("it is another registry now: `{}` was there before, this is `{}`", Escaped::shortened(.before), Escaped::shortened(.now))]
     OtherRegistry { before: String, now: String },
-    #[error("its state expired on {expires}: somebody may be holding back newer ones")]
+    #[error("its state expired on {expires}: an attacker may be holding back newer ones")]
     Expired { expires: jiff::Timestamp },
     #[error("it went back in time: its state has the serial {now}, {before} was seen before")]
     Rollback { before: u64, now: u64 },
@@ -53,7 +53,7 @@ pub(super) enum Distrust {
     OtherSerial { documents: u64, state: u64 },
 }
 
-impl Distrust {
+impl TrustError {
     pub(super) fn to_diagnostic(&self, registry: &RegistryName) -> Diagnostic {
         let finding = Diagnostic::error(
             Code::Untrusted,
@@ -74,16 +74,16 @@ impl Distrust {
 ///
 /// The key is the one in the settings, else the one that was trusted before, else the first that signed.
 pub(super) fn accept(
-    seen: Option<&Seen>,
+    seen: Option<&TrustedState>,
     wanted: Option<&PublicKey>,
     offered: Option<&SignedSnapshot>,
     now: jiff::Timestamp,
-) -> Result<Option<(Snapshot, Seen)>, Distrust> {
+) -> Result<Option<(Snapshot, TrustedState)>, TrustError> {
     let known = wanted.copied().or(seen.map(|seen| seen.key));
     let Some(offered) = offered else {
         return match (seen, wanted) {
-            (_, Some(wanted)) => Err(Distrust::NeverSigned(*wanted)),
-            (Some(seen), None) => Err(Distrust::Unsigned(seen.key)),
+            (_, Some(wanted)) => Err(TrustError::NeverSigned(*wanted)),
+            (Some(seen), None) => Err(TrustError::Unsigned(seen.key)),
             (None, None) => Ok(None),
         };
     };
@@ -94,29 +94,29 @@ pub(super) fn accept(
     let snapshot = offered.verify(&key)?;
     if let Some(seen) = seen {
         if seen.registry != snapshot.registry {
-            return Err(Distrust::OtherRegistry {
+            return Err(TrustError::OtherRegistry {
                 before: seen.registry.clone(),
                 now: snapshot.registry,
             });
         }
         if snapshot.serial < seen.serial {
-            return Err(Distrust::Rollback {
+            return Err(TrustError::Rollback {
                 before: seen.serial,
                 now: snapshot.serial,
             });
         }
         if snapshot.serial == seen.serial && snapshot.root != seen.root {
-            return Err(Distrust::SplitView {
+            return Err(TrustError::SplitView {
                 serial: seen.serial,
             });
         }
     }
     if snapshot.expires <= now {
-        return Err(Distrust::Expired {
+        return Err(TrustError::Expired {
             expires: snapshot.expires,
         });
     }
-    let seen = Seen {
+    let seen = TrustedState {
         registry: snapshot.registry.clone(),
         key,
         serial: snapshot.serial,
@@ -125,14 +125,14 @@ pub(super) fn accept(
     Ok(Some((snapshot, seen)))
 }
 
-/// Verifies that documents belong to a state.
-pub(super) struct Belonging {
+/// A verifier of inclusion proofs: whether documents belong to a state.
+pub(super) struct InclusionVerifier {
     proved: ProvedNodes,
     /// The number of packages in the state.
     size: u64,
 }
 
-impl Belonging {
+impl InclusionVerifier {
     pub(super) fn new(snapshot: &Snapshot) -> Self {
         Self {
             proved: ProvedNodes::new(snapshot.root, snapshot.names),
@@ -146,12 +146,12 @@ impl Belonging {
         name: &PackageName,
         sha256: Digest,
         proof: Option<&Proof>,
-    ) -> Result<(), Distrust> {
+    ) -> Result<(), TrustError> {
         let is_proved =
             proof.is_some_and(|Proof { index, path }| self.has(name, sha256, *index, path));
         is_proved
             .then_some(())
-            .ok_or_else(|| Distrust::NotInState(name.clone()))
+            .ok_or_else(|| TrustError::NotInState(name.clone()))
     }
 
     /// Verifies the proof that there is no package of a name: as names are sorted, the names before and after its
@@ -160,7 +160,7 @@ impl Belonging {
         &mut self,
         name: &PackageName,
         beside: &[Neighbour],
-    ) -> Result<(), Distrust> {
+    ) -> Result<(), TrustError> {
         let last = self.size.checked_sub(1);
         let is_between = match beside {
             [] => last.is_none(),
@@ -177,7 +177,7 @@ impl Belonging {
                 .all(|one| self.has(&one.name, one.sha256, one.index, &one.proof));
         is_proved
             .then_some(())
-            .ok_or_else(|| Distrust::AbsenceNotProved(name.clone()))
+            .ok_or_else(|| TrustError::AbsenceNotProved(name.clone()))
     }
 
     fn has(&mut self, name: &PackageName, sha256: Digest, index: u64, path: &[Digest]) -> bool {
@@ -216,7 +216,7 @@ mod tests {
         SignedSnapshot::sign(snapshot, &[&signing_key(key)])
     }
 
-    fn seen() -> Seen {
+    fn seen() -> TrustedState {
         let first = signed(&snapshot(5, b"five"), 1);
         let accepted = accept(None, None, Some(&first), NOW).expect("the first is trusted");
         accepted.expect("it is signed").1
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_contradicts_the_last_one_is_refused() {
+    fn a_state_that_contradicts_the_last_one_is_rejected() {
         for (offered, reason) in [
             (None, "is not signed any more"),
             (Some(signed(&snapshot(6, b"six"), 2)), "not signed by"),
@@ -262,7 +262,7 @@ mod tests {
             accept(None, None, Some(&offered), now)
         };
         assert!(at(59).is_ok());
-        assert!(matches!(at(60), Err(Distrust::Expired { .. })));
+        assert!(matches!(at(60), Err(TrustError::Expired { .. })));
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         let accept = |offered: Option<&SignedSnapshot>| accept(None, Some(&wanted), offered, NOW);
         assert!(accept(Some(&signed(&snapshot(6, b"six"), 2))).is_ok());
         assert!(accept(Some(&signed(&snapshot(6, b"six"), 1))).is_err());
-        assert_eq!(accept(None), Err(Distrust::NeverSigned(wanted)));
+        assert_eq!(accept(None), Err(TrustError::NeverSigned(wanted)));
         // With two signatures either key may be the trusted one.
         let both = SignedSnapshot::sign(&snapshot(6, b"six"), &[&signing_key(1), &signing_key(2)]);
         assert!(accept(Some(&both)).is_ok());
@@ -296,7 +296,7 @@ mod tests {
             path: tree.audit_path(index).expect("a leaf"),
         };
         let check = |name: &PackageName, text: &str, proof: Option<&Proof>| {
-            Belonging::new(&snapshot)
+            InclusionVerifier::new(&snapshot)
                 .check(name, Digest::of(text.as_bytes()), proof)
                 .is_ok()
         };
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn that_a_name_is_not_there_can_be_proved() {
+    fn the_absence_of_a_name_can_be_proved() {
         let name = |text: &str| PackageName::parse(text).expect("a name");
         let names = ["b.B", "d.D", "f.F", "h.H", "j.J"];
         let line = |text: &str| NamesLine {
@@ -330,7 +330,7 @@ mod tests {
             places.iter().map(neighbour).collect()
         };
         let check = |text: &str, beside: &[Neighbour]| {
-            let mut belonging = Belonging::new(&snapshot);
+            let mut belonging = InclusionVerifier::new(&snapshot);
             belonging.check_absence(&name(text), beside).is_ok()
         };
         for (text, places) in [("a.A", &[0][..]), ("e.E", &[1, 2]), ("k.K", &[4])] {
@@ -351,7 +351,7 @@ mod tests {
                 );
             }
         }
-        // What is there is not between its neighbours.
+        // An existing name is not between its neighbours.
         for places in [&[1, 2][..], &[2, 3], &[1, 3], &[2]] {
             assert!(!check("f.F", &beside(places)), "{places:?}");
         }

@@ -1,4 +1,4 @@
-//! When an index file is compiled.
+//! Compiling index files, and when that is worthwhile.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -8,14 +8,16 @@ use pkgres_manifest::IndexRecord;
 use pkgres_resolver::CompiledIndex;
 
 use super::IndexFileRegistry;
-use super::portions::{PORTION_BYTES, Records, read_all};
-use crate::index_cache::{Digest, Entry, Fingerprint, Hashed, Known, Stamp, content_of};
+use super::chunks::{CHUNK_BYTES, read_all};
+use crate::index_cache::{
+    CacheEntry, Fingerprint, HashingReader, KnownContent, Sha256Digest, Stamp, content_of,
+};
 
 /// Up to this size, in bytes, an index is compiled when it is first seen, which takes less than a tenth of a second. A
 /// larger one is compiled when it is seen again: one that is used once is not worth the time.
 const COMPILED_AT_ONCE_BYTES: u64 = 8 << 20;
 
-/// Without a cache, an index is compiled once a solver has asked for one in so many packages: reading each by itself
+/// Without a cache, an index is compiled once a solver has needed one in so many packages: reading each by itself
 /// would soon take longer.
 const ONE_IN: usize = 8;
 
@@ -23,17 +25,17 @@ impl IndexFileRegistry {
     /// The compiled index from the cache, or one that is compiled now if that is worthwhile.
     pub(super) fn find_compiled(
         &self,
-        entry: &Entry,
+        entry: &CacheEntry,
         stamp: Option<Stamp>,
     ) -> Option<Arc<CompiledIndex>> {
         let fingerprint = self.fingerprint;
         let known = stamp.filter(|stamp| stamp.fingerprint == fingerprint);
         let content = match known.map(|stamp| stamp.known) {
-            Some(Known::Unfit) => return None,
-            Some(Known::Content(content)) => Some(content),
-            Some(Known::Seen) => Some(self.content_of_file()?),
+            Some(KnownContent::Unfit) => return None,
+            Some(KnownContent::Content(content)) => Some(content),
+            Some(KnownContent::Seen) => Some(self.content_of_file()?),
             None => {
-                let known = Known::Seen;
+                let known = KnownContent::Seen;
                 // Without a writable cache nothing is compiled in vain.
                 if !entry.write_stamp(&Stamp { fingerprint, known })
                     || fingerprint.length > COMPILED_AT_ONCE_BYTES
@@ -50,15 +52,15 @@ impl IndexFileRegistry {
         if let Some(content) = content
             && let Some(index) = entry.load(&content)
         {
-            let now = Known::Content(content);
+            let now = KnownContent::Content(content);
             if known.is_none_or(|stamp| stamp.known != now) {
                 entry.settle(stamp, fingerprint, now);
             }
             return Some(Arc::new(index));
         }
-        let mut input = Hashed::new(&self.file);
+        let mut input = HashingReader::new(&self.file);
         let Some((records, index)) = self.compile(&mut input) else {
-            entry.settle(stamp, fingerprint, Known::Unfit);
+            entry.settle(stamp, fingerprint, KnownContent::Unfit);
             return None;
         };
         let digest = input.digest();
@@ -71,7 +73,7 @@ impl IndexFileRegistry {
         self.background.run(move || {
             drop(records);
             entry.store(&digest, &compiled);
-            entry.settle(stamp, fingerprint, Known::Content(digest));
+            entry.settle(stamp, fingerprint, KnownContent::Content(digest));
         });
         Some(index)
     }
@@ -80,8 +82,9 @@ impl IndexFileRegistry {
     /// needed now.
     pub(super) fn find_prepared(&self, more: usize) -> Option<Arc<CompiledIndex>> {
         let runs = self.runs.get()?;
-        let asked = self.asked.fetch_add(more, Ordering::Relaxed) + more;
-        if asked < runs.package_count() / ONE_IN || self.fingerprint.length > COMPILED_AT_ONCE_BYTES
+        let needed = self.needed.fetch_add(more, Ordering::Relaxed) + more;
+        if needed < runs.package_count() / ONE_IN
+            || self.fingerprint.length > COMPILED_AT_ONCE_BYTES
         {
             return None;
         }
@@ -98,17 +101,17 @@ impl IndexFileRegistry {
     }
 
     /// Reads all lines of `input`, which is the file, and compiles them; `None` if one of them has an error.
-    fn compile(&self, input: impl Read + Send) -> Option<(Records, CompiledIndex)> {
+    fn compile(&self, input: impl Read + Send) -> Option<(Vec<Vec<IndexRecord>>, CompiledIndex)> {
         let _cursor = self.seek(0).ok()?;
-        let portions = self.fingerprint.length.div_ceil(PORTION_BYTES as u64);
-        let threads = usize::try_from(portions).unwrap_or(usize::MAX);
+        let chunks = self.fingerprint.length.div_ceil(CHUNK_BYTES as u64);
+        let threads = usize::try_from(chunks).unwrap_or(usize::MAX);
         let threads = threads.min(self.threads.get());
-        let records = read_all(input, &self.limits, threads, PORTION_BYTES)?;
+        let records = read_all(input, &self.limits, threads, CHUNK_BYTES)?;
         let index = CompiledIndex::compile(in_order(&records)?);
         Some((records, index))
     }
 
-    fn content_of_file(&self) -> Option<Digest> {
+    fn content_of_file(&self) -> Option<Sha256Digest> {
         let _cursor = self.seek(0).ok()?;
         content_of(&self.file).ok()
     }
@@ -120,11 +123,11 @@ impl IndexFileRegistry {
     }
 }
 
-/// The records of portions by name and version; `None` if one release has two different records. Of records that
+/// The records of chunks by name and version; `None` if one release has two different records. Of records that
 /// differ only in build metadata the one with the least counts, as when a single package is read.
-fn in_order(portions: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
+fn in_order(chunks: &[Vec<IndexRecord>]) -> Option<Vec<&IndexRecord>> {
     // Lines about one package mostly follow each other, by version.
-    let mut runs: Vec<&[IndexRecord]> = portions
+    let mut runs: Vec<&[IndexRecord]> = chunks
         .iter()
         .flat_map(|records| records.chunk_by(|one, two| one.name == two.name))
         .collect();

@@ -9,36 +9,37 @@
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
-//! is compiled for this run alone, once a solver has asked for an eighth of its packages. An index with an error
+//! is compiled for this run alone, once a solver has needed an eighth of its packages. An index with an error
 //! anywhere is not compiled, so that errors are the same with and without a cache.
 //!
 //! The file is not mapped into memory: it may be replaced or truncated while it is in use, which has to be an error
 //! and must not end the process.
 
+mod chunks;
 mod compiled;
 mod lines;
-mod portions;
 mod provided;
+mod records;
 mod runs;
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use memchr::{memchr, memmem};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use memchr::memmem;
+use pkgres_manifest::diagnostic::{Escaped, Span};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
-use crate::index_cache::{Digest, Entry as CacheEntry, Fingerprint, IndexCache, Known, Stamp};
+use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
 use crate::registry::{Registry, RegistryError, defined_classes};
-use crate::threads::{Background, lock};
+use crate::threads::Background;
 use lines::{Line, Lines};
 pub use provided::read_provided;
-use runs::{Run, Runs};
+use runs::Runs;
 
 /// A registry in an index file.
 #[derive(Debug)]
@@ -59,14 +60,14 @@ pub struct IndexFileRegistry {
     /// The positions of lines, found when the index is opened, or on first use if it is compiled.
     runs: OnceLock<Runs>,
     /// The cache entry with the digest of the content, if the cache knows it.
-    known: Option<(CacheEntry, Stamp, Digest)>,
+    known: Option<(CacheEntry, Stamp, Sha256Digest)>,
     /// The compiled index of the cache. It is loaded on first use if the cache knows the content, as that cannot
     /// fail, and otherwise when the registry is opened.
     compiled: OnceLock<Option<Arc<CompiledIndex>>>,
     /// The index compiled for this run alone, once that was worthwhile.
     prepared: OnceLock<Option<Arc<CompiledIndex>>>,
-    /// The number of packages that solvers asked for.
-    asked: AtomicUsize,
+    /// The number of packages that solvers needed.
+    needed: AtomicUsize,
     background: Background,
 }
 
@@ -107,7 +108,7 @@ impl IndexFileRegistry {
         let stamp = entry.stamp();
         if let Some(stamp) = stamp
             && stamp.fingerprint == registry.fingerprint
-            && let Known::Content(content) = stamp.known
+            && let KnownContent::Content(content) = stamp.known
         {
             registry.known = Some((entry, stamp, content));
             return Ok(registry);
@@ -130,7 +131,7 @@ impl IndexFileRegistry {
         self.compiled.get_or_init(find).as_ref()
     }
 
-    /// Opens the file and no more.
+    /// Opens the file without reading it.
     fn unread(
         name: RegistryName,
         path: &Path,
@@ -161,7 +162,7 @@ impl IndexFileRegistry {
             known: None,
             compiled: OnceLock::new(),
             prepared: OnceLock::new(),
-            asked: AtomicUsize::new(0),
+            needed: AtomicUsize::new(0),
             background: Background::default(),
         })
     }
@@ -227,148 +228,6 @@ impl IndexFileRegistry {
             }
             found.extend(end);
         }
-    }
-
-    /// Reads a line of the file; `number` counts from one.
-    fn read_line(&self, line: &[u8], number: usize) -> Result<IndexRecord, RegistryError> {
-        let text = std::str::from_utf8(line).map_err(|error| {
-            let start = error.valid_up_to();
-            let shown = String::from_utf8_lossy(line);
-            Diagnostic::error(Code::Encoding, "the text is not UTF-8").at(self.location(
-                number,
-                &shown,
-                Span {
-                    start,
-                    end: start + 1,
-                },
-            ))
-        })?;
-        let locate = |span| self.location(number, text, span);
-        Ok(lock(&self.reader).read_line(text, &locate)?)
-    }
-
-    /// A location in a line. Empty lines replace those before it, which are not in memory.
-    fn location(&self, number: usize, line: &str, span: Span) -> Location {
-        let before = number - 1;
-        let text = format!("{}{line}", "\n".repeat(before));
-        let source: Arc<SourceText> = SourceText::new(self.path.to_string_lossy(), text);
-        Location::new(
-            &source,
-            Span {
-                start: before + span.start,
-                end: before + span.end,
-            },
-        )
-    }
-
-    /// The location of a whole line about a package, for messages.
-    fn whole_line(&self, package: &str, number: usize) -> Location {
-        let runs = self.runs.get().and_then(|runs| runs.of(package));
-        let mut runs = runs.into_iter().flatten();
-        let run = runs.rfind(|run| run.first_line <= number);
-        let mut bytes = Vec::new();
-        let line = run.and_then(|run| {
-            self.read_run(run, &mut bytes).ok()?;
-            let mut lines = bytes.split(|byte| *byte == b'\n');
-            let line = lines.nth(number - run.first_line)?;
-            std::str::from_utf8(line.trim_ascii_end()).ok()
-        });
-        let line = line.unwrap_or_default();
-        let end = line.len();
-        self.location(number, line, Span { start: 0, end })
-    }
-
-    /// Reads the lines of a run into a buffer.
-    fn read_run(&self, run: Run, buffer: &mut Vec<u8>) -> Result<(), RegistryError> {
-        let length = run.end - run.start;
-        buffer.clear();
-        let file = &self.file;
-        let read = self
-            .seek(run.start)
-            .and_then(|_cursor| file.take(length).read_to_end(buffer))
-            .map_err(|error| self.unreadable(&error))?;
-        if read as u64 == length {
-            Ok(())
-        } else {
-            Err(self.unreadable(&"the file became shorter while it was in use"))
-        }
-    }
-
-    /// Moves the position in the file, and keeps other threads from moving it while the guard lives.
-    fn seek(&self, to: u64) -> io::Result<MutexGuard<'_, ()>> {
-        let cursor = lock(&self.cursor);
-        (&self.file).seek(SeekFrom::Start(to))?;
-        Ok(cursor)
-    }
-
-    /// The records of a package, by version. Of lines that differ only in build metadata, the one with the least
-    /// counts, whatever their order.
-    fn records_of(&self, package: &str) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
-        if let Some(compiled) = self.compiled_index()
-            && !compiled.has_package(package)
-        {
-            return Ok(None);
-        }
-        let Some(runs) = self.runs()?.of(package) else {
-            return Ok(None);
-        };
-        let mut buffer = lock(&self.buffer);
-        let mut records: Vec<(IndexRecord, usize)> = Vec::new();
-        for run in runs {
-            self.read_run(run, &mut buffer)?;
-            let mut rest = buffer.as_slice();
-            let mut number = run.first_line;
-            while !rest.is_empty() {
-                let length = memchr(b'\n', rest).unwrap_or(rest.len() - 1) + 1;
-                let (line, after) = rest.split_at(length);
-                let line = line.trim_ascii_end();
-                if !line.is_empty() {
-                    let record = self.read_line(line, number)?;
-                    if record.name.as_str() != package {
-                        return Err(self.unreadable(&"the file changed while it was in use"));
-                    }
-                    records.push((record, number));
-                }
-                rest = after;
-                number += 1;
-            }
-        }
-        if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
-            records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
-            if let Some(pair) = records
-                .windows(2)
-                .find(|pair| pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0)
-            {
-                let (record, again) = &pair[1];
-                let message = format!(
-                    "{} {} appears twice with different content",
-                    record.name, record.version
-                );
-                return Err(Diagnostic::error(Code::DuplicateRelease, message)
-                    .label(self.whole_line(package, pair[0].1), "first here")
-                    .label(self.whole_line(package, *again), "again here")
-                    .hint("give one of them another version, or remove it")
-                    .into());
-            }
-            records.dedup_by(|next, kept| {
-                let is_same = next.0.version == kept.0.version;
-                if is_same && next.0.version.build() < kept.0.version.build() {
-                    std::mem::swap(next, kept);
-                }
-                is_same
-            });
-        }
-        Ok(Some(
-            records.into_iter().map(|(record, _)| record).collect(),
-        ))
-    }
-
-    /// Whether some lines may name a class; if not, they certainly do not.
-    fn may_name(&self, run: Run, class: &memmem::Finder<'_>) -> Result<bool, RegistryError> {
-        let mut buffer = lock(&self.buffer);
-        self.read_run(run, &mut buffer)?;
-        // A name may be written with escapes.
-        Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
     }
 
     fn unreadable(&self, error: &dyn std::fmt::Display) -> RegistryError {

@@ -6,7 +6,7 @@ use pkgres_manifest::PackageName;
 
 use super::{Digest, Malformed};
 
-/// The limit of names in a batch request and of documents in its answer, whatever a registry allows
+/// The limit of names in a batch request and of documents in its response, whatever a registry allows
 /// ([`FrameLimits`](super::FrameLimits)).
 pub const MAX_BATCH_NAMES: usize = 10_000;
 
@@ -29,7 +29,7 @@ pub const MAX_BATCH_NAMES: usize = 10_000;
 pub struct BatchRequest {
     /// The packages, each with the digest of its cached document, if there is one.
     pub names: BTreeMap<PackageName, Option<Digest>>,
-    /// Whether to answer also the packages that answered packages require.
+    /// Whether the response includes the packages that its packages require.
     #[serde(default)]
     pub closure: bool,
 }

@@ -60,7 +60,7 @@ pub struct Config {
 pub struct ConfigLimits {
     /// The limit of an artifact, in bytes.
     pub archive_bytes: u64,
-    /// The limit of names in a batch request and of documents in its answer; at most [`MAX_BATCH_NAMES`] counts.
+    /// The limit of names in a batch request and of documents in its response; at most [`MAX_BATCH_NAMES`] counts.
     pub batch_names: u64,
 }
 
@@ -104,7 +104,7 @@ impl Config {
         }
     }
 
-    /// Reads the document. An unknown version of the protocol is an error that says so, whatever the rest is.
+    /// Reads the document. An unknown version of the protocol is an error of its own.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         #[derive(serde::Deserialize)]
         struct OnlyProtocol {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_written_here_is_read() {
+    fn only_the_written_form_is_read() {
         let digest = Digest::of(b"");
         let text = digest.to_string();
         assert_eq!(Digest::parse(&text), Ok(digest));

@@ -6,7 +6,7 @@ use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName};
 use super::{Digest, Malformed};
 
 /// The number of records for which memory is allocated in advance.
-const MAX_ROOM: usize = 1024;
+const MAX_RESERVED: usize = 1024;
 
 /// All releases of one package: an index record a line, lowest version first.
 ///
@@ -70,7 +70,7 @@ impl IndexDocument {
         }
         let ends = memchr::memchr_iter(b'\n', bytes);
         let lines = ends.clone().count();
-        let mut records: Vec<IndexRecord> = Vec::with_capacity(lines.min(MAX_ROOM));
+        let mut records: Vec<IndexRecord> = Vec::with_capacity(lines.min(MAX_RESERVED));
         let mut begin = 0;
         for (at, end) in ends.enumerate() {
             let line = &text[begin..end];

@@ -20,11 +20,11 @@ use super::Malformed;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorDocument {
-    /// What is wrong.
+    /// The errors.
     pub errors: Vec<ErrorEntry>,
 }
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct ErrorEntry {
@@ -32,16 +32,16 @@ pub struct ErrorEntry {
     pub status: u16,
     /// The stable code, such as `pkgres.version_exists`. Codes are never renamed or reused.
     pub code: String,
-    /// What the status stands for.
+    /// The name of the status.
     pub title: String,
-    /// What is wrong, in a sentence.
+    /// The error in a sentence.
     pub detail: String,
     /// The request, as the logs of the registry name it.
     pub request_id: String,
 }
 
 impl ErrorDocument {
-    /// Reads the document. What other servers and proxies answer in their own form is none.
+    /// Reads the document. The error pages of other servers and proxies are not such documents.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         serde_json::from_slice(bytes).map_err(|error| Malformed::new("an error document", &error))
     }

@@ -1,4 +1,4 @@
-//! The frames that the answer to a batch request is made of.
+//! The frames that the response to a batch request is made of.
 
 use bytes::Bytes;
 use pkgres_manifest::PackageName;
@@ -15,7 +15,7 @@ pub struct Proof {
     pub path: Vec<Digest>,
 }
 
-/// A package that stands directly before or behind the place where one would be that there is not.
+/// A package directly before or after the place that an absent package would have.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Neighbour {
     /// The package.
@@ -28,7 +28,7 @@ pub struct Neighbour {
     pub proof: Vec<Digest>,
 }
 
-/// A part of the answer to a batch request.
+/// A part of the response to a batch request.
 ///
 /// ```
 /// use pkgres_manifest::PackageName;
@@ -51,7 +51,7 @@ pub struct Neighbour {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
-    /// A document that differs from the one at hand.
+    /// A document that differs from the cached one.
     Changed {
         /// The package.
         name: PackageName,
@@ -62,7 +62,7 @@ pub enum Frame {
         /// Its place in the snapshot; absent where nothing is signed.
         proof: Option<Proof>,
     },
-    /// The document at hand is still right.
+    /// The cached document is up to date.
     Unchanged {
         /// The package.
         name: PackageName,
@@ -75,17 +75,17 @@ pub enum Frame {
     Absent {
         /// The package.
         name: PackageName,
-        /// The names before and behind the place where it would be, if there are such; which proves
-        /// that it is not there. Nothing where nothing is signed.
+        /// The neighbours of its place among the names, which prove that it is absent; empty where
+        /// nothing is signed.
         beside: Vec<Neighbour>,
     },
-    /// The closure has more packages than the answer has room for: these are to be asked for. An
-    /// answer may have several such frames.
+    /// The closure has more packages than a response may have: the client requests them
+    /// again. A response may have several such frames.
     Truncated {
         /// The packages.
         names: Vec<PackageName>,
     },
-    /// The end of the answer.
+    /// The end of the response.
     Complete {
         /// The serial that the documents belong to.
         serial: u64,
@@ -97,7 +97,7 @@ pub enum Frame {
 /// The line that a frame begins with. The keys of all kinds together, so that it can be read
 /// without looking for the kind first.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(super) struct Header {
+pub(super) struct FrameHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<PackageName>,
     pub(super) status: String,
@@ -120,7 +120,7 @@ pub(super) struct Header {
 }
 
 impl Frame {
-    /// A document that is new to whoever asked.
+    /// A frame of a document that is new to the client.
     pub fn changed(name: PackageName, document: impl Into<Bytes>, proof: Option<Proof>) -> Self {
         let document = document.into();
         Self::Changed {
@@ -131,16 +131,16 @@ impl Frame {
         }
     }
 
-    /// What says that there was no room for packages: as many [`Frame::Truncated`] as it takes for
-    /// each to be read whatever the names are; none if there are no names.
+    /// The frames for packages that did not fit: as many [`Frame::Truncated`] as their names need; none if
+    /// there are no names.
     pub fn truncated(names: &[PackageName]) -> impl Iterator<Item = Self> {
         names.chunks(MAX_BATCH_NAMES).map(|names| Self::Truncated {
             names: names.to_vec(),
         })
     }
 
-    /// Appends the frame to an answer.
-    pub fn encode(&self, answer: &mut Vec<u8>) {
+    /// Appends the frame to a response.
+    pub fn encode(&self, response: &mut Vec<u8>) {
         match self {
             Self::Changed {
                 name,
@@ -148,63 +148,69 @@ impl Frame {
                 document,
                 proof,
             } => {
-                encode_changed(name, sha256, document.len() as u64, proof.as_ref(), answer);
-                answer.extend_from_slice(document);
+                encode_changed(
+                    name,
+                    sha256,
+                    document.len() as u64,
+                    proof.as_ref(),
+                    response,
+                );
+                response.extend_from_slice(document);
             }
             Self::Unchanged {
                 name,
                 sha256,
                 proof,
             } => {
-                let header = Header {
+                let header = FrameHeader {
                     name: Some(name.clone()),
                     sha256: Some(*sha256),
                     index: proof.as_ref().map(|proof| proof.index),
                     proof: proof.as_ref().map(|proof| proof.path.clone()),
-                    ..Header::of("unchanged")
+                    ..FrameHeader::of("unchanged")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Absent { name, beside } => {
-                let header = Header {
+                let header = FrameHeader {
                     name: Some(name.clone()),
                     beside: beside.clone(),
-                    ..Header::of("absent")
+                    ..FrameHeader::of("absent")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Truncated { names } => {
-                let header = Header {
+                let header = FrameHeader {
                     names: Some(names.clone()),
-                    ..Header::of("truncated")
+                    ..FrameHeader::of("truncated")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
             Self::Complete { serial, snapshot } => {
-                let header = Header {
+                let header = FrameHeader {
                     serial: Some(*serial),
                     snapshot: snapshot.clone(),
-                    ..Header::of("complete")
+                    ..FrameHeader::of("complete")
                 };
-                header.encode(answer);
+                header.encode(response);
             }
         }
     }
 
-    /// Appends the line that announces a document of `length` bytes, for those who send the
-    /// document itself without copying it.
+    /// Appends the line that announces a document of `length` bytes, for a sender that does not copy
+    /// the document.
     pub fn encode_changed(
         name: &PackageName,
         sha256: &Digest,
         length: u64,
         proof: Option<&Proof>,
-        answer: &mut Vec<u8>,
+        response: &mut Vec<u8>,
     ) {
-        encode_changed(name, sha256, length, proof, answer);
+        encode_changed(name, sha256, length, proof, response);
     }
 }
 
-/// The line before a document, as [`Header`] reads it. Answers have a thousand of them, so nothing
+/// The line before a document, as [`FrameHeader`] reads it. Responses have a thousand of them, so nothing
 /// is copied for it.
 #[derive(serde::Serialize)]
 struct Announcement<'frame> {
@@ -223,7 +229,7 @@ fn encode_changed(
     sha256: &Digest,
     length: u64,
     proof: Option<&Proof>,
-    answer: &mut Vec<u8>,
+    response: &mut Vec<u8>,
 ) {
     let announcement = Announcement {
         name,
@@ -233,15 +239,15 @@ fn encode_changed(
         index: proof.map(|proof| proof.index),
         proof: proof.map(|proof| proof.path.as_slice()),
     };
-    encode(&announcement, answer);
+    encode(&announcement, response);
 }
 
-fn encode(line: &impl serde::Serialize, answer: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *answer, line).expect("writing to memory does not fail");
-    answer.push(b'\n');
+fn encode(line: &impl serde::Serialize, response: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *response, line).expect("writing to memory does not fail");
+    response.push(b'\n');
 }
 
-impl Header {
+impl FrameHeader {
     fn of(status: &str) -> Self {
         Self {
             status: status.to_owned(),
@@ -249,7 +255,7 @@ impl Header {
         }
     }
 
-    fn encode(&self, answer: &mut Vec<u8>) {
-        encode(self, answer);
+    fn encode(&self, response: &mut Vec<u8>) {
+        encode(self, response);
     }
 }

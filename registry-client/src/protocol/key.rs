@@ -23,7 +23,7 @@ const ALGORITHM: &str = "ed25519:";
 pub struct PublicKey([u8; 32]);
 
 impl PublicKey {
-    /// Reads a key. Weak keys, whose signatures are valid for many messages, are refused.
+    /// Reads a key. Weak keys, whose signatures are valid for many messages, are rejected.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         let wrong = |reason: &str| Malformed::new("a key", reason);
         let digits = text.strip_prefix(ALGORITHM);

@@ -358,7 +358,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_proofs_prove_what_each_of_them_proves(
+        fn shared_proofs_agree_with_single_proofs(
             count in 1_usize..70,
             asked in proptest::collection::vec((0_usize..75, 0_usize..80, any::<bool>(), 0_usize..12), 0..60),
         ) {
@@ -400,7 +400,7 @@ mod tests {
         }
 
         #[test]
-        fn a_tree_that_changes_is_the_tree_that_is_made_anew(
+        fn a_changed_tree_equals_a_new_tree(
             count in 0_usize..40,
             changes in proptest::collection::vec((0_u8..3, 0_usize..1000, any::<u8>()), 0..30),
         ) {
@@ -427,7 +427,7 @@ mod tests {
         }
 
         #[test]
-        fn proofs_of_nonsense_prove_nothing(index: u64, size: u64, path in proptest::collection::vec(any::<[u8; 32]>(), 0..70)) {
+        fn invalid_proofs_prove_nothing(index: u64, size: u64, path in proptest::collection::vec(any::<[u8; 32]>(), 0..70)) {
             let path: Vec<Digest> = path.into_iter().map(Digest).collect();
             let _ = root_of_path(&leaf_hash(b""), index, size, &path);
         }

@@ -40,7 +40,7 @@ pub use merkle::{MerkleTree, ProvedNodes, ShownNodes, empty_root, leaf_hash, roo
 pub use names::{escape_name, unescape_name};
 pub use snapshot::{Signature, SignatureBytes, SignedSnapshot, Snapshot, SnapshotError};
 
-/// The media type of the answer to a batch request.
+/// The media type of the response to a batch request.
 pub const BATCH_MEDIA_TYPE: &str = "application/vnd.pkgres.batch";
 
 /// The media type of documents with one value of JSON a line.
@@ -51,7 +51,7 @@ pub const LINES_MEDIA_TYPE: &str = "application/x-ndjson";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not {what}: {reason}")]
 pub struct Malformed {
-    /// What was expected, such as "an index document".
+    /// The expected document, such as "an index document".
     pub what: &'static str,
     /// The cause.
     pub reason: String,

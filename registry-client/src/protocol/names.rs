@@ -8,7 +8,7 @@
 ///
 /// assert_eq!(escape_name("io.murano.apps.Apache"), "io.murano.apps.!apache");
 /// assert_eq!(unescape_name("io.murano.apps.!apache").as_deref(), Some("io.murano.apps.Apache"));
-/// assert_eq!(unescape_name("io.murano.apps.Apache"), None, "nobody escapes it like that");
+/// assert_eq!(unescape_name("io.murano.apps.Apache"), None, "it is not the canonical form");
 /// ```
 pub fn escape_name(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len() + 8);
@@ -23,7 +23,7 @@ pub fn escape_name(name: &str) -> String {
     escaped
 }
 
-/// The name that was escaped, or nothing if the text is no escaped name. That it is the name of a
+/// The name that was escaped, or `None` if the text is not an escaped name. That it is the name of a
 /// package is not checked.
 pub fn unescape_name(escaped: &str) -> Option<String> {
     let mut name = String::with_capacity(escaped.len());

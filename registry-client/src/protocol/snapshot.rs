@@ -64,7 +64,7 @@ pub struct Signature {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SignatureBytes(pub [u8; 64]);
 
-/// A snapshot cannot be trusted.
+/// The error for a snapshot that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_hold_for_every_byte_of_what_was_signed() {
+    fn signatures_cover_every_signed_byte() {
         let key = SigningKey::from_bytes(&[1; 32]);
         let signed = SignedSnapshot::sign(&snapshot(), &[&key]);
         let read = SignedSnapshot::parse(signed.to_json().as_bytes()).expect("what was written");

@@ -1,6 +1,6 @@
 //! Hints for a conflict that only registries can give.
 //!
-//! A solver knows only what it asked for. Registries know packages with similar names, packages that define a missing
+//! A solver knows only the packages that it looked up. Registries know packages with similar names, packages that define a missing
 //! class, and releases in a registry that is shadowed by a preferred one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// Adds hints in front of those of a conflict: packages with similar names, packages that define a missing class,
+    /// Adds hints in front of the hints of a conflict: packages with similar names, packages that define a missing class,
     /// and releases in a registry that is shadowed by a preferred one.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl RegistrySet {
             let ReasonKind::Extends { class } = &reason.kind else {
                 continue;
             };
-            // A required package has the class in other versions, which the reasons tell.
+            // A required package has the class in other versions, which the reasons show.
             if lacked(class) {
                 continue;
             }
@@ -94,8 +94,8 @@ impl RegistrySet {
 }
 
 impl RegistrySet {
-    /// The first version that satisfies everyone in a registry behind the one that the package comes from. Each
-    /// registry is asked once.
+    /// The first version that satisfies all requirements in a registry after the one that the package comes from. Each
+    /// registry is read once.
     pub(super) fn shadowed_release(
         &self,
         conflict: &Conflict,

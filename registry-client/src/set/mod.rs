@@ -69,11 +69,11 @@ impl RegistrySet {
         self.defined_classes.take();
     }
 
-    /// For each name the releases of the package in the first registry that has it.
+    /// The releases of each package in the first registry that has it.
     ///
     /// # Errors
     ///
-    /// A registry that has to be asked cannot be read.
+    /// A registry that is needed cannot be read.
     pub fn supply(&self, names: &[PackageName]) -> Result<Vec<Supply>, RegistryError> {
         let mut supplies = vec![Supply::Unknown; names.len()];
         let mut open: Vec<usize> = (0..names.len()).collect();
@@ -82,15 +82,15 @@ impl RegistrySet {
                 break;
             }
             let may_have = |at: &usize| self.may_have(registry.as_ref(), &names[*at]);
-            let asked: Vec<PackageName> = open
+            let names: Vec<PackageName> = open
                 .iter()
                 .filter(|at| may_have(at))
                 .map(|at| names[*at].clone())
                 .collect();
-            if asked.is_empty() {
+            if names.is_empty() {
                 continue;
             }
-            let mut answers = registry.records(&asked)?.into_iter();
+            let mut answers = registry.records(&names)?.into_iter();
             open.retain(
                 |at| match may_have(at).then(|| answers.next().flatten()).flatten() {
                     Some(records) => {
@@ -105,7 +105,7 @@ impl RegistrySet {
         Ok(supplies)
     }
 
-    /// Gives a solver the loaded indexes, whose packages it then need not ask for by name: those of the
+    /// Attaches the loaded indexes to a solver, which then does not look their packages up by name: the indexes of the
     /// registries in order, up to the first that has none.
     ///
     /// Does nothing if names are bound to registries, or if the solver needs dates, which indexes do not have.
@@ -143,7 +143,7 @@ impl RegistrySet {
 
     /// A digest of everything that the registries hold, if it is known without reading them.
     #[cfg(feature = "index")]
-    pub(crate) fn contents(&self) -> Option<crate::index_cache::Digest> {
+    pub(crate) fn contents(&self) -> Option<crate::index_cache::Sha256Digest> {
         let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
         for registry in &self.registries {
             parts.push(registry.name().as_str().as_bytes().to_vec());
@@ -292,7 +292,7 @@ impl RegistrySet {
         }
     }
 
-    /// Downloads artifacts that [`artifact_from`](Self::artifact_from) will be asked for, several at once.
+    /// Downloads artifacts that [`artifact_from`](Self::artifact_from) will be needed for, several at once.
     #[cfg(feature = "index")]
     pub fn prefetch(
         &self,
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_similar_packages_the_preferred_one_was_meant() {
+    fn of_equally_similar_packages_the_preferred_one_is_suggested() {
         let mut registry = MemoryRegistry::new(RegistryName::parse("test").expect("a name"));
         for name in ["a.Da", "a.Db", "a.Other"] {
             let version = Version::parse("1.0.0").expect("a version");

@@ -10,7 +10,7 @@ use pkgres_registry_client::{
 };
 use pkgres_resolver::{Request, Resolver};
 
-use crate::fake::{Asked, Fake, Reply, World, name};
+use crate::fake::{Fake, Received, Reply, World, name};
 use crate::{connect, options, some, versions};
 
 fn world() -> World {
@@ -68,16 +68,16 @@ fn a_blocking_call_works_inside_of_a_runtime() {
 }
 
 #[test]
-fn the_executor_goes_on_while_a_registry_answers() {
+fn the_executor_runs_while_a_registry_answers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (asked, is_asked) = mpsc::channel();
+    let (start, started) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel::<()>();
     let (world, mut is_first) = (world(), true);
     // The first answer comes once another task of the only thread of the executor has run.
-    let fake = Fake::start(move |question: &Asked| -> Reply {
+    let fake = Fake::start(move |question: &Received| -> Reply {
         if std::mem::take(&mut is_first) {
-            asked.send(()).expect("somebody waits");
-            may_go_on.recv().expect("somebody runs");
+            start.send(()).expect("the test waits");
+            may_go_on.recv().expect("the test is running");
         }
         world.answer(question)
     });
@@ -89,7 +89,7 @@ fn the_executor_goes_on_while_a_registry_answers() {
             let mut resolver = Resolver::new(request());
             drive_async(&mut resolver, &registries, &ReadOptions::default()).await
         });
-        while is_asked.try_recv().is_err() {
+        while started.try_recv().is_err() {
             tokio::task::yield_now().await;
         }
         assert!(!solving.is_finished());
@@ -105,9 +105,9 @@ fn a_dropped_future_leaves_the_solver_at_its_question() {
     let (go_on, may_go_on) = mpsc::channel::<()>();
     let world = world();
     let is_open = AtomicBool::new(false);
-    let fake = Fake::start(move |question: &Asked| -> Reply {
+    let fake = Fake::start(move |question: &Received| -> Reply {
         if !is_open.swap(true, Ordering::Relaxed) {
-            may_go_on.recv().expect("somebody runs");
+            may_go_on.recv().expect("the test is running");
         }
         world.answer(question)
     });
@@ -137,7 +137,7 @@ fn a_dropped_future_leaves_the_solver_at_its_question() {
 fn a_call_that_never_runs_is_an_error() {
     let registries = BlockingRegistries::with_spawn(Arc::default(), drop);
     let supply = current_thread().block_on(registries.supply(&[name("a.A")]));
-    let error = supply.expect_err("nobody ran it");
+    let error = supply.expect_err("the call was dropped");
     assert_eq!(
         error.to_string(),
         "no registry was read: the call was dropped before it ran"

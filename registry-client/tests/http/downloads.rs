@@ -8,10 +8,10 @@ use pkgres_registry_client::Registry as _;
 use pkgres_registry_client::http::ArtifactCache;
 use pkgres_registry_client::protocol::Digest;
 
-use crate::fake::{Asked, Fake, Gate, Reply, World};
+use crate::fake::{Fake, Gate, Received, Reply, World};
 use crate::{assert_says, connect, options};
 
-/// How many artifacts a registry is asked for at once.
+/// The number of artifacts that are requested at once.
 const AT_ONCE: usize = 6;
 
 /// A registry with artifacts, and their digests in order.
@@ -29,8 +29,8 @@ fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
     digests.map(ArtifactDigest::Archive).collect()
 }
 
-/// Fetches what a registry has that answers like this about one artifact; gives what is said, and
-/// which of the artifacts are in the cache.
+/// Prefetches artifacts from a registry that changes the response for one of them. Returns the error, and the
+/// artifacts that are in the cache afterwards.
 fn fetched(
     folder: &Path,
     (world, digests): &(World, Vec<Digest>),
@@ -38,68 +38,68 @@ fn fetched(
     answer: impl Fn(Reply) -> Reply + Send + 'static,
 ) -> (Option<pkgres_manifest::diagnostic::Diagnostic>, Vec<Digest>) {
     let world = world.clone();
-    let fake = Fake::start(move |asked: &Asked| {
-        let reply = world.answer(asked);
-        if asked.path.ends_with(&about.to_string()) {
+    let fake = Fake::start(move |request: &Received| {
+        let reply = world.answer(request);
+        if request.path.ends_with(&about.to_string()) {
             answer(reply)
         } else {
             reply
         }
     });
     let registry = connect(&fake, options(folder));
-    let said = registry.prefetch(&of_archives(digests)).err();
+    let error = registry.prefetch(&of_archives(digests)).err();
     let cache = ArtifactCache::new(&folder.join("cache"));
     let kept = digests
         .iter()
         .filter(|digest| cache.get(digest, 1000).is_some());
     (
-        said.map(|error| error.to_diagnostic()),
+        error.map(|error| error.to_diagnostic()),
         kept.copied().collect(),
     )
 }
 
 #[test]
-fn six_come_at_once_and_no_more() {
+fn six_are_downloaded_at_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (world, digests) = world(3 * AT_ONCE);
     let gate = Gate::new(AT_ONCE);
     let at_gate = std::sync::Arc::clone(&gate);
-    let fake = Fake::start(move |asked| {
-        let mut reply = world.answer(asked);
-        if asked.path.starts_with("/blobs/") {
+    let fake = Fake::start(move |request| {
+        let mut reply = world.answer(request);
+        if request.path.starts_with("/blobs/") {
             reply.gate = Some(std::sync::Arc::clone(&at_gate));
         }
         reply
     });
     let registry = connect(&fake, options(folder.path()));
-    // Each is asked for once, though it is named twice.
+    // Each is requested once, though it is named twice.
     let twice = [of_archives(&digests), of_archives(&digests)].concat();
     registry.prefetch(&twice).expect("they come");
     assert_eq!(gate.most(), AT_ONCE);
-    let asked = fake.take_paths();
-    let asked = asked.iter().filter(|path| path.contains("/blobs/"));
-    assert_eq!(asked.count(), digests.len());
+    let requests = fake.take_paths();
+    let requests = requests.iter().filter(|path| path.contains("/blobs/"));
+    assert_eq!(requests.count(), digests.len());
     let cache = ArtifactCache::new(&folder.path().join("cache"));
     assert!(
         digests
             .iter()
             .all(|digest| cache.get(digest, 1000).is_some())
     );
-    // What is there is not asked for again.
+    // Cached artifacts are not requested again.
     registry.prefetch(&twice).expect("they are there");
     assert!(fake.take_paths().is_empty());
 }
 
 #[test]
-fn one_that_fails_does_not_take_the_others_with_it() {
+fn a_failed_download_does_not_stop_the_others() {
     let world = world(2 * AT_ONCE);
     for at in [0, 3, 2 * AT_ONCE - 1] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let about = world.1[at];
-        let (said, kept) = fetched(folder.path(), &world, about, |_| Reply::new(500, "broken"));
-        let said = said.expect("one of them cannot be had");
+        let (error, kept) = fetched(folder.path(), &world, about, |_| Reply::new(500, "broken"));
+        let error = error.expect("one of them cannot be had");
         assert_says(
-            &said,
+            &error,
             Code::RegistryUnreachable,
             &["500", &about.to_string()],
         );
@@ -109,7 +109,7 @@ fn one_that_fails_does_not_take_the_others_with_it() {
 }
 
 #[test]
-fn one_with_other_bytes_is_refused_and_nothing_else() {
+fn only_the_artifact_with_other_bytes_is_rejected() {
     let world = world(2 * AT_ONCE);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let about = world.1[AT_ONCE];
@@ -117,45 +117,45 @@ fn one_with_other_bytes_is_refused_and_nothing_else() {
         reply.body[0] ^= 1;
         reply
     };
-    let (said, kept) = fetched(folder.path(), &world, about, other);
+    let (error, kept) = fetched(folder.path(), &world, about, other);
     let announced = format!("{about} was announced");
-    assert_says(&said.expect("it is refused"), Code::Digest, &[&announced]);
+    assert_says(&error.expect("it is rejected"), Code::Digest, &[&announced]);
     let others = world.1.iter().filter(|digest| **digest != about).copied();
     assert_eq!(kept, others.collect::<Vec<_>>());
-    // Once it is right, it alone is asked for.
+    // Once it is correct, only it is requested.
     let fake = Fake::of(&world.0);
     let registry = connect(&fake, options(folder.path()));
     registry.prefetch(&of_archives(&world.1)).expect("it comes");
-    let asked = fake.take_paths();
-    let asked: Vec<_> = asked
+    let requests = fake.take_paths();
+    let requests: Vec<_> = requests
         .iter()
         .filter(|path| path.contains("/blobs/"))
         .collect();
-    assert_eq!(asked, [&format!("GET /blobs/sha256/{about}")]);
+    assert_eq!(requests, [&format!("GET /blobs/sha256/{about}")]);
 }
 
 #[test]
-fn a_registry_that_is_gone_is_not_asked_for_each() {
+fn an_unreachable_registry_gets_few_requests() {
     let (world, digests) = world(5 * AT_ONCE);
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let fake = Fake::start(move |asked| {
-        if asked.path.starts_with("/blobs/") {
+    let fake = Fake::start(move |request| {
+        if request.path.starts_with("/blobs/") {
             Reply::new(503, "gone")
         } else {
-            world.answer(asked)
+            world.answer(request)
         }
     });
     let registry = connect(&fake, options(folder.path()));
-    let said = registry.prefetch(&of_archives(&digests));
-    let said = said.expect_err("none can be had").to_diagnostic();
-    assert_says(&said, Code::RegistryUnreachable, &["503"]);
-    let asked = fake.take_paths();
-    let mut asked: Vec<_> = asked
+    let error = registry.prefetch(&of_archives(&digests));
+    let error = error.expect_err("none can be had").to_diagnostic();
+    assert_says(&error, Code::RegistryUnreachable, &["503"]);
+    let requests = fake.take_paths();
+    let mut requests: Vec<_> = requests
         .iter()
         .filter(|path| path.contains("/blobs/"))
         .collect();
-    asked.sort();
-    asked.dedup();
+    requests.sort();
+    requests.dedup();
     // Those that were under way, and those that began before three of them failed.
-    assert!(asked.len() <= AT_ONCE + 2, "{asked:?}");
+    assert!(requests.len() <= AT_ONCE + 2, "{requests:?}");
 }

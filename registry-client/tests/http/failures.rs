@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_registry_client::http::Secret;
 
-use crate::fake::{Asked, Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::fake::{Fake, Received, Reply, World};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 fn world() -> World {
     let mut world = World::new();
@@ -21,11 +21,11 @@ fn first(
     times: usize,
     path: &'static str,
     mut fault: impl FnMut(Reply) -> Reply + Send + 'static,
-) -> impl FnMut(&Asked) -> Reply + Send + 'static {
+) -> impl FnMut(&Received) -> Reply + Send + 'static {
     let (world, mut left) = (world(), times);
-    move |asked| {
-        let reply = world.answer(asked);
-        if asked.path.starts_with(path) && left > 0 {
+    move |request| {
+        let reply = world.answer(request);
+        if request.path.starts_with(path) && left > 0 {
             left -= 1;
             fault(reply)
         } else {
@@ -49,7 +49,7 @@ fn flipped(mut reply: Reply) -> Reply {
 
 /// Reads the package from a registry with a fault; gives the registry back to look at.
 fn read_through(
-    answer: impl FnMut(&Asked) -> Reply + Send + 'static,
+    answer: impl FnMut(&Received) -> Reply + Send + 'static,
 ) -> Result<(), pkgres_manifest::diagnostic::Diagnostic> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let fake = Fake::start(answer);
@@ -106,7 +106,7 @@ fn a_lasting_error_names_the_address_and_the_attempts() {
 
 /// The end of an answer may be missing though the connection says that it is whole.
 #[test]
-fn an_answer_without_its_end_is_refused() {
+fn an_answer_without_its_end_is_rejected() {
     let shortened = |mut reply: Reply| {
         let end = reply.body.len() - 1;
         let line = reply.body[..end]
@@ -142,7 +142,7 @@ fn permanent_errors_are_not_retried() {
     ] {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
-        let answer = move |_: &Asked| {
+        let answer = move |_: &Received| {
             counted.fetch_add(1, Ordering::Relaxed);
             Reply::new(status, "no")
         };
@@ -164,7 +164,7 @@ fn a_registry_that_cannot_be_reached_is_not_one_without_packages() {
         &pkgres_manifest::Limits::default(),
         options(folder.path()),
     );
-    let finding = refusal(&registry, "a.A");
+    let finding = rejection(&registry, "a.A");
     assert_says(
         &finding,
         Code::RegistryUnreachable,
@@ -204,21 +204,21 @@ fn errors_of_the_registry_are_escaped() {
     assert!(finding.hints[0].contains("`pkgres login acme`"));
 }
 
-/// Follows redirects with a token, to an address; gives what the other registry was told.
-fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
+/// Follows redirects with a token, to an address; returns the requests to the other registry.
+fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Received>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (home, away) = (world(), Fake::of(&world()));
     let target = away.address.clone();
-    let fake = Fake::start(move |asked| {
-        if let Some(path) = asked.path.strip_prefix("/moved") {
-            let mut asked = asked.clone();
-            path.clone_into(&mut asked.path);
-            return home.answer(&asked);
+    let fake = Fake::start(move |request| {
+        if let Some(path) = request.path.strip_prefix("/moved") {
+            let mut request = request.clone();
+            path.clone_into(&mut request.path);
+            return home.answer(&request);
         }
         let to = if is_same {
-            format!("/moved{}", asked.path)
+            format!("/moved{}", request.path)
         } else {
-            format!("{}{}", target.trim_end_matches('/'), asked.path)
+            format!("{}{}", target.trim_end_matches('/'), request.path)
         };
         Reply::new(status, "").with("Location", &to)
     });
@@ -226,13 +226,13 @@ fn redirected(status: u16, is_same: bool) -> (Result<(), String>, Vec<Asked>) {
     options.credentials.token = Some(Secret::new("sesame-123".to_owned()));
     let registry = connect(&fake, options);
     let read = versions(&registry, &["a.A"]).map(|_| ());
-    let sent = fake.take_asked();
-    assert!(sent.iter().all(|asked| {
-        asked.headers.get("authorization").map(String::as_str) == Some("Bearer sesame-123")
+    let sent = fake.take_requests();
+    assert!(sent.iter().all(|request| {
+        request.headers.get("authorization").map(String::as_str) == Some("Bearer sesame-123")
     }));
     (
         read.map_err(|error| error.to_diagnostic().message),
-        away.take_asked(),
+        away.take_requests(),
     )
 }
 
@@ -243,8 +243,8 @@ fn credentials_are_not_sent_elsewhere() {
     for status in [301, 302, 303, 307, 308] {
         let (read, sent_away) = redirected(status, false);
         assert!(!sent_away.is_empty(), "the first request may be redirected");
-        for asked in sent_away {
-            assert!(!format!("{asked:?}").contains("sesame"), "{asked:?}");
+        for request in sent_away {
+            assert!(!format!("{request:?}").contains("sesame"), "{request:?}");
         }
         // A request with a body is not redirected elsewhere.
         let message = read.expect_err("it redirects elsewhere");
@@ -255,7 +255,7 @@ fn credentials_are_not_sent_elsewhere() {
 
 #[test]
 fn redirects_end() {
-    let finding = read_through(|asked| Reply::new(302, "").with("Location", &asked.path))
+    let finding = read_through(|request| Reply::new(302, "").with("Location", &request.path))
         .expect_err("it redirects in a circle");
     assert_says(
         &finding,
@@ -273,7 +273,7 @@ fn plain_http_is_for_this_machine_alone() {
         &pkgres_manifest::Limits::default(),
         options(folder.path()),
     );
-    let finding = refusal(&registry, "a.A");
+    let finding = rejection(&registry, "a.A");
     assert_says(
         &finding,
         Code::RegistryUnreachable,

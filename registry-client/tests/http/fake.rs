@@ -1,5 +1,4 @@
-//! A registry that does what a test wants: it answers as the protocol says, unless it is told to
-//! do something else.
+//! A fake registry for tests: it follows the protocol, unless a test changes its responses.
 
 mod world;
 
@@ -11,28 +10,28 @@ use std::time::Duration;
 
 pub(crate) use world::{World, name, record};
 
-/// What was asked.
+/// A received request.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
-/// What is answered.
+/// A response.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// How many bytes of the body are sent, if not all.
+    /// The number of bytes of the body to send, if not all.
     pub(crate) cut: Option<usize>,
-    /// What it waits at before it is sent.
+    /// The gate where it waits before it is sent.
     pub(crate) gate: Option<Arc<Gate>>,
 }
 
-/// A barrier where answers wait until there are so many of them. It opens again and again.
+/// A barrier where responses wait until there are enough of them. It opens repeatedly.
 pub(crate) struct Gate {
     wanted: usize,
     waiting: Mutex<Waiting>,
@@ -41,11 +40,11 @@ pub(crate) struct Gate {
 
 #[derive(Default)]
 struct Waiting {
-    /// The number of answers that wait.
+    /// The number of waiting responses.
     now: usize,
-    /// The most answers that waited at once.
+    /// The most responses that waited at once.
     most: usize,
-    /// How often the gate opened, so that an answer that wakes late does not wait for the next time.
+    /// The number of openings, so that a response that wakes late does not wait for the next one.
     openings: usize,
 }
 
@@ -58,13 +57,13 @@ impl Gate {
         })
     }
 
-    /// The most answers that waited at once.
+    /// The most responses that waited at once.
     pub(crate) fn most(&self) -> usize {
-        self.waiting.lock().expect("nobody panicked").most
+        self.waiting.lock().expect("no thread panicked").most
     }
 
     fn wait(&self) {
-        let mut waiting = self.waiting.lock().expect("nobody panicked");
+        let mut waiting = self.waiting.lock().expect("no thread panicked");
         let openings = waiting.openings;
         waiting.now += 1;
         waiting.most = waiting.most.max(waiting.now);
@@ -72,17 +71,17 @@ impl Gate {
             drop(waiting);
             // If there are more to come, they come now.
             std::thread::sleep(Duration::from_millis(100));
-            let mut waiting = self.waiting.lock().expect("nobody panicked");
+            let mut waiting = self.waiting.lock().expect("no thread panicked");
             waiting.now = 0;
             waiting.openings += 1;
             self.opened.notify_all();
             return;
         }
-        // A gate that stays closed is a failed test, not one that hangs: `most` tells.
+        // A gate that stays closed is a failed test, not one that hangs: `most` shows it.
         let is_closed = |waiting: &mut Waiting| waiting.openings == openings;
         let limit = Duration::from_mins(5);
         let waited = self.opened.wait_timeout_while(waiting, limit, is_closed);
-        drop(waited.expect("nobody panicked"));
+        drop(waited.expect("no thread panicked"));
     }
 }
 
@@ -109,68 +108,68 @@ impl Reply {
     }
 }
 
-type Answer = Box<dyn FnMut(&Asked) -> Reply + Send>;
+type Answer = Box<dyn FnMut(&Received) -> Reply + Send>;
 
 /// A registry that listens.
 pub(crate) struct Fake {
     pub(crate) address: String,
     answer: Arc<Mutex<Answer>>,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<Received>>>,
 }
 
 impl Fake {
-    /// Listens, and answers what a function says.
-    pub(crate) fn start(answer: impl FnMut(&Asked) -> Reply + Send + 'static) -> Self {
+    /// Listens, and responds with a function.
+    pub(crate) fn start(answer: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}/", listener.local_addr().expect("an address"));
         let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Box::new(answer)));
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let shared = (Arc::clone(&answer), Arc::clone(&asked));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let shared = (Arc::clone(&answer), Arc::clone(&requests));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (answer, asked) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
-                std::thread::spawn(move || serve(&stream, &answer, &asked));
+                let (answer, requests) = (Arc::clone(&shared.0), Arc::clone(&shared.1));
+                std::thread::spawn(move || serve(&stream, &answer, &requests));
             }
         });
         Self {
             address,
             answer,
-            asked,
+            requests,
         }
     }
 
-    /// Listens, and answers as the protocol says.
+    /// Listens, and follows the protocol.
     pub(crate) fn of(world: &World) -> Self {
         let world = world.clone();
-        Self::start(move |asked| world.answer(asked))
+        Self::start(move |request| world.answer(request))
     }
 
-    /// From now on answers what another function says.
-    pub(crate) fn answer(&self, answer: impl FnMut(&Asked) -> Reply + Send + 'static) {
-        *self.answer.lock().expect("nobody panicked") = Box::new(answer);
+    /// Replaces the function.
+    pub(crate) fn answer(&self, answer: impl FnMut(&Received) -> Reply + Send + 'static) {
+        *self.answer.lock().expect("no thread panicked") = Box::new(answer);
     }
 
-    /// From now on holds something else.
+    /// Replaces the content of the registry.
     pub(crate) fn becomes(&self, world: &World) {
         let world = world.clone();
-        self.answer(move |asked| world.answer(asked));
+        self.answer(move |request| world.answer(request));
     }
 
-    /// What was asked since this was called last.
-    pub(crate) fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut *self.asked.lock().expect("nobody panicked"))
+    /// The requests since the last call.
+    pub(crate) fn take_requests(&self) -> Vec<Received> {
+        std::mem::take(&mut *self.requests.lock().expect("no thread panicked"))
     }
 
-    /// Likewise, as methods and paths.
+    /// The requests since the last call, as methods and paths.
     pub(crate) fn take_paths(&self) -> Vec<String> {
-        self.take_asked()
+        self.take_requests()
             .into_iter()
-            .map(|asked| format!("{} {}", asked.method, asked.path))
+            .map(|request| format!("{} {}", request.method, request.path))
             .collect()
     }
 }
 
-fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) -> Option<()> {
+fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Received>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     loop {
         let mut line = String::new();
@@ -191,14 +190,14 @@ fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Asked>>) ->
             .and_then(|length| length.parse().ok());
         let mut body = vec![0; length.unwrap_or(0)];
         reader.read_exact(&mut body).ok()?;
-        let asked = Asked {
+        let request = Received {
             method,
             path,
             headers,
             body,
         };
-        log.lock().ok()?.push(asked.clone());
-        let reply = (answer.lock().ok()?)(&asked);
+        log.lock().ok()?.push(request.clone());
+        let reply = (answer.lock().ok()?)(&request);
         if let Some(gate) = &reply.gate {
             gate.wait();
         }

@@ -51,8 +51,8 @@ fn versions(
         .collect())
 }
 
-/// What is said, with its code, when a package cannot be read.
-fn refusal(registry: &dyn Registry, package: &str) -> Diagnostic {
+/// The finding of a package that cannot be read.
+fn rejection(registry: &dyn Registry, package: &str) -> Diagnostic {
     versions(registry, &[package])
         .expect_err("it cannot be read")
         .to_diagnostic()

@@ -7,7 +7,7 @@ use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, driv
 use pkgres_resolver::{Request, Resolver};
 
 use crate::fake::{Fake, World, name, record};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry in which 1,000 packages are required, a thousand deep.
 fn deep() -> World {
@@ -60,7 +60,7 @@ fn a_thousand_packages_take_two_requests_and_then_one() {
 }
 
 #[test]
-fn a_mirror_is_asked_for_each_document_once() {
+fn a_mirror_sends_each_document_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.is_mirror = true;
@@ -154,14 +154,14 @@ fn changes_are_noticed() {
         world.add("a.C", "1.0.0", &[]);
         fake.becomes(&world);
         assert_eq!(read(), [one.clone(), two.clone(), one.clone()]);
-        fake.take_asked();
+        fake.take_requests();
         assert_eq!(read(), [one.clone(), two, one]);
-        assert_eq!(fake.take_asked().len(), 1);
+        assert_eq!(fake.take_requests().len(), 1);
     }
 }
 
 #[test]
-fn offline_the_cache_answers_or_names_what_is_missing() {
+fn offline_the_cache_answers_or_names_missing_packages() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &["a.B", "a.None"]);
@@ -173,20 +173,20 @@ fn offline_the_cache_answers_or_names_what_is_missing() {
         options.offline = true;
         connect(&fake, options)
     };
-    let finding = refusal(&offline(), "a.A");
+    let finding = rejection(&offline(), "a.A");
     assert_says(&finding, Code::Offline, &["`acme`", "a.A"]);
     versions(&connect(&fake, options(folder.path())), &["a.A"]).expect("it can be read");
-    fake.take_asked();
+    fake.take_requests();
     let one = some(&["1.0.0"]);
     let found = versions(&offline(), &["a.A", "a.B", "a.None"]).expect("it is in the cache");
     assert_eq!(found, [one.clone(), one, None]);
-    let finding = refusal(&offline(), "a.Other");
+    let finding = rejection(&offline(), "a.Other");
     assert_says(&finding, Code::Offline, &["a.Other"]);
-    assert!(fake.take_asked().is_empty(), "nobody was asked");
+    assert!(fake.take_requests().is_empty(), "no request was sent");
 }
 
 #[test]
-fn a_damaged_cache_is_as_if_it_were_not_there() {
+fn a_damaged_cache_is_ignored() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
@@ -215,7 +215,7 @@ fn a_damaged_cache_is_as_if_it_were_not_there() {
 }
 
 #[test]
-fn a_name_that_is_bound_is_asked_of_its_registry_alone() {
+fn a_bound_name_is_looked_up_in_its_registry_only() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut public = World::new();
     public.add("org.acme.Private", "99.0.0", &[]);
@@ -232,12 +232,12 @@ fn a_name_that_is_bound_is_asked_of_its_registry_alone() {
             registry, address, &limits, options,
         ))
     };
-    // The public registry is preferred, and yet it is not asked.
+    // The public registry is preferred, and yet it gets no request.
     let mut registries = RegistrySet::new(vec![open(&public, "public"), open(&private, "private")]);
     let namespace = Namespace::parse("org.acme.*").expect("a namespace");
     registries.bind(namespace, RegistryName::parse("private").expect("a name"));
     assert_eq!(resolve(&registries, "org.acme.Private"), 2);
-    for asked in public.take_asked() {
+    for asked in public.take_requests() {
         let body = String::from_utf8(asked.body).expect("text");
         assert!(
             !body.contains("Private") && !asked.path.contains("private"),
@@ -251,7 +251,7 @@ fn a_name_that_is_bound_is_asked_of_its_registry_alone() {
             .len(),
         1
     );
-    assert!(public.take_asked().is_empty());
+    assert!(public.take_requests().is_empty());
 }
 
 #[test]
@@ -267,11 +267,11 @@ fn artifacts_are_fetched_once_and_checked() {
     let registry = || connect(&fake, options(folder.path()));
     let found = registry().artifact_bytes(&digest).expect("it is there");
     assert_eq!(found.as_deref(), Some(&b"artifact"[..]));
-    fake.take_asked();
+    fake.take_requests();
     registry()
         .artifact_bytes(&digest)
         .expect("it is in the cache");
-    assert!(fake.take_asked().is_empty());
+    assert!(fake.take_requests().is_empty());
     let none = registry()
         .artifact_bytes(&Digest::of(b"none"))
         .expect("it answers");
@@ -290,7 +290,7 @@ fn artifacts_are_fetched_once_and_checked() {
     assert_eq!(error.to_diagnostic().code, Code::Archive);
 }
 
-/// What is prepared for solving is read from the cache, asked for by name where names are bound,
+/// Prepared indexes are read from the cache, looked up by name where names are bound,
 /// or made anew where the cache is damaged.
 #[test]
 fn a_prepared_index_answers_as_lookups_by_name() {
@@ -338,7 +338,10 @@ fn a_prepared_index_answers_as_lookups_by_name() {
             .filter(|path| path.to_string_lossy().contains("prepared-"))
             .collect::<Vec<_>>()
     };
-    assert!(prepared().is_empty(), "what is asked by name is not kept");
+    assert!(
+        prepared().is_empty(),
+        "packages looked up by name are not stored"
+    );
     assert_eq!(answer(false, false), by_name);
     let kept = prepared();
     assert_eq!(kept.len(), 1);
@@ -360,7 +363,11 @@ fn a_prepared_index_answers_as_lookups_by_name() {
     fake.take_paths();
     assert_eq!(answer(false, false), by_name);
     let asked = fake.take_paths();
-    assert_eq!(asked.len(), 2, "what is damaged comes again: {asked:?}");
+    assert_eq!(
+        asked.len(),
+        2,
+        "a damaged document is requested again: {asked:?}"
+    );
     assert_eq!(asked[1], "POST /index/v1/batch");
     assert!(std::fs::read(&kept[0]).is_ok_and(|bytes| bytes == whole));
 }

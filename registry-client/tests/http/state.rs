@@ -3,8 +3,8 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::protocol::{IndexDocument, SigningKey};
 
-use crate::fake::{Asked, Fake, Reply, World};
-use crate::{assert_says, connect, options, refusal, some, versions};
+use crate::fake::{Fake, Received, Reply, World};
+use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry that was read once, and then becomes something else.
 fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
@@ -36,7 +36,7 @@ fn after(change: impl FnOnce(&mut World)) -> Vec<Diagnostic> {
     findings
 }
 
-fn assert_refused(change: impl FnOnce(&mut World), part: &str) {
+fn assert_rejected(change: impl FnOnce(&mut World), part: &str) {
     let findings = after(change);
     assert_eq!(findings.len(), 2, "with the cache and without: {part}");
     for finding in findings {
@@ -51,8 +51,8 @@ fn a_newer_state_follows_the_trusted_one() {
 }
 
 #[test]
-fn a_registry_that_goes_back_is_refused() {
-    assert_refused(
+fn a_registry_that_goes_back_is_rejected() {
+    assert_rejected(
         |world| {
             world
                 .packages
@@ -65,8 +65,8 @@ fn a_registry_that_goes_back_is_refused() {
 }
 
 #[test]
-fn a_registry_with_two_faces_is_refused() {
-    assert_refused(
+fn a_registry_with_two_faces_is_rejected() {
+    assert_rejected(
         |world| {
             world
                 .packages
@@ -78,44 +78,44 @@ fn a_registry_with_two_faces_is_refused() {
 }
 
 #[test]
-fn an_expired_state_is_refused() {
+fn an_expired_state_is_rejected() {
     let expired = "2026-05-31T00:00:00Z".parse().expect("a time");
-    assert_refused(|world| world.expires = expired, "expired on 2026-05-31");
+    assert_rejected(|world| world.expires = expired, "expired on 2026-05-31");
 }
 
 #[test]
-fn another_key_is_refused() {
+fn another_key_is_rejected() {
     let other = SigningKey::from_bytes(&[8; 32]);
-    assert_refused(|world| world.key = Some(other), "not signed by ed25519:");
+    assert_rejected(|world| world.key = Some(other), "not signed by ed25519:");
 }
 
 #[test]
-fn a_signature_that_is_gone_is_refused() {
-    assert_refused(|world| world.key = None, "not signed any more");
+fn a_missing_signature_is_rejected() {
+    assert_rejected(|world| world.key = None, "not signed any more");
 }
 
-/// Refuses what a registry answers that is asked for the first time, and says this.
-fn assert_untrusted(answer: impl FnMut(&Asked) -> Reply + Send + 'static, part: &str) {
+/// Checks that the first response of a registry is rejected, with this message.
+fn assert_untrusted(answer: impl FnMut(&Received) -> Reply + Send + 'static, part: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let fake = Fake::start(answer);
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
     assert_says(&finding, Code::Untrusted, &[part]);
 }
 
 #[test]
-fn a_document_that_does_not_belong_to_the_state_is_refused() {
+fn a_document_that_does_not_belong_to_the_state_is_rejected() {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
     let mut older = world.clone();
     world.add("a.A", "1.1.0", &[]);
     older.serial = world.serial;
     // The state is the new one, and the document with its proof the old one.
-    let answer = move |asked: &Asked| {
-        if asked.path != "/index/v1/batch" {
-            return world.answer(asked);
+    let answer = move |request: &Received| {
+        if request.path != "/index/v1/batch" {
+            return world.answer(request);
         }
         let text = |reply: Reply| String::from_utf8(reply.body).expect("text");
-        let (old, new) = (text(older.answer(asked)), text(world.answer(asked)));
+        let (old, new) = (text(older.answer(request)), text(world.answer(request)));
         let document = &old[..old.find(r#"{"status":"complete""#).expect("the end")];
         let end = &new[new.find(r#"{"status":"complete""#).expect("the end")..];
         Reply::new(200, format!("{document}{end}"))
@@ -130,9 +130,9 @@ fn the_list_of_a_mirror_has_to_belong_to_the_state() {
     world.add("a.A", "1.0.0", &[]);
     let mut other = world.clone();
     other.add("a.B", "1.0.0", &[]);
-    let answer = move |asked: &Asked| match asked.path.as_str() {
-        "/index/v1/names.ndjson" => other.answer(asked),
-        _ => world.answer(asked),
+    let answer = move |request: &Received| match request.path.as_str() {
+        "/index/v1/names.ndjson" => other.answer(request),
+        _ => world.answer(request),
     };
     assert_untrusted(answer, "the list of packages does not belong");
 }
@@ -150,7 +150,7 @@ fn the_key_of_the_settings_is_trusted_from_the_start() {
         connect(&fake, options)
     };
     assert!(versions(&with_key(7), &["a.A"]).is_ok());
-    let finding = refusal(&with_key(9), "a.A");
+    let finding = rejection(&with_key(9), "a.A");
     assert_says(&finding, Code::Untrusted, &["not signed by ed25519:"]);
     assert!(finding.hints[0].contains("`pkgres cache forget acme`"));
 }
@@ -173,15 +173,19 @@ fn a_package_that_is_held_back_is_missed() {
             if proves || !is_signed {
                 versions(&registry, &[package]).expect("it can be read");
             } else {
-                let finding = refusal(&registry, package);
-                let said = format!("it does not prove that its signed state is without {missed}");
-                assert_says(&finding, Code::Untrusted, &["`acme` is not trusted", &said]);
+                let finding = rejection(&registry, package);
+                let reason = format!("it does not prove that its signed state is without {missed}");
+                assert_says(
+                    &finding,
+                    Code::Untrusted,
+                    &["`acme` is not trusted", &reason],
+                );
             }
         }
     }
 }
 
-/// A server that ends and leaves a mirror behind is seen from the cache of before, and believed no
+/// A server that ends and leaves a mirror behind is seen from the cache of before, and trusted no
 /// more than it proves.
 #[test]
 fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
@@ -198,17 +202,17 @@ fn a_registry_that_becomes_a_mirror_must_prove_its_packages() {
         ..world.clone()
     };
     fake.becomes(&unsigned);
-    let refused = read(&["a.A", "a.B"])
+    let rejected = read(&["a.A", "a.B"])
         .expect_err("nothing is proved")
         .to_diagnostic();
-    assert_says(&refused, Code::Untrusted, &["not signed any more"]);
+    assert_says(&rejected, Code::Untrusted, &["not signed any more"]);
     fake.becomes(&world);
     let found = read(&["a.A", "a.B", "a.None"]).expect("it is there");
     assert_eq!(found, [some(&["1.0.0"]), some(&["2.0.0"]), None]);
 }
 
 #[test]
-fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
+fn a_mirror_during_an_update_is_read_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut older = World::new();
     older.is_mirror = true;
@@ -216,19 +220,19 @@ fn a_mirror_that_is_being_brought_up_to_date_is_asked_again() {
     let mut world = older.clone();
     world.add("a.B", "1.0.0", &[]);
     let mut is_first = true;
-    let fake = Fake::start(move |asked| {
+    let fake = Fake::start(move |request| {
         // The list of the state before, once.
-        if asked.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
-            return older.answer(asked);
+        if request.path == "/index/v1/names.ndjson" && std::mem::take(&mut is_first) {
+            return older.answer(request);
         }
-        world.answer(asked)
+        world.answer(request)
     });
     let registry = connect(&fake, options(folder.path()));
     let found = versions(&registry, &["a.A", "a.B"]).expect("they are there");
     assert_eq!(found, [some(&["1.0.0"]), some(&["1.0.0"])]);
 }
 
-/// What was only seen to be out of date belongs to no state, whoever gives the state later.
+/// A document that was only found to be out of date belongs to no state, whichever server sends the state later.
 #[test]
 fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -242,12 +246,12 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
         connect(&fake, options)
     };
     assert!(versions(&on(0), &["a.A"]).is_ok());
-    // For a while it is a mirror, which is asked for something else.
+    // For a while it is a mirror, which gets other requests.
     world.add("a.A", "1.1.0", &[]);
     world.is_mirror = true;
     fake.becomes(&world);
     assert!(versions(&on(0), &["a.B"]).is_ok());
-    // What a registry offers is asked for again after a day.
+    // The configuration of a registry is requested again after a day.
     world.is_mirror = false;
     fake.becomes(&world);
     let found = versions(&on(2), &["a.A"]).expect("it is there");
@@ -255,12 +259,12 @@ fn a_document_that_was_not_fetched_anew_is_not_taken_for_a_new_one() {
 }
 
 #[test]
-fn documents_of_another_serial_than_the_state_are_refused() {
+fn documents_of_another_serial_than_the_state_are_rejected() {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
-    let answer = move |asked: &Asked| {
-        let reply = world.answer(asked);
-        if asked.path != "/index/v1/batch" {
+    let answer = move |request: &Received| {
+        let reply = world.answer(request);
+        if request.path != "/index/v1/batch" {
             return reply;
         }
         let text = String::from_utf8(reply.body).expect("text");
@@ -271,7 +275,7 @@ fn documents_of_another_serial_than_the_state_are_refused() {
     assert_untrusted(answer, "the documents belong to the serial 3");
 }
 
-/// That nothing changed is said of what is at hand, and of nothing else.
+/// Only cached documents may be reported as unchanged.
 #[test]
 fn only_a_cached_document_can_be_unchanged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -279,16 +283,16 @@ fn only_a_cached_document_can_be_unchanged() {
     world.add("a.A", "1.0.0", &[]);
     let records = world.packages.values().next().expect("a package");
     let digest = IndexDocument::render(&mut records.clone()).digest;
-    let fake = Fake::start(move |asked| {
-        let mut asked = asked.clone();
-        if asked.path == "/index/v1/batch" {
-            // As if it had been asked by somebody who has the document.
+    let fake = Fake::start(move |request| {
+        let mut request = request.clone();
+        if request.path == "/index/v1/batch" {
+            // As if the client had sent the digest of the document.
             let names = format!(r#"{{"names":{{"a.A":"{digest}"}},"closure":true}}"#);
-            asked.body = names.into_bytes();
+            request.body = names.into_bytes();
         }
-        world.answer(&asked)
+        world.answer(&request)
     });
-    let finding = refusal(&connect(&fake, options(folder.path())), "a.A");
+    let finding = rejection(&connect(&fake, options(folder.path())), "a.A");
     let part = "the document of a.A did not change, which is not in the cache";
     assert_says(&finding, Code::RegistryUnreachable, &[part]);
 }

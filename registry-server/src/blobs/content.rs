@@ -1,5 +1,6 @@
-//! What all stores of artifacts have in common: their content, and their errors.
+//! The content and the errors of all stores of artifacts.
 
+use std::error::Error;
 use std::pin::Pin;
 use std::time::SystemTime;
 
@@ -9,34 +10,34 @@ use futures_util::Stream;
 /// The largest artifact that is held in memory, in bytes.
 pub(crate) const SMALL: u64 = 1 << 20;
 
-/// How many bytes of each larger artifact are in memory while it is received or sent.
+/// The number of bytes of each larger artifact in memory while it is received or sent.
 pub(crate) const PIECE: usize = 256 << 10;
-
-/// The source of an error.
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of the store of artifacts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobError {
-    /// The address of the bucket is invalid, or asks for something that is not possible.
+    /// The address of the bucket is invalid, or requires something impossible.
     #[error("{0}")]
     Address(String),
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] pkgres_files::FileError),
-    /// Something else that the store does failed.
+    /// Another operation of the store failed.
     #[error("{action}: {source}")]
     Failed {
-        /// What failed.
+        /// The failed action.
         action: String,
-        /// Why.
-        source: BoxError,
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl BlobError {
-    pub(super) fn failed(action: impl Into<String>, source: impl Into<BoxError>) -> Self {
+    pub(super) fn failed(
+        action: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
         Self::Failed {
             action: action.into(),
             source: source.into(),

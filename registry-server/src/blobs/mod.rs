@@ -1,7 +1,7 @@
 //! The store of artifacts, by digest.
 //!
 //! Blobs are put under their digest and never change: two writers of one digest write the same bytes.
-//! The database says which release has which artifact, so a blob is always written before the
+//! The database maps releases to artifacts, so a blob is always written before the
 //! transaction that refers to it.
 //!
 //! No artifact is in memory as a whole unless it is small. One that is read as a whole is mapped from a

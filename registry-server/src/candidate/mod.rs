@@ -116,7 +116,7 @@ fn check_line(record: &IndexRecord, limit: u64) -> Result<(), Problem> {
         return Ok(());
     }
     let detail = format!(
-        "what the index says of {} {}, its requirements and classes, takes {bytes} bytes, and the \
+        "the index record of {} {}, with its requirements and classes, has {bytes} bytes, and the \
          limit is {limit}",
         record.name, record.version
     );

@@ -50,7 +50,7 @@ pub(crate) fn check_satisfiable(
         Answer::Solved(_) | Answer::GaveUp { .. } | Answer::Cancelled => Ok(()),
         Answer::Conflict(conflict) => {
             let mut detail = conflict.summary.clone();
-            // A hint with an option is for a command line: nobody has one here, and that of the
+            // A hint with an option is for a command line: there is none here, and that of the
             // publisher would be about other registries.
             let hints = conflict.hints.iter();
             for hint in hints.filter(|hint| hint.kind != HintKind::Option) {

@@ -42,7 +42,7 @@ impl Database {
     /// Waits until another node may have changed something, but no longer than `timeout`.
     pub(crate) fn wait_for_change(&self, timeout: Duration) -> Result<()> {
         match self {
-            // Nobody else writes the file.
+            // No other process writes the file.
             Self::Sqlite(_) => {
                 std::thread::sleep(timeout);
                 Ok(())

@@ -10,10 +10,10 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// The address of the database is invalid, or asks for something that is not possible.
+    /// The address of the database is invalid, or requires something impossible.
     #[error("the address of the database cannot be used: {0}")]
     Address(#[source] BoxError),
-    /// The address asks for TLS, and the server has none.
+    /// The address requires TLS, and the server has none.
     #[error(
         "the database offers no TLS, and the address asks for it: turn on `ssl` there, or say \
          `sslmode=disable` if nobody can listen in between"
@@ -63,7 +63,7 @@ impl DatabaseError {
     }
 }
 
-/// An error of the driver of PostgreSQL with its causes: on its own it only says "db error".
+/// An error of the driver of PostgreSQL with its causes: its own message is only "db error".
 #[derive(Debug)]
 pub(super) struct PostgresError(pub(super) postgres::Error);
 

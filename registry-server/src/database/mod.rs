@@ -1,7 +1,7 @@
 //! Transactions on SQLite or PostgreSQL, with one SQL for both.
 //!
 //! A registry of one node uses a file of SQLite, several nodes share a server of PostgreSQL. A
-//! transaction that reads sees one state of the database, and waits for nobody. Transactions that write
+//! transaction that reads sees one state of the database, and never waits. Transactions that write
 //! wait for each other, on all nodes: each sees all that those before it wrote.
 //!
 //! Everything here blocks; callers that serve requests run it on threads that may.

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: what an address asks for, and which certificates are trusted.
+//! TLS to PostgreSQL: the modes of an address, and the trusted certificates.
 //!
 //! `sslmode` means what it means to libpq. The driver knows whether TLS is required; how much of the
 //! certificate is verified is decided here.
@@ -26,10 +26,10 @@ use super::error::{DatabaseError, PostgresError, Result};
 /// The largest file of certificates, in bytes.
 const CERTIFICATE_BYTES: u64 = 4 << 20;
 
-/// How much of the certificate of a server is verified.
+/// The verification of the certificate of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CertificateCheck {
-    /// Nothing: the connection is encrypted, but the server may be anybody.
+    /// Nothing: the connection is encrypted, but the server is not authenticated.
     None,
     /// That a trusted authority signed it.
     Authority,
@@ -42,11 +42,11 @@ enum CertificateCheck {
 struct TlsOptions {
     mode: SslMode,
     check: CertificateCheck,
-    /// A file with the trusted authorities; without it, those of the system.
+    /// A file with the trusted authorities; without it, the authorities of the system.
     authorities: Option<String>,
 }
 
-/// Parses an address: how to connect, and with which TLS.
+/// Parses an address into the configuration of the connection and of TLS.
 pub(super) fn parse_address(address: &str) -> Result<(Config, MakeRustlsConnect)> {
     let (rest, options) = split(address)?;
     let mut config: Config = rest
@@ -93,7 +93,7 @@ fn split(address: &str) -> Result<(String, Option<TlsOptions>)> {
             .decode_utf8()
             .map_err(|_| wrong(format!("`{name}` is not UTF-8")))?;
         if place.replace(value.into_owned()).is_some() {
-            return Err(wrong(format!("`{name}` is given twice")));
+            return Err(wrong(format!("`{name}` appears twice")));
         }
     }
     let has_authorities = authorities.is_some();
@@ -140,7 +140,7 @@ fn unverified(provider: &Arc<CryptoProvider>) -> Arc<dyn ServerCertVerifier> {
     })
 }
 
-/// A verifier that checks as much of certificates as the address asks for.
+/// A verifier for the mode of the address.
 fn verifier(
     options: &TlsOptions,
     provider: &Arc<CryptoProvider>,
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_says_what_is_verified() {
+    fn the_mode_determines_the_verification() {
         let base = "postgres://u@h/d";
         for (query, mode, check) in [
             ("sslmode=disable", SslMode::Disable, CertificateCheck::None),

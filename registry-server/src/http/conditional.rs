@@ -23,7 +23,7 @@ pub(super) fn apply(headers: &HeaderMap, response: Response) -> Response {
         return response;
     }
     let mut short = Response::empty(StatusCode::NOT_MODIFIED);
-    // The headers that RFC 9110 requires to be those of the whole response.
+    // RFC 9110 requires these headers of the whole response.
     for name in [
         header::ETAG,
         header::CACHE_CONTROL,

@@ -256,7 +256,7 @@ impl Service {
     /// The limit of a body, in bytes.
     fn body_limit(&self, kind: BodyKind) -> u64 {
         match kind {
-            // A body that nobody reads has no limit of its own.
+            // A body that no handler reads has no limit of its own.
             BodyKind::None => u64::MAX,
             BodyKind::Json | BodyKind::CatalogPatch => MAX_JSON_BYTES,
             // A name and a digest each.

@@ -1,4 +1,4 @@
-//! Error responses, and the headers of responses that are not for everybody.
+//! Error responses, and the headers of private responses.
 
 use http::StatusCode;
 use http::header::{self, HeaderValue};
@@ -74,7 +74,7 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
     StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Marks a response that only some clients may read, so that no shared cache gives it to others.
+/// Marks a response that only some clients may read, so that shared caches do not store it.
 pub(super) fn keep_private(response: &mut Response) {
     for name in ["authorization", "x-auth-token"] {
         let name = HeaderValue::from_static(name);

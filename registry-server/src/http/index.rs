@@ -1,4 +1,4 @@
-//! The index, over HTTP: everything that a resolver reads.
+//! The index over HTTP: the documents that a resolver reads.
 
 use http::header::HeaderValue;
 use http::{Method, StatusCode, header};

@@ -158,7 +158,7 @@ async fn serve_all(
     }
 }
 
-/// The first bytes of a connection with HTTP/2, where no TLS says which protocol it is.
+/// The first bytes of a connection with HTTP/2 without TLS, which would negotiate the protocol.
 const HTTP2_PREFACE: &[u8; 4] = b"PRI ";
 
 /// HTTP/1 and HTTP/2, set up.
@@ -231,7 +231,7 @@ impl Protocols {
     }
 }
 
-/// Reads from the beginning of a connection as much as tells the protocols apart: the whole preface of
+/// Reads as much of a connection as distinguishes the protocols: the whole preface of
 /// HTTP/2, or something else.
 async fn read_begin(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
     let mut room = [0; HTTP2_PREFACE.len()];

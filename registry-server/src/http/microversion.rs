@@ -32,7 +32,7 @@ impl Microversion {
         Self { major, minor }
     }
 
-    /// Every supported version, the oldest first, and what it added.
+    /// Every supported version, the oldest first, with its additions.
     pub const HISTORY: &'static [(Self, &'static str)] = &[
         (Self::new(1, 0), "packages, versions, owners, tokens"),
         (

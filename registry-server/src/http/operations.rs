@@ -1,4 +1,4 @@
-//! What operators monitor: the health and the metrics of a node.
+//! Monitoring: the health and the metrics of a node.
 
 use http::header::HeaderValue;
 use http::{StatusCode, header};

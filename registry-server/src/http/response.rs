@@ -21,8 +21,8 @@ use crate::index::Document;
 pub struct ResponseBody {
     /// The pieces in memory.
     ready: VecDeque<Bytes>,
-    /// The pieces that are read after them, and how many bytes these have. Nobody locks the mutex: it
-    /// makes the body `Sync`.
+    /// The pieces that are read after them, and how many bytes these have. The mutex is never locked:
+    /// it makes the body `Sync`.
     later: Option<(u64, Mutex<blobs::Pieces>)>,
 }
 
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// What is sent of pieces for which a length was announced.
+    /// The bytes sent of pieces for which a length was announced.
     fn sent(length: u64, pieces: &'static [&'static str]) -> Result<Bytes, io::ErrorKind> {
         let pieces = pieces
             .iter()

@@ -48,7 +48,7 @@ pub(crate) struct Handler {
     /// The first and the last microversion that have the handler.
     pub(crate) since: Microversion,
     pub(crate) until: Microversion,
-    /// What it does, for the description of the API.
+    /// Its summary in the description of the API.
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
     /// The known parameters of the query.
@@ -67,17 +67,17 @@ pub(crate) struct Handler {
 /// Responds from memory, or returns none.
 pub(crate) type FastPath = fn(&Service, &Request) -> Option<Result<Response, Problem>>;
 
-/// Who may use a handler.
+/// The clients that may use a handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Everybody.
+    /// All clients.
     Public,
-    /// Everybody, or in a private registry those with a token to read.
+    /// All clients, or in a private registry clients with a token to read.
     Reader,
     /// As [`Reader`](Self::Reader), but a token is authenticated if there is one, because the response
     /// may depend on it.
     OptionalToken,
-    /// Those with a token. The handler checks its scopes.
+    /// Clients with a token. The handler checks its scopes.
     Token,
 }
 

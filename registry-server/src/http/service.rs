@@ -68,7 +68,7 @@ impl Service {
         });
         let warning = |other: &PackageName| {
             let detail = format!(
-                "{name} is easily taken for {other}, which belongs to others; if that is not meant, \
+                "{name} is easily taken for {other}, which belongs to others; if this is not intended, \
                  publish under another name"
             );
             json!({ "code": SIMILAR_NAME, "detail": detail })

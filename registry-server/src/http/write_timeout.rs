@@ -229,7 +229,7 @@ impl Buf for CountedPiece {
 
 impl Drop for CountedPiece {
     fn drop(&mut self) {
-        // What will never be sent does not count.
+        // Bytes that will never be sent do not count.
         self.unsent.remove(self.bytes.len());
     }
 }

@@ -35,7 +35,7 @@ impl Document {
     }
 }
 
-/// Documents by digest, of a limited size together. A full cache evicts documents that nobody used
+/// Documents by digest, of a limited size together. A full cache evicts documents that were not used
 /// since their last turn (the CLOCK algorithm), so a hit costs readers no lock that excludes others.
 pub(super) struct Cache {
     limit: usize,

@@ -46,7 +46,7 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// Renders what the removal of a release changes: the index document of its package, which goes with
+/// Renders the documents that the removal of a release changes: the index document of its package, which goes with
 /// the last release, and the documents of the classes that the package no longer defines.
 pub(crate) fn render_removal(
     transaction: &mut dyn Transaction,

@@ -1,4 +1,4 @@
-//! Changing what is published: yanking, owners, and deleting releases.
+//! Changes of published releases: yanking, owners, and deleting.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ impl RegistryBackend {
 
     /// Deletes the release with an id in the catalog. It leaves the index at once; its artifact is
     /// removed later, with others that no release has. A package without releases keeps its name and
-    /// its owners, so that nobody else can take the name.
+    /// its owners, so that no other owner can take the name.
     pub fn delete(&self, principal: &Principal, id: &str) -> Result<(), Problem> {
         principal.require(Scope::Delete)?;
         let limits = &self.options.read.limits;

@@ -1,7 +1,7 @@
 //! A registry: every operation on it, without HTTP.
 //!
 //! [`RegistryBackend`] is what an embedder holds. Each module here adds the operations of one subject
-//! to it. All of them block, except for those that say otherwise.
+//! to it. All of them block, unless their documentation has an exception.
 
 mod backend;
 mod catalog;

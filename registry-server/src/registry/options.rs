@@ -1,4 +1,4 @@
-//! Where a registry stores its data, and how it behaves.
+//! The storage and the options of a registry.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use pkgres_registry_client::protocol::MAX_BATCH_NAMES;
 
 use crate::blobs::AccessKey;
 
-/// Where a registry stores its data.
+/// The storage of a registry.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Storage {
@@ -52,7 +52,7 @@ impl Storage {
 pub struct Bucket {
     /// `s3://BUCKET[/PREFIX][?endpoint=…&region=…]`.
     pub address: String,
-    /// The key that requests are signed with; none for a bucket that everybody may write.
+    /// The key that requests are signed with; none for a bucket that is writable without a key.
     pub access_key: Option<AccessKey>,
     /// The runtime on which requests run.
     pub runtime: tokio::runtime::Handle,
@@ -76,11 +76,11 @@ impl Bucket {
     }
 }
 
-/// How a registry behaves.
+/// The options of a registry.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegistryOptions {
-    /// How packages are read, with limits.
+    /// The options for reading packages, with limits.
     pub read: ReadOptions,
     /// Whether reading needs a token as well.
     pub is_private: bool,
@@ -109,13 +109,6 @@ impl Default for RegistryOptions {
 }
 
 impl RegistryOptions {
-    /// These options with other options of reading packages.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
     /// These options for a private registry, or a public one.
     #[must_use]
     pub fn with_private(mut self, is_private: bool) -> Self {
@@ -127,13 +120,6 @@ impl RegistryOptions {
     #[must_use]
     pub fn with_batch_names(mut self, limit: usize) -> Self {
         self.batch_names = limit;
-        self
-    }
-
-    /// These options with another size of the cache of documents.
-    #[must_use]
-    pub fn with_cache_bytes(mut self, bytes: usize) -> Self {
-        self.cache_bytes = bytes;
         self
     }
 

@@ -211,11 +211,11 @@ impl RegistryBackend {
     }
 }
 
-/// Why a transaction that took a serial is rolled back, which frees the serial.
+/// The reason why a transaction that took a serial is rolled back, which frees the serial.
 pub(super) enum Rollback<Reason> {
     /// There is nothing to write.
     Skipped(Reason),
-    /// Something is wrong.
+    /// The transaction failed.
     Failed(Problem),
 }
 
@@ -231,7 +231,7 @@ impl<Reason> From<DatabaseError> for Rollback<Reason> {
     }
 }
 
-/// Why a release is not added.
+/// The reason why a release is not added.
 enum NotPublished {
     /// It exists already.
     Unchanged(Box<IndexRecord>),

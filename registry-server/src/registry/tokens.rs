@@ -23,7 +23,7 @@ pub struct TokenView {
     pub id: String,
     /// The owner of the token.
     pub owner: String,
-    /// What the token permits.
+    /// The permissions of the token.
     pub scopes: Vec<String>,
     /// The packages that the token is for; empty for all.
     pub names: Vec<String>,

@@ -1,4 +1,4 @@
-//! The catalog: what is known of releases beside the index.
+//! The catalog: metadata of releases beside the index.
 //!
 //! Each release has one row, which is written and removed with it.
 

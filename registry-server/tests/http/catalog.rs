@@ -274,7 +274,7 @@ fn patches_have_few_operations() {
 }
 
 #[test]
-fn a_deleted_release_is_gone_everywhere() {
+fn a_deleted_release_is_absent_everywhere() {
     let served = filled();
     let bytes = archive("a.New", "1.0.0", &[]);
     let id = id(&served.upload("{\"categories\":[\"Web\"]}", &bytes));
@@ -383,7 +383,7 @@ fn a_release_that_is_not_public_is_for_its_owners() {
     );
 }
 
-/// The cost of a file that anybody can request does not depend on the others: they are not read, so their
+/// The cost of a file that anonymous users can request does not depend on the others: they are not read, so their
 /// damage is not noticed.
 #[test]
 fn only_the_requested_file_is_unpacked() {
@@ -431,7 +431,7 @@ fn a_similar_name_gives_a_warning() {
         json!([{
             "code": "pkgres.similar_name",
             "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if \
-                       that is not meant, publish under another name",
+                       this is not intended, publish under another name",
         }])
     );
     // The warning is only in the response to the upload.

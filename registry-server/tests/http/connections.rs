@@ -17,7 +17,7 @@ fn send(address: SocketAddr, begin: &[u8]) -> TcpStream {
 }
 
 #[test]
-fn both_protocols_come_over_one_port() {
+fn both_protocols_share_one_port() {
     let served = Served::new();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

@@ -285,8 +285,8 @@ fn a_private_registry_shows_nothing_without_a_token() {
         "/packages/a.None",
         "/classes/a.Web",
     ] {
-        let refused = page(&served, path, 401);
-        assert!(refused.contains("This registry is private"), "{path}");
+        let rejected = page(&served, path, 401);
+        assert!(rejected.contains("This registry is private"), "{path}");
         let headers = [BROWSER, &served.authorization()];
         let answer = served.ask("GET", path, &headers, b"");
         assert_ne!(answer.status, 401, "{path}");
@@ -298,10 +298,10 @@ fn a_private_registry_shows_nothing_without_a_token() {
     }
     assert_eq!(served.get("/style.css").status, 200);
     // A browser sends the token as a password, which is valid for reading and never for writing.
-    let refused = served.ask("GET", "/packages/a.Web", &[BROWSER], b"");
-    assert!(refused.header("www-authenticate").starts_with("Basic "));
-    let refused = served.get("/index/v1/packages/a.!web.ndjson");
-    assert!(refused.header("www-authenticate").starts_with("Bearer "));
+    let rejected = served.ask("GET", "/packages/a.Web", &[BROWSER], b"");
+    assert!(rejected.header("www-authenticate").starts_with("Basic "));
+    let rejected = served.get("/index/v1/packages/a.!web.ndjson");
+    assert!(rejected.header("www-authenticate").starts_with("Bearer "));
     let basic = |password: &str| {
         let encoded = BASE64_STANDARD.encode(format!("anyone:{password}"));
         format!("authorization: Basic {encoded}")

@@ -181,7 +181,7 @@ fn every_response_of_the_api_names_its_version() {
 }
 
 #[test]
-fn request_ids_are_those_of_the_server() {
+fn request_ids_are_made_by_the_server() {
     let served = Served::new();
     let ask = || served.ask("GET", "/", &["x-openstack-request-id: req-theirs"], b"");
     let (one, two) = (ask(), ask());
@@ -271,8 +271,8 @@ fn a_similar_name_gives_a_warning() {
     );
     let warning = serde_json::json!([{
         "code": "pkgres.similar_name",
-        "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if that \
-                   is not meant, publish under another name",
+        "detail": "org.acme.Wbe is easily taken for org.acme.Web, which belongs to others; if this \
+                   is not intended, publish under another name",
     }]);
     assert_eq!(
         publish(&stranger, "org.acme.Wbe", "1.0.0", "1.2")["warnings"],

@@ -70,7 +70,7 @@ impl Place {
         )
     }
 
-    /// With a clock that stands still unless a test moves it.
+    /// With a clock that only the test moves.
     fn environment(&self) -> Environment {
         let seconds = Arc::clone(&self.seconds);
         environment(move || {

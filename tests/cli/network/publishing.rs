@@ -160,8 +160,8 @@ fn publishing_a_similar_name_warns() {
     };
     stranger.login();
     let run = stranger.does(&["publish", &package("org.acme.Weeb"), "--format", "json"]);
-    let warning = "org.acme.Weeb is easily taken for org.acme.Web, which belongs to others; if that \
-                   is not meant, publish under another name";
+    let warning = "org.acme.Weeb is easily taken for org.acme.Web, which belongs to others; if this \
+                   is not intended, publish under another name";
     let document: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(document["status"], "published");
     assert_eq!(document["warnings"], serde_json::json!([warning]));

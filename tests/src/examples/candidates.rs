@@ -173,7 +173,7 @@ fn kept() -> Vec<Example> {
             &["R 1 X 1"],
         ),
         Example::solved(
-            "what is kept is chosen where nothing else will do",
+            "a kept release is chosen where no other is possible",
             kept(Universe::new(root("2"), yanked()), "2"),
             &["R 1 X 2"],
         ),

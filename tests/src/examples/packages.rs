@@ -86,7 +86,7 @@ fn roots() -> Vec<Example> {
             in_registry,
             &["R 1 X 1", "X 1 R 1"],
         ),
-        Example::unsolvable("nobody wants the root's version", wrong_root),
+        Example::unsolvable("no requirement matches the root's version", wrong_root),
     ]
 }
 
@@ -163,10 +163,7 @@ fn cores() -> Vec<Example> {
             pinned_once,
             &["R 1 K 1", "R 1 X 1", "X 1 K 1"],
         ),
-        Example::unsolvable(
-            "there is only a core library that nobody asked for",
-            too_new,
-        ),
+        Example::unsolvable("there is only a core library that is not required", too_new),
         Example::solved(
             "the root is the core library",
             is_root,

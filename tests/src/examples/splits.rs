@@ -29,7 +29,7 @@ fn either(root: IndexRecord) -> Universe {
     )
 }
 
-/// What `P` extends stands in `Q` 2 and in `W`. With `Q` 1 it is found in `W`, and inherits the `Z` 1 that `Q` 1
+/// `Q` 2 and `W` define what `P` extends. With `Q` 1 it is found in `W`, and inherits the `Z` 1 that `Q` 1
 /// wants, while `V` inherits `Z` 2. That `W` wants `Q` 1 is known before it is known that `P` asks `Q` as well.
 fn found_elsewhere() -> Universe {
     Universe::new(
@@ -190,7 +190,7 @@ pub(super) fn examples() -> Vec<Example> {
     vec![
         // X 2 would be the better choice, but with it U is split, and U comes first.
         Example::solved(
-            "the last name is split if either will do",
+            "the last name is split if either is enough",
             either(release("R", "1")),
             &["R 1 X 1", "R 1 Y 1", "X 1 V 1", "Y 1 U 2", "Y 1 V 2"],
         ),

@@ -4,7 +4,8 @@ use pkgres_manifest::{Spec, Version};
 
 use super::{Model, ONLY, Property, object_name};
 use crate::build::version;
-use crate::reference::{Class, Classes, Rules, Solution};
+use crate::reference::{Class, Classes, Rules};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 impl Model {

@@ -23,7 +23,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ]),
         ),
         (
-            "nobody knows the classes of a package that was not looked at",
+            "the classes of a package that was not looked up are unknown",
             wanting([
                 release("K", "1").defines("K", &[]),
                 release("U", "1").opaque(),
@@ -45,7 +45,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             wanting([release("W", "0.1.0"), release("X", "1").defines("X", &[])]),
         ),
         (
-            "the object's own class is wanted in a version that nobody has",
+            "the object's own class is required in a version that does not exist",
             model(
                 "X",
                 Some("9"),
@@ -59,7 +59,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ),
         ),
         (
-            "the class is found beside one of which nobody knows anything",
+            "the class is found beside an unknown one",
             model(
                 "Z.K",
                 None,
@@ -88,7 +88,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ]),
         ),
         (
-            "the class that all extend extends one of which nobody knows anything",
+            "the class that all extend extends an unknown one",
             on_core([
                 release("C", "1")
                     .requires("U", "*")

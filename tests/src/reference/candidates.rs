@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName, Spec, Version};
 
-use super::{Rules, Solution};
+use super::Rules;
+use crate::solution::Solution;
 use crate::universe::{PrereleasePolicy, Universe};
 
 /// The lock; `None` if the rules ignore locks.

@@ -6,7 +6,8 @@ use pkgres_manifest::{PackageName, Version};
 use super::preference::best_first;
 use super::problem::{Problem, ROOT, ReleaseId};
 use super::valid::needed;
-use super::{Rules, Solution, is_valid};
+use super::{Rules, is_valid};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// A package whose release can be exchanged for a better candidate, and the version of that candidate.

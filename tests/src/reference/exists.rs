@@ -1,10 +1,11 @@
-//! Whether a resolution exists in which a given release takes part, best or not.
+//! Whether a resolution exists with a certain release, best or not.
 
 use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 
-use super::{Rule, Rules, Solution, is_valid};
+use super::{Rule, Rules, is_valid};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// The most steps before the search gives up on a universe.

@@ -26,7 +26,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Answer, Solution};
+pub use answer::Answer;
 pub use exchange::better_exchange;
 pub use exists::exists;
 pub use rules::{Rule, Rules};

@@ -42,7 +42,7 @@ pub(super) struct NumberedRelease {
     pub(super) locked: bool,
     /// Whether it is a candidate only because it is kept.
     pub(super) only_kept: bool,
-    /// What it requires, in lookup order.
+    /// Its requirements, in lookup order.
     pub(super) needs: Vec<Need>,
     /// Its classes, if they are known.
     pub(super) classes: Option<Vec<NumberedClass>>,

@@ -3,9 +3,10 @@ use std::cell::Cell;
 use super::problem::Problem;
 use super::tiers::best_in_tiers;
 use super::walk::Walk;
-use super::{Answer, Rule, Rules, Solution, SplitOrder, is_valid, search};
+use super::{Answer, Rule, Rules, SplitOrder, is_valid, search};
 use crate::build::{Build, release, solution};
 use crate::examples::examples;
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 #[test]

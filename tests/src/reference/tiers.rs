@@ -4,7 +4,8 @@ use super::candidates::lock;
 use super::problem::Problem;
 use super::valid::{is_valid, needed};
 use super::walk::Walk;
-use super::{Answer, Rules, Solution};
+use super::{Answer, Rules};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// The order in which the second tier forces packages to one release.
@@ -54,7 +55,7 @@ fn search_judged(
 }
 
 /// The answer of the first tier, or else of the second. `best` returns the best resolution in which
-/// the given packages have one release.
+/// certain packages have one release.
 pub(super) fn best_in_tiers(
     problem: &Problem,
     may_split: bool,

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
+use super::Rules;
 use super::candidates::{candidates, parents, requirements};
-use super::{Rules, Solution};
+use crate::solution::Solution;
 use crate::universe::Universe;
 
 /// A release by its name and version.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Solution;
 use super::preference::best_first;
 use super::problem::{Need, Problem, ROOT, ReleaseId};
+use crate::solution::Solution;
 
 /// A partial resolution.
 pub(super) struct Walk<'problem> {

@@ -17,7 +17,7 @@ pub(crate) const LAYERS: [&[&str]; 5] = [
     &["cli"],
 ];
 
-/// What stands beside the layers: it may depend on any crate, and none depends on it except for
+/// The crates beside the layers: it may depend on any crate, and none depends on it except for
 /// its own tests.
 pub(crate) const TOOLS: [&str; 2] = ["tests", "benches"];
 

@@ -1,16 +1,10 @@
-//! What the rules do not hold for yet, and what they never hold for.
+//! Exceptions from the rules: temporary ones, and permanent ones.
 //!
 //! An exception that is not needed fails the test that it is an exception from.
 
 /// Uses that close a circle of modules, as crate, module that uses, module that is used. A circle
 /// is broken when one of its arrows is here. To be empty.
 pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
-    (
-        "manifest",
-        "index_record::reader",
-        "index_record::fast_path",
-    ),
-    ("manifest", "index_record::reader", "index_record::json"),
     (
         "resolver",
         "search::assignment::sets",
@@ -22,13 +16,6 @@ pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
         "search::assignment::watch_list",
     ),
     ("resolver", "search::engine", "search::pubgrub"),
-    ("registry-client", "http::address", "http::credentials"),
-    ("registry-client", "http::answer", "http::transport"),
-    ("tests", "build", "reference::answer"),
-    ("tests", "universe", "reference::answer"),
-    ("tests", "universe::locks", "reference::answer"),
-    ("tests", "universe::locks", "reference::rules"),
-    ("tests", "universe::locks", "reference::tiers"),
 ];
 
 /// Names that two types of a crate share. To be empty.
@@ -39,14 +26,6 @@ pub(crate) const TYPES: &[(&str, &str)] = &[
     ("resolver", "Trail"),
     ("resolver", "Versions"),
     ("resolver", "Visit"),
-    ("files", "Content"),
-    ("registry-client", "Answer"),
-    ("registry-client", "Digest"),
-    ("registry-client", "Entry"),
-    ("registry-client", "Header"),
-    ("registry-client", "Records"),
-    ("registry-client", "Release"),
-    ("registry-server", "BoxError"),
 ];
 
 /// Where a library reads its surroundings, as crate, module and what is read: a server measures how

@@ -310,7 +310,7 @@ fn siblings_do_not_reach_each_other_through_functions_of_their_parent() {
 }
 
 #[test]
-fn what_only_tests_use_does_not_count() {
+fn uses_in_tests_do_not_count() {
     let text = "
         mod one { pub struct One; #[cfg(test)] mod tests { use crate::two::Two; } }
         mod two { use crate::one::One; pub struct Two; }

@@ -1,4 +1,4 @@
-//! What a path of a source leads to: the module that defines the item, or another crate.
+//! Resolution of paths: to the module that defines the item, or to another crate.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) struct Definition {
 }
 
 impl Crate {
-    /// What a path means in a module. Re-exports are followed. Empty for what other crates define;
+    /// The definitions that a path in a module means. Re-exports are followed. Empty for what other crates define;
     /// several where an item and a module share a name.
     pub(crate) fn definitions(&self, module: ModuleId, path: &[String]) -> BTreeSet<Definition> {
         let mut found = BTreeSet::new();

@@ -18,7 +18,7 @@ pub(crate) type Written = Vec<String>;
 /// The position of a module in [`Crate::modules`]. The root of the crate is 0.
 pub(crate) type ModuleId = usize;
 
-/// What a name means in a module.
+/// The meaning of a name in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// A child of the module.
@@ -36,13 +36,13 @@ pub(crate) struct Module {
     pub(crate) name: Vec<String>,
     /// The module around this one; the root has none.
     pub(crate) parent: Option<ModuleId>,
-    /// What names mean here.
+    /// The meanings of names here.
     pub(crate) names: BTreeMap<String, Vec<Meaning>>,
     /// The paths before `::*` in imports.
     pub(crate) globs: Vec<Written>,
     /// All paths in the code of the module, those of imports too.
     pub(crate) mentions: BTreeSet<Written>,
-    /// For each function that stands by itself, the paths in it.
+    /// For each free function, the paths in it.
     pub(crate) functions: BTreeMap<String, BTreeSet<Written>>,
     /// The structs, enums, unions, traits and type aliases that the module defines.
     pub(crate) types: Vec<String>,

@@ -1,4 +1,4 @@
-//! What libraries leave to the program: printing, the environment and the clock.
+//! Printing, the environment and the clock, which libraries leave to the program.
 
 use crate::sources::{Crate, ModuleId};
 

@@ -1,6 +1,6 @@
 //! `pkgres check`
 
-mod known;
+mod known_releases;
 mod targets;
 
 use std::path::Path;
@@ -15,7 +15,7 @@ use pkgres_manifest::{
 use pkgres_registry_client::PackageFolder;
 use serde_json::json;
 
-use self::known::KnownReleases;
+use self::known_releases::KnownReleases;
 use self::targets::{Target, targets};
 use crate::args::{CheckArgs, Format};
 use crate::context::Context;
@@ -232,7 +232,7 @@ const CLASS_KEYS: [&str; 5] = [
     "Workflow:",
 ];
 
-/// Checks a single manifest or class file; it is a class file if it has keys that only those have.
+/// Checks a single manifest or class file; it is a class file if it has keys that only class files have.
 fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits

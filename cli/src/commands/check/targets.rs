@@ -1,11 +1,11 @@
-//! What to check at a path.
+//! The targets of a check at a path.
 
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
-/// Something to check.
+/// A target of a check.
 pub(super) enum Target {
     /// A folder with a manifest.
     Package(PathBuf),

@@ -27,7 +27,7 @@ use crate::show::{self, ChangeLine};
 /// How often [`stabilize`] solves at most; nearly always, once is enough.
 const MAX_ROUNDS: usize = 8;
 
-/// What several projects agree on.
+/// The agreement of several projects.
 #[derive(Debug)]
 pub(crate) struct Agreement {
     pub(crate) releases: AgreedReleases,
@@ -46,7 +46,7 @@ impl Agreement {
     }
 }
 
-/// Solves all projects together, preferring what their lockfiles hold.
+/// Solves all projects together, preferring the releases of their lockfiles.
 pub(crate) fn agree(
     manifests: &[PathBuf],
     options: &LockOptions,

@@ -33,7 +33,7 @@ pub(super) fn check(
     output: &mut Output,
 ) -> Result<Exit> {
     let path = manifest_file.lock_path();
-    // Errors of the project are reported before those of its registries.
+    // Errors of the project are reported before errors of its registries.
     let problem = Problem::in_folder(&manifest_file.folder, context);
     let question =
         (problem.as_ref().ok()).and_then(|problem| question(&manifest_file, problem, context));

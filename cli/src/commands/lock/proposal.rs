@@ -15,7 +15,7 @@ use crate::project::Project;
 /// The releases that several projects agreed on.
 pub(crate) type AgreedReleases = BTreeSet<(PackageName, Version)>;
 
-/// What to keep of the existing lockfile, and whether to write.
+/// The options for keeping and replacing the existing lockfile.
 #[derive(Debug, Default)]
 pub(crate) struct LockOptions {
     pub(crate) dry_run: bool,

@@ -86,7 +86,7 @@ fn update_one(
     Ok(Exit::Done)
 }
 
-/// The packages to update, and what stays.
+/// The plan of an update: the packages to move and to keep.
 struct UpdatePlan {
     /// The named packages; if there are none, all are updated.
     named: BTreeSet<PackageName>,
@@ -119,7 +119,7 @@ impl UpdatePlan {
     }
 }
 
-/// What the update moved and what was held back; empty if it updated all packages.
+/// The report of moved and held back packages; empty if it updated all packages.
 fn report(resolution: &Resolution, roots: &[Arc<Package>]) -> UpdateReport {
     let Some(report) = resolution.update() else {
         return UpdateReport {

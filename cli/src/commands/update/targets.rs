@@ -1,4 +1,4 @@
-//! Which locked releases move, and to which versions.
+//! The targets of an update: locked releases, and the versions to which they move.
 
 use std::collections::{BTreeMap, BTreeSet};
 

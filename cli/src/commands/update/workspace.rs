@@ -31,7 +31,7 @@ pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> 
     }
 }
 
-/// Updates what all members agree on, and locks each member.
+/// Updates the agreement of all members, and locks each member.
 fn update_together(
     args: &UpdateArgs,
     batch: &Batch,

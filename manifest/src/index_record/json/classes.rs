@@ -7,21 +7,22 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::super::IndexedClass;
 use super::super::duplicates::{first_repeated, sort};
-use super::super::{IndexReader, IndexedClass};
+use super::super::interner::Interner;
 use super::Converted;
 use crate::name::ClassName;
 
-/// Reads an object of classes; `None` if it is null.
-pub(super) struct Classes<'reader> {
-    reader: &'reader mut IndexReader,
+/// The seed of an object of classes; its value is `None` for null.
+pub(super) struct Classes<'interner> {
+    interner: &'interner mut Interner,
     internal: bool,
 }
 
-impl<'reader> Classes<'reader> {
+impl<'interner> Classes<'interner> {
     /// Returns the seed for the internal classes, or for the others.
-    pub(super) fn new(reader: &'reader mut IndexReader, internal: bool) -> Self {
-        Self { reader, internal }
+    pub(super) fn new(interner: &'interner mut Interner, internal: bool) -> Self {
+        Self { interner, internal }
     }
 }
 
@@ -47,9 +48,9 @@ impl<'de> Visitor<'de> for Classes<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut classes = Vec::new();
         while let Some(name) =
-            access.next_key_seed(Converted(|text: &str| self.reader.class(text)))?
+            access.next_key_seed(Converted(|text: &str| self.interner.class(text)))?
         {
-            let (extends, uses) = access.next_value_seed(Edges(&mut *self.reader))?;
+            let (extends, uses) = access.next_value_seed(Edges(&mut *self.interner))?;
             classes.push(IndexedClass {
                 name,
                 internal: self.internal,
@@ -63,7 +64,7 @@ impl<'de> Visitor<'de> for Classes<'_> {
 }
 
 /// Reads `{"extends":[..],"uses":[..]}`.
-struct Edges<'reader>(&'reader mut IndexReader);
+struct Edges<'interner>(&'interner mut Interner);
 
 impl<'de> DeserializeSeed<'de> for Edges<'_> {
     type Value = (Vec<ClassName>, Vec<ClassName>);
@@ -102,7 +103,7 @@ impl<'de> Visitor<'de> for Edges<'_> {
     }
 }
 
-struct ClassNames<'reader>(&'reader mut IndexReader);
+struct ClassNames<'interner>(&'interner mut Interner);
 
 impl<'de> DeserializeSeed<'de> for ClassNames<'_> {
     type Value = Vec<ClassName>;

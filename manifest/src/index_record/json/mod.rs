@@ -1,7 +1,7 @@
 //! Reading a record from JSON in any form.
 //!
-//! Serde visitors read the fields in whatever order they come, and parse texts at once with the reader that
-//! shares names and specs. An error then has the column at which the JSON parser is.
+//! Serde visitors read the fields in whatever order they come, and parse texts at once with the interner
+//! of names and specs. An error then has the column at which the JSON parser is.
 
 mod classes;
 mod requirements;
@@ -11,17 +11,46 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::duplicates::sort;
-use super::key::{Key, KeySeed, Seen};
-use super::{IndexReader, IndexRecord, is_time};
-use crate::diagnostic::Escaped;
+use super::interner::Interner;
+use super::key::{Key, KeySeed, SeenKeys};
+use super::{IndexRecord, is_time};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
 use crate::version::Version;
 use classes::Classes;
 use requirements::Requirements;
 
-/// Reads a record, with the names and specs of a reader.
-pub(super) struct RecordVisitor<'reader>(pub(super) &'reader mut IndexReader);
+/// The most characters shown of a message that may quote the record.
+const MESSAGE_CHARACTERS: usize = 300;
+
+/// Reads one line. `locate` returns the place of a range of bytes in the line, for errors.
+pub(super) fn read(
+    interner: &mut Interner,
+    line: &str,
+    locate: &dyn Fn(Span) -> Location,
+) -> Result<IndexRecord, Diagnostic> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    deserializer
+        .deserialize_map(RecordVisitor(interner))
+        .and_then(|record| deserializer.end().map(|()| record))
+        .map_err(|error| {
+            let start = error.column().saturating_sub(1);
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            let message = format!(
+                "not an index record: {}",
+                Escaped::within(message, MESSAGE_CHARACTERS)
+            );
+            Diagnostic::error(Code::IndexRecord, message).at(locate(Span {
+                start,
+                end: start + 1,
+            }))
+        })
+}
+
+/// The visitor of a record, with an interner for its names and specs.
+struct RecordVisitor<'interner>(&'interner mut Interner);
 
 impl<'de> Visitor<'de> for RecordVisitor<'_> {
     type Value = IndexRecord;
@@ -31,8 +60,8 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<IndexRecord, A::Error> {
-        let Self(reader) = self;
-        let mut seen = Seen::default();
+        let Self(interner) = self;
+        let mut seen = SeenKeys::default();
         let mut name = None;
         let mut version = None;
         let mut record = IndexRecord::new(PackageName::default_core_library(), Version::ZERO);
@@ -45,8 +74,9 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
             seen.insert(key)?;
             match key {
                 Key::Name => {
-                    name =
-                        Some(access.next_value_seed(Converted(|text: &str| reader.package(text)))?);
+                    name = Some(
+                        access.next_value_seed(Converted(|text: &str| interner.package(text)))?,
+                    );
                 }
                 Key::Version => {
                     let parse =
@@ -58,14 +88,14 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                     record.format = format.map(Into::into);
                 }
                 Key::Require => {
-                    let requirements = access.next_value_seed(Requirements::new(reader))?;
+                    let requirements = access.next_value_seed(Requirements::new(interner))?;
                     record.requirements = requirements.into();
                 }
                 Key::Classes => {
-                    exported = access.next_value_seed(Classes::new(reader, false))?;
+                    exported = access.next_value_seed(Classes::new(interner, false))?;
                 }
                 Key::Internal => {
-                    let classes = access.next_value_seed(Classes::new(reader, true))?;
+                    let classes = access.next_value_seed(Classes::new(interner, true))?;
                     internal = classes.unwrap_or_default();
                 }
                 Key::Sha256 => {

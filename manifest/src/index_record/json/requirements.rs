@@ -6,18 +6,18 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::super::IndexReader;
 use super::super::duplicates::first_repeated;
+use super::super::interner::Interner;
 use super::Converted;
 use crate::read_options::Limits;
 use crate::spec::Requirement;
 
-/// Reads requirements: pairs of package and spec, or an object.
-pub(super) struct Requirements<'reader>(&'reader mut IndexReader);
+/// The seed of requirements: pairs of package and spec, or an object.
+pub(super) struct Requirements<'interner>(&'interner mut Interner);
 
-impl<'reader> Requirements<'reader> {
-    pub(super) fn new(reader: &'reader mut IndexReader) -> Self {
-        Self(reader)
+impl<'interner> Requirements<'interner> {
+    pub(super) fn new(interner: &'interner mut Interner) -> Self {
+        Self(interner)
     }
 
     fn add<E: serde::de::Error>(
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Requirements<'_> {
     }
 }
 
-struct Pair<'reader>(&'reader mut IndexReader);
+struct Pair<'interner>(&'interner mut Interner);
 
 impl<'de> DeserializeSeed<'de> for Pair<'_> {
     type Value = Requirement;

@@ -86,7 +86,7 @@ fn edited(
     let edited = apply(source.text(), vec![text_edit]);
     let edited = SourceText::new(source.name(), edited);
     match PackageManifest::parse(&edited, options).into_result() {
-        Ok((after, _)) if is_as_meant(manifest, &after, edit, options) => Ok(after),
+        Ok((after, _)) if has_only_the_edit(manifest, &after, edit, options) => Ok(after),
         _ => Err(not_editable(source)),
     }
 }
@@ -117,7 +117,7 @@ fn not_editable(source: &Arc<SourceText>) -> Diagnostic {
 }
 
 /// Whether two manifests differ in the edited requirement alone.
-fn is_as_meant(
+fn has_only_the_edit(
     before: &PackageManifest,
     after: &PackageManifest,
     edit: &RequirementEdit,
@@ -173,11 +173,11 @@ mod tests {
         let name = PackageName::parse("c.D").expect("a name");
         let edit = RequirementEdit::Set(name, Spec::parse("1").expect("a spec"));
         let before = read("UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]}\n");
-        let is_meant = |after: &str| {
+        let is_expected = |after: &str| {
             let after = read(&format!("{after}Require:\n  c.D: '1'\n"));
-            is_as_meant(&before, &after, &edit, &options)
+            has_only_the_edit(&before, &after, &edit, &options)
         };
-        assert!(is_meant(
+        assert!(is_expected(
             "UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]} # note\n"
         ));
         for other in [
@@ -187,7 +187,7 @@ mod tests {
             "UI: ui.yaml\nLogo: a.png\nMeta: {x: [1]}\nSupplier: {}\n",
             "UI: ui.yaml\nLogo: a.png\n",
         ] {
-            assert!(!is_meant(other), "{other}");
+            assert!(!is_expected(other), "{other}");
         }
     }
 }

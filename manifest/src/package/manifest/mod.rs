@@ -1,4 +1,4 @@
-//! `manifest.yaml`: what a package is, which classes it defines for others, and what it requires.
+//! `manifest.yaml`: the metadata, exported classes and requirements of a package.
 //!
 //! [`reader`] reads the fields; [`requirements`] those of `Require`, with the pitfalls of unquoted specs in
 //! YAML. All findings are collected, so that one run shows everything that is wrong.
@@ -145,10 +145,10 @@ impl PackageManifest {
         findings.collect()
     }
 
-    /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that what
-    /// was meant has no effect.
+    /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that the
+    /// intended keys have no effect.
     pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
-        // Their hints have the keys that were probably meant.
+        // Their hints have the keys that were probably intended.
         let mut findings = self.unknown_key_findings();
         findings.retain(|finding| !finding.hints.is_empty());
         findings

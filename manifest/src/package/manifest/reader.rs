@@ -250,7 +250,7 @@ impl ManifestReader<'_> {
         }
     }
 
-    /// A scalar that no YAML reader takes for anything but text.
+    /// A scalar that every YAML reader reads as text.
     pub(super) fn name_text<'node>(
         &mut self,
         node: &'node Node,

@@ -65,7 +65,7 @@ impl ManifestReader<'_> {
     }
 
     /// The error for a spec that YAML reads as a block of text. An unquoted `>1` begins one, usually an empty
-    /// one. If the block has text, that is the spec that was meant.
+    /// one. If the block has text, that is the intended spec.
     fn block_of_text(&self, scalar: &Scalar, span: Span) -> Diagnostic {
         let text = self.source.text();
         // The span may cover the text of the block alone.

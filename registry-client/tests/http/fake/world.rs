@@ -1,4 +1,4 @@
-//! What a registry holds, and what it answers then, as the protocol says.
+//! The content of a registry, and its responses according to the protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use pkgres_registry_client::protocol::{
     SignedSnapshot, SigningKey, Snapshot, leaf_hash, unescape_name,
 };
 
-use super::{Asked, Reply};
+use super::{Received, Reply};
 
-/// What a registry holds.
+/// The content of a registry.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) packages: BTreeMap<PackageName, Vec<IndexRecord>>,
@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(crate) is_mirror: bool,
     /// How many documents fit into one answer.
     pub(crate) room: usize,
-    /// Whether it says of what is not there between which names it would be.
+    /// Whether it proves absence by the neighbours of a name.
     pub(crate) proves_absence: bool,
     /// The packages that changed, by serial.
     pub(crate) changes: Vec<(u64, PackageName)>,
@@ -113,8 +113,8 @@ impl World {
     }
 
     /// Answers as the protocol says.
-    pub(crate) fn answer(&self, asked: &Asked) -> Reply {
-        let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+    pub(crate) fn answer(&self, request: &Received) -> Reply {
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let json = |text: String| Reply::new(200, text);
         if path == "/index/config.json" {
             let mut config = Config::of_server(Vec::new());
@@ -138,13 +138,13 @@ impl World {
                 .iter()
                 .map(|line| format!("{line}\n"))
                 .collect();
-            return conditional(asked, text.into_bytes());
+            return conditional(request, text.into_bytes());
         }
         if let Some(escaped) = path.strip_prefix("/index/v1/packages/") {
             let escaped = escaped.strip_suffix(".ndjson").unwrap_or(escaped);
             let asked_for = unescape_name(escaped).map(|text| name(&text));
             return match asked_for.and_then(|name| documents.get(&name).cloned()) {
-                Some(document) => conditional(asked, document.bytes),
+                Some(document) => conditional(request, document.bytes),
                 None => Reply::new(404, ""),
             };
         }
@@ -158,8 +158,8 @@ impl World {
         if path == "/index/v1/changes" && !self.is_mirror {
             return json(self.changes_since(query));
         }
-        if path == "/index/v1/batch" && asked.method == "POST" && !self.is_mirror {
-            return Reply::new(200, self.batch(&asked.body, &documents));
+        if path == "/index/v1/batch" && request.method == "POST" && !self.is_mirror {
+            return Reply::new(200, self.batch(&request.body, &documents));
         }
         Reply::new(404, "")
     }
@@ -198,7 +198,7 @@ impl World {
             .map(|(at, name)| (name, at))
             .collect();
         let mut wave: Vec<PackageName> = request.names.keys().cloned().collect();
-        let mut asked: BTreeSet<PackageName> = wave.iter().cloned().collect();
+        let mut requested: BTreeSet<PackageName> = wave.iter().cloned().collect();
         let mut answer = Vec::new();
         let (mut answered, mut truncated) = (0, Vec::new());
         while !wave.is_empty() {
@@ -245,7 +245,7 @@ impl World {
                 }
                 for record in &self.packages[&name] {
                     for requirement in &record.requirements {
-                        if request.closure && asked.insert(requirement.package.clone()) {
+                        if request.closure && requested.insert(requirement.package.clone()) {
                             next.insert(requirement.package.clone());
                         }
                     }
@@ -262,9 +262,9 @@ impl World {
     }
 }
 
-fn conditional(asked: &Asked, body: Vec<u8>) -> Reply {
+fn conditional(request: &Received, body: Vec<u8>) -> Reply {
     let tag = Digest::of(&body).to_etag();
-    if asked.headers.get("if-none-match") == Some(&tag) {
+    if request.headers.get("if-none-match") == Some(&tag) {
         return Reply::new(304, "").with("etag", &tag);
     }
     Reply::new(200, body).with("etag", &tag)

@@ -5,7 +5,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use serde_json::{Value, json};
 
 use super::query::invalid_query;
-use super::shape::{check_name, time};
+use super::representation::{check_name, time};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;

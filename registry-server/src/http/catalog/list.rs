@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{query, shape};
+use super::{query, representation};
 use crate::access::Principal;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -35,9 +35,9 @@ pub(super) const PARAMETERS: &[&str] = &[
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let filter = filter(request)?;
     let found = service.registry.catalog(&filter)?;
-    let packages: Vec<Value> = found.iter().map(shape::package).collect();
+    let packages: Vec<Value> = found.iter().map(representation::package).collect();
     let mut answer = json!({ "packages": packages });
-    // Only a full page can have another one behind it. Clients go on if the key is present.
+    // Only a full page can have another one behind it. Clients continue if the key is present.
     if let Some(last) = found.last().filter(|_| found.len() == filter.limit) {
         answer["next_marker"] = last.row.id.as_str().into();
     }
@@ -55,11 +55,11 @@ fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
         let detail = "`owned` needs a token, which says whose packages are meant";
         return Err(Problem::new(ProblemCode::Unauthorized, detail));
     }
-    // To deploy: public packages and those of the principal. To edit: those of the principal, or all
+    // To deploy: public packages and packages of the principal. To edit: packages of the principal, or all
     // for an administrator. Without a token: public packages.
     let is_to_deploy = query::flag(parameters, "catalog");
-    // A client that asks for one release of its own is about to replace it, enabled or not, but cannot
-    // ask for disabled releases.
+    // A client that requests one release of its own is about to replace it, enabled or not, but cannot
+    // request disabled releases.
     let is_one = is_owned
         && ["fqn", "version"]
             .iter()

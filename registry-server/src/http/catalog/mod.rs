@@ -8,7 +8,7 @@ mod categories;
 mod list;
 mod query;
 mod repository;
-mod shape;
+mod representation;
 mod show;
 mod update;
 mod upload;
@@ -161,7 +161,7 @@ pub(crate) const SURFACE: Surface = Surface {
         },
     ],
     has_microversions: false,
-    error: shape::error,
+    error: representation::error,
 };
 
 /// `apps/`: archives by name and spec.
@@ -178,7 +178,7 @@ pub(crate) const APPS: Surface = Surface {
         }],
     }],
     has_microversions: false,
-    error: shape::error,
+    error: representation::error,
 };
 
 /// `bundles/`: bundles.
@@ -211,5 +211,5 @@ pub(crate) const BUNDLES: Surface = Surface {
         ],
     }],
     has_microversions: false,
-    error: shape::error,
+    error: representation::error,
 };

@@ -49,7 +49,7 @@ fn items_of(text: &str) -> Vec<String> {
     items
 }
 
-/// The number of releases or categories that a request asks for.
+/// The number of releases or categories that a request is for.
 pub(super) fn limit(query: &Query) -> Result<usize, Problem> {
     let Some(text) = query.get("limit") else {
         return Ok(LIMIT.0);

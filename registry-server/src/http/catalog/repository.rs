@@ -8,7 +8,7 @@ use pkgres_manifest::{PackageName, Spec};
 use pkgres_registry_client::protocol::Digest;
 use serde_json::Value;
 
-use super::shape::{check_name, invalid_body};
+use super::representation::{check_name, invalid_body};
 use super::show;
 use crate::http::request::Request;
 use crate::http::response::Response;

@@ -4,7 +4,7 @@ use http::StatusCode;
 use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::Digest;
 
-use super::shape;
+use super::representation;
 use crate::http::artifacts;
 use crate::http::request::Request;
 use crate::http::response::{NO_CACHE, Response};
@@ -20,7 +20,9 @@ fn entry(service: &Service, request: &Request) -> Result<CatalogEntry, Problem> 
 
 /// Shows a release.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
-    Ok(Response::json(&shape::package(&entry(service, request)?)))
+    Ok(Response::json(&representation::package(&entry(
+        service, request,
+    )?)))
 }
 
 /// Downloads the archive of a release.

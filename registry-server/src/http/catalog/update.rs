@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::shape::{self, check_name, invalid_body};
+use super::representation::{self, check_name, invalid_body};
 use super::upload::check_labels;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -41,7 +41,7 @@ pub(super) fn update(service: &Service, request: &Request) -> Result<Response, P
     let entry = service
         .registry
         .change_entry(principal, request.part(0), &changes)?;
-    Ok(Response::json(&shape::package(&entry)))
+    Ok(Response::json(&representation::package(&entry)))
 }
 
 /// Applies an operation to a row.

@@ -12,7 +12,7 @@ use http::header;
 use multer::Multipart;
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::shape::{self, check_name, invalid_body};
+use super::representation::{self, check_name, invalid_body};
 use crate::blobs::{Incoming, PIECE};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -80,7 +80,7 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
     };
     let principal = request.principal()?;
     let entry = service.registry.upload(principal, &archive, upload)?;
-    let mut package = shape::package(&entry);
+    let mut package = representation::package(&entry);
     // The API has no place for warnings, but its clients ignore members that they do not know.
     let warnings = service.publish_warnings(principal, &entry.record.name);
     if !warnings.is_empty() {

@@ -1,4 +1,4 @@
-//! The section with the classes of a release: what each extends, and what extends it.
+//! The section with the classes of a release, their parents and the classes that extend them.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub(super) fn section(
     })
 }
 
-/// The packages that define a parent: the release itself, those that it requires, or else all.
+/// The packages that define a parent: the release itself, its requirements, or else all.
 fn providers(
     service: &Service,
     record: &IndexRecord,

@@ -1,4 +1,4 @@
-//! The diagram of what a package requires and what requires it.
+//! The diagram of the dependencies and dependants of a package.
 //!
 //! It is drawn twice: from left to right for wide windows, and from top to bottom for narrow ones,
 //! where the other would be too small to read. The style sheet shows one of them. Nodes lie on a grid,
@@ -9,7 +9,7 @@ use pkgres_manifest::PackageName;
 
 use super::text::halves;
 
-/// The limit of nodes on a side. If there are more packages, the last node says how many.
+/// The limit of nodes on a side. If there are more packages, the last node has their number.
 const MAX_NODES: usize = 8;
 
 /// The height of a node, and the distance from one to the next.

@@ -49,7 +49,7 @@ pub(super) fn problem_page(root: &'static str, problem: &Problem, id: &str) -> R
 /// The limit of names that are compared with a missing one.
 const MAX_COMPARED: usize = 20_000;
 
-/// The page of a package or class that does not exist, with a link to the one that was probably meant.
+/// The page of a package or class that does not exist, with a link to the probably intended one.
 pub(super) fn missing_page(
     kind: &str,
     root: &'static str,
@@ -77,7 +77,7 @@ pub(super) fn missing_page(
     response
 }
 
-/// The name that was probably meant: the same name in other case, or a similar one.
+/// The probably intended name: the same name in other case, or a similar one.
 pub(super) fn suggestion<'name>(
     name: &str,
     names: impl Iterator<Item = &'name str> + Clone,

@@ -26,7 +26,7 @@ use super::route::{self, Access, GET, Handler, Route, RouteMatch, Surface};
 use crate::index::Document;
 use crate::problem::Problem;
 
-/// The routes of pages, which `v1/openapi.json` describes beside those of the surfaces.
+/// The routes of pages, which `v1/openapi.json` describes beside the routes of the surfaces.
 pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "",

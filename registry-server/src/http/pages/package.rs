@@ -15,7 +15,7 @@ use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Bounds, PackageView, ReleaseView};
 
-/// The bounds of the search for classes that extend those of the package.
+/// The bounds of the search for classes that extend classes of the package.
 const BOUNDS: Bounds = Bounds {
     packages: 500,
     bytes: 8 << 20,

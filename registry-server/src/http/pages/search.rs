@@ -26,7 +26,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     let mut found = service.registry.search(&Search {
         text: query.to_owned(),
         marker: marker.to_owned(),
-        // One more than is shown, which tells whether there is another page.
+        // One more than is shown, which shows whether there is another page.
         limit: MAX_RESULTS + 1,
         ..Search::default()
     })?;

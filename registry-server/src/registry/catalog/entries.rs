@@ -24,7 +24,7 @@ pub(crate) struct CatalogEntry {
     pub(crate) record: IndexRecord,
 }
 
-/// The values that an upload sets; for the others, the catalog has those of the manifest.
+/// The values that an upload sets; for other values, the catalog has the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Upload {
     pub(crate) name: Option<String>,
@@ -121,7 +121,7 @@ impl RegistryBackend {
     }
 
     /// A file out of the archive of a release: at the path in the manifest, or else at the usual path.
-    /// Only the manifest and this file are unpacked, because anybody may ask for it.
+    /// Only the manifest and this file are unpacked, because anonymous users can request it.
     pub(crate) fn catalog_part(
         &self,
         entry: &CatalogEntry,

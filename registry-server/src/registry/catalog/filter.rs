@@ -54,7 +54,7 @@ pub(crate) enum Comparison {
 pub(crate) enum VersionTest {
     Compared(Comparison, Version),
     OneOf(Vec<Version>),
-    /// The newest of its package among those that meet the other conditions.
+    /// The newest release of its package that meets the other conditions.
     Latest,
 }
 

@@ -1,4 +1,4 @@
-//! The catalog: releases with what is known of them beside the index, and categories.
+//! The catalog: releases with metadata beside the index, and categories.
 //!
 //! A change here changes no document of the index, and takes no serial.
 

@@ -1,4 +1,4 @@
-//! What persists, and what is removed.
+//! Persistence and removal of data.
 
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;

@@ -67,7 +67,7 @@ pub(super) fn one_wins(place: &Place) {
         .iter()
         .filter_map(|outcome| match outcome {
             Ok(Published::Created(record)) => Some(record),
-            Ok(Published::Unchanged(record)) => panic!("nobody sent these bytes twice: {record:?}"),
+            Ok(Published::Unchanged(record)) => panic!("these bytes were sent once: {record:?}"),
             Err(code) => {
                 assert_eq!(*code, ProblemCode::VersionExists);
                 None

@@ -1,4 +1,4 @@
-//! Looking packages up: in the cache of earlier runs, in this run, and saving them for later ones.
+//! Lookup of packages: from the cache of earlier runs, or from the registry, and saved for later runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,11 +29,12 @@ impl HttpRegistry {
         session.is_loaded = true;
         if let Some(folder) = &self.transport.options.state_folder {
             let path = store::state_path(folder, &self.transport.address);
-            session.seen = store::read_seen(&path).map_err(|error| error.to_diagnostic())?;
+            session.seen =
+                store::read_trusted_state(&path).map_err(|error| error.to_diagnostic())?;
         }
         let kept = self
             .folder()
-            .and_then(|folder| store::read_kept(&folder, &self.transport.address));
+            .and_then(|folder| store::read_cached(&folder, &self.transport.address));
         if let Some(kept) = kept {
             session.load(kept);
         }
@@ -58,13 +59,13 @@ impl HttpRegistry {
         self.background.finish();
         self.background.run(move || {
             documents.sort_by(|one, two| one.0.cmp(&two.0));
-            store::write_kept(&folder, &address, header, &documents);
+            store::write_cached(&folder, &address, header, &documents);
         });
     }
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
         let name = &self.transport.name;
-        let message = format!("the registry `{name}` cannot be asked offline, and {reason}");
+        let message = format!("the registry `{name}` cannot be read offline, and {reason}");
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()

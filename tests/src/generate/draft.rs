@@ -2,9 +2,9 @@
 
 use pkgres_manifest::{IndexRecord, Version};
 
-use super::Universe;
 use crate::build::{Build, class, package, release, spec};
 use crate::random::Random;
+use crate::universe::Universe;
 
 /// Names that differ in one letter, so that each is a plausible typing error for another.
 const NAMES: [&str; 10] = ["PA", "PB", "PC", "PD", "PE", "PF", "PG", "PH", "PK", "PM"];

@@ -4,9 +4,9 @@
 
 use pkgres_manifest::IndexRecord;
 
-use super::Universe;
 use crate::build::{Build as _, release};
 use crate::random::Random;
+use crate::universe::Universe;
 
 /// Classes that any of the packages may define.
 const SHARED: [&str; 3] = ["S.K", "S.L", "S.M"];

@@ -1,17 +1,17 @@
 //! Kept releases: they stay candidates although they are yanked, or prereleases that the policy
 //! rejects.
 
-use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
+use crate::universe::{PrereleasePolicy, Universe};
 
 /// Keeps some releases of a universe, mostly ones that could not be chosen otherwise.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {
     if random.chance(70) {
-        yank_what_is_required(universe, random);
+        yank_required_release(universe, random);
     }
     for record in &universe.records {
-        let is_refused = universe.prerelease == PrereleasePolicy::Never;
-        let matters = record.yanked || is_refused && record.version.is_prerelease();
+        let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+        let matters = record.yanked || is_rejected && record.version.is_prerelease();
         if random.chance(if matters { 85 } else { 10 }) {
             let release = (record.name.clone(), record.version.clone());
             universe.kept.insert(release);
@@ -20,7 +20,7 @@ pub(super) fn add(universe: &mut Universe, random: &mut Random) {
 }
 
 /// Yanks the newest release of a package that the root requires.
-fn yank_what_is_required(universe: &mut Universe, random: &mut Random) {
+fn yank_required_release(universe: &mut Universe, random: &mut Random) {
     if universe.root.requirements.is_empty() {
         return;
     }

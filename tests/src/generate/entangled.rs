@@ -1,9 +1,9 @@
 //! Universes of a few packages without classes, in which any package may require any other: cycles
 //! of packages, and several releases of a package that reach each other.
 
-use super::Universe;
 use crate::build::{Build as _, release};
 use crate::random::Random;
+use crate::universe::Universe;
 
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 

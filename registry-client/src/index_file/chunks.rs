@@ -1,7 +1,7 @@
 //! Reading all records of a file on several threads.
 //!
-//! The file is read in portions of whole lines. A thread that has finished a portion fetches the next one, so that only
-//! the portions being read are in memory. The result does not depend on which thread reads a portion: portions are put
+//! The file is read in chunks of whole lines. A thread that has finished a chunk fetches the next one, so that only
+//! the chunks being read are in memory. The result does not depend on which thread reads a chunk: chunks are put
 //! together in order, and a file with an error anywhere has no result.
 
 use std::io::{self, Read};
@@ -11,27 +11,24 @@ use memchr::{memchr, memchr_iter, memrchr};
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{IndexReader, IndexRecord, Limits};
 
-/// The size of a portion in bytes: enough for hundreds of lines, and little enough for all threads to end at about the
+/// The size of a chunk in bytes: enough for hundreds of lines, and little enough for all threads to end at about the
 /// same time.
-pub(super) const PORTION_BYTES: usize = 1 << 16;
+pub(super) const CHUNK_BYTES: usize = 1 << 16;
 
 /// The shortest line with a record: `{"name":"a","version":"1"}`.
 const SHORTEST_LINE: usize = 26;
 
-/// The records of each portion, in the order of the file.
-pub(super) type Records = Vec<Vec<IndexRecord>>;
-
-/// Reads an input to its end on a number of threads, this one included, in portions of about `portion` bytes; `None`
+/// The records of each chunk of an input, in the order of the file. Reads it to its end on a number of threads, this one included, in chunks of about `chunk` bytes; `None`
 /// if a line has an error, or the input cannot be read.
 pub(super) fn read_all(
     input: impl Read + Send,
     limits: &Limits,
     threads: usize,
-    portion: usize,
-) -> Option<Records> {
-    let portions = Mutex::new(Portions::new(input, limits, portion));
+    chunk: usize,
+) -> Option<Vec<Vec<IndexRecord>>> {
+    let chunks = Mutex::new(Chunks::new(input, limits, chunk));
     let mut parts = std::thread::scope(|scope| {
-        let work = || read_portions(&portions, limits);
+        let work = || read_chunks(&chunks, limits);
         // A thread that cannot be started is one less.
         let others: Vec<_> = (1..threads)
             .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok())
@@ -45,31 +42,31 @@ pub(super) fn read_all(
     Some(parts.into_iter().map(|(_, records)| records).collect())
 }
 
-/// Reads portions until there are no more; returns the records of each with its number.
-fn read_portions<R: Read>(
-    portions: &Mutex<Portions<R>>,
+/// Reads chunks until there are no more; returns the records of each with its number.
+fn read_chunks<R: Read>(
+    chunks: &Mutex<Chunks<R>>,
     limits: &Limits,
 ) -> Option<Vec<(usize, Vec<IndexRecord>)>> {
     let mut reader = IndexReader::new(limits.clone());
     let mut buffer = Vec::new();
     let mut parts = Vec::new();
     loop {
-        // The lock is released before the portion is read.
-        let fetched = lock(portions).fetch(&mut buffer);
+        // The lock is released before the chunk is read.
+        let fetched = lock(chunks).fetch(&mut buffer);
         let Some(number) = fetched.transpose() else {
             return Some(parts);
         };
         let records = number.ok().zip(read_lines(&buffer, &mut reader, limits));
         if records.is_none() {
             // The other threads stop, too.
-            lock(portions).is_over = true;
+            lock(chunks).is_over = true;
         }
         parts.push(records?);
     }
 }
 
-fn lock<R>(portions: &Mutex<Portions<R>>) -> MutexGuard<'_, Portions<R>> {
-    portions.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<R>(chunks: &Mutex<Chunks<R>>) -> MutexGuard<'_, Chunks<R>> {
+    chunks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The records of whole lines, unless one has an error.
@@ -105,23 +102,23 @@ fn longest_line(limits: &Limits) -> usize {
 }
 
 /// An input that is cut at the ends of lines.
-struct Portions<R> {
+struct Chunks<R> {
     input: R,
-    portion: usize,
+    chunk: usize,
     longest_line: usize,
-    /// The number of portions that were fetched.
+    /// The number of chunks that were fetched.
     count: usize,
     /// Whether the input has ended.
     is_over: bool,
-    /// The start of a line whose end is in the next portion.
+    /// The start of a line whose end is in the next chunk.
     begun: Vec<u8>,
 }
 
-impl<R: Read> Portions<R> {
-    fn new(input: R, limits: &Limits, portion: usize) -> Self {
+impl<R: Read> Chunks<R> {
+    fn new(input: R, limits: &Limits, chunk: usize) -> Self {
         Self {
             input,
-            portion,
+            chunk,
             longest_line: longest_line(limits),
             count: 0,
             is_over: false,
@@ -129,7 +126,7 @@ impl<R: Read> Portions<R> {
         }
     }
 
-    /// Fetches the next whole lines; returns the number of portions before them.
+    /// Fetches the next whole lines; returns the number of chunks before them.
     fn fetch(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
         buffer.clear();
         if self.is_over {
@@ -138,10 +135,10 @@ impl<R: Read> Portions<R> {
         buffer.append(&mut self.begun);
         loop {
             let before = buffer.len();
-            buffer.reserve(self.portion);
-            let mut input = self.input.by_ref().take(self.portion as u64);
+            buffer.reserve(self.chunk);
+            let mut input = self.input.by_ref().take(self.chunk as u64);
             let read = input.read_to_end(buffer)?;
-            if read < self.portion {
+            if read < self.chunk {
                 self.is_over = true;
                 break;
             }
@@ -166,7 +163,7 @@ mod tests {
 
     use super::super::lines::{Line, Lines};
     use super::*;
-    use crate::index_cache::{Digest, Hashed};
+    use crate::index_cache::{HashingReader, Sha256Digest};
 
     const LIMIT: u64 = 60;
 
@@ -200,14 +197,14 @@ mod tests {
     fn is_read_alike(text: &[u8]) -> bool {
         let expected = one_by_one(text);
         for threads in [1, 2, 7] {
-            for portion in [1, 2, 33, 100, 1000, PORTION_BYTES] {
-                let mut input = Hashed::new(text);
-                let records = read_all(&mut input, &limits(), threads, portion);
+            for chunk in [1, 2, 33, 100, 1000, CHUNK_BYTES] {
+                let mut input = HashingReader::new(text);
+                let records = read_all(&mut input, &limits(), threads, chunk);
                 if records.is_some() {
-                    assert_eq!(input.digest(), <Digest>::from(Sha256::digest(text)));
+                    assert_eq!(input.digest(), <Sha256Digest>::from(Sha256::digest(text)));
                 }
                 let records = records.map(|records| records.concat());
-                assert_eq!(records, expected, "{threads} threads, {portion} bytes");
+                assert_eq!(records, expected, "{threads} threads, {chunk} bytes");
             }
         }
         expected.is_some()
@@ -266,8 +263,8 @@ mod tests {
         for (bytes, is_right) in [(limit, true), (limit + 1, true), (limit + 2, false)] {
             let padded = format!("{short}{}", " ".repeat(bytes - short.len()));
             for text in [padded.clone(), format!("{short}\n{padded}\n{short}\n")] {
-                for (threads, portion) in [(1, 1), (2, 50), (2, PORTION_BYTES)] {
-                    let records = read_all(text.as_bytes(), &limits(), threads, portion);
+                for (threads, chunk) in [(1, 1), (2, 50), (2, CHUNK_BYTES)] {
+                    let records = read_all(text.as_bytes(), &limits(), threads, chunk);
                     assert_eq!(records.is_some(), is_right, "{bytes} bytes");
                 }
             }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, Spec, Version};
 
-use super::{PrereleasePolicy, Universe};
 use crate::random::Random;
-use crate::reference::{Answer, Rule, Rules, Solution, search};
+use crate::reference::{Answer, Rule, Rules, search};
+use crate::solution::Solution;
+use crate::universe::{PrereleasePolicy, Universe};
 
 /// Adds a lock to a universe, if one is found.
 pub(super) fn add(universe: &mut Universe, random: &mut Random) {
@@ -38,7 +39,7 @@ fn earlier_answer(universe: &Universe, random: &mut Random) -> Option<Solution> 
     if random.chance(20) {
         earlier.prerelease = PrereleasePolicy::Allow;
     }
-    // What is yanked today may have been chosen when it was not.
+    // A yanked release may have been chosen before it was yanked.
     let rules = if random.chance(60) {
         Rules::without(Rule::Yanks)
     } else {

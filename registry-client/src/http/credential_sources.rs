@@ -1,4 +1,4 @@
-//! Credentials, and their sources.
+//! Sources of credentials.
 //!
 //! The [`HttpOptions`](super::HttpOptions) name the sources. The first source that has a credential is used: the
 //! token in the options, the token file, a helper, the address itself, a netrc file.
@@ -11,49 +11,13 @@ use std::process::{Command, Stdio};
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
+use super::credential::{Credential, Secret};
 
 /// The limit of a file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The limit of a token, in bytes.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
-
-/// A text that `Debug` does not show.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a text.
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, to send or store it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("…")
-    }
-}
-
-/// What authenticates a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Credential {
-    /// A token.
-    Token(Secret),
-    /// A user and a password.
-    Basic {
-        /// The user.
-        user: String,
-        /// The password.
-        password: Secret,
-    },
-}
 
 /// The sources of the credentials of a registry. By default there are none.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +34,7 @@ pub struct CredentialSources {
     pub netrc: Option<PathBuf>,
 }
 
-/// Credentials could not be looked up.
+/// The error for credentials that cannot be looked up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CredentialError {
@@ -91,7 +55,7 @@ pub enum CredentialError {
         /// The cause.
         reason: String,
     },
-    /// A text cannot be a token.
+    /// The text is not a token.
     #[error("a token is one line of visible ASCII characters")]
     NotAToken,
 }
@@ -142,7 +106,7 @@ pub struct TokenFile {
     tokens: BTreeMap<String, String>,
 }
 
-/// For which addresses there are tokens.
+/// Shows the addresses without their tokens.
 impl fmt::Debug for TokenFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.tokens.keys()).finish()
@@ -190,7 +154,7 @@ impl TokenFile {
         self.tokens.remove(address.as_str()).is_some()
     }
 
-    /// Writes the file so that nobody else can read it.
+    /// Writes the file, readable only by its owner.
     pub fn write(&self, path: &Path) -> Result<(), CredentialError> {
         let text = serde_json::to_string_pretty(self).expect("texts are valid JSON");
         if let Some(folder) = path.parent() {
@@ -247,7 +211,7 @@ fn find_in_netrc(text: &str, host: &str) -> Option<Credential> {
     let mut words = Vec::new();
     let mut is_in_macro = false;
     for line in text.lines() {
-        // A macro goes on up to an empty line.
+        // A macro ends at an empty line.
         if line.trim().is_empty() {
             is_in_macro = false;
         } else if !is_in_macro {
@@ -353,7 +317,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_helper_is_asked_with_the_address() {
+    fn a_helper_gets_the_address() {
         let sources = |script: &str| CredentialSources {
             helper: Some(["sh", "-c", script, "helper"].map(str::to_owned).to_vec()),
             ..CredentialSources::default()

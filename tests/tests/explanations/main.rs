@@ -2,17 +2,18 @@
 //!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
+mod minimality;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec};
-use pkgres_resolver::{CompiledIndex, Conflict, Engine, Reason, ReasonKind, Step};
+use pkgres_manifest::{IndexRecord, Spec};
+use pkgres_resolver::{CompiledIndex, Conflict, Engine, ReasonKind, Step};
 use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::drive::{NoPackages, attached, drive};
 use pkgres_tests::examples::variation;
-use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
-use pkgres_tests::solver::{Supplies, Verdict, request, run, solve, solve_by};
+use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 10_000;
@@ -114,7 +115,7 @@ fn the_repair_of_a_long_chain_is_at_its_end() {
 /// A domain is stored in words of 64 bits, one bit of which means "absent".
 #[test]
 fn the_number_of_versions_does_not_change_the_explanation() {
-    let said = |count: u32| {
+    let summary = |count: u32| {
         let root = release("R", "1").requires("A", "<30");
         let records = (1..=count).map(|major| {
             let record = release("A", &major.to_string());
@@ -129,10 +130,10 @@ fn the_number_of_versions_does_not_change_the_explanation() {
         let texts: Vec<String> = reasons.map(|reason| reason.text.clone()).collect();
         texts.join("; ")
     };
-    let few = said(40);
+    let few = summary(40);
     assert!(few.contains("<30") && few.contains("Nowhere"), "{few}");
     for count in [61, 62, 63, 64, 65, 127, 128] {
-        assert_eq!(said(count), few, "{count} versions");
+        assert_eq!(summary(count), few, "{count} versions");
     }
 }
 
@@ -278,133 +279,6 @@ fn an_explanation_that_was_not_reduced_is_not_called_minimal() {
     assert!(!conflict.is_minimal);
 }
 
-/// Whether a reason is a certain requirement of a release.
-fn states(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &Spec) -> bool {
-    match &reason.kind {
-        ReasonKind::Requires {
-            package,
-            spec: stated,
-            ..
-        } => {
-            reason.owner.as_ref() == Some(&record.name)
-                && reason.versions.contains(&record.version)
-                && package == required
-                && stated == spec.written()
-        }
-        _ => false,
-    }
-}
-
-/// The universe without the requirements that no reason states.
-fn reduced(universe: &Universe, reasons: &[&Reason]) -> Universe {
-    let mut reduced = universe.clone();
-    for record in releases(&mut reduced) {
-        let whole = record.clone();
-        let is_stated = |requirement: &Requirement| {
-            let states_it =
-                |reason: &&Reason| states(reason, &whole, &requirement.package, &requirement.spec);
-            reasons.iter().any(states_it)
-        };
-        record.requirements.change(|all| all.retain(is_stated));
-    }
-    reduced
-}
-
-/// Asserts that the reasons are enough, and that none of them, as printed, can be left out. Returns
-/// their number.
-fn assert_minimal(name: &str, universe: &Universe, conflict: &Conflict) -> usize {
-    let is_requirement = |reason: &Reason| matches!(reason.kind, ReasonKind::Requires { .. });
-    assert!(
-        conflict.reasons.iter().all(is_requirement),
-        "{name}: there are no classes\n{universe}{conflict:#?}"
-    );
-    let all: Vec<&Reason> = conflict.reasons.iter().collect();
-    assert!(
-        matches!(solve(&reduced(universe, &all)), Verdict::Conflict(_)),
-        "{name}: the reasons are not enough\n{universe}{conflict:#?}"
-    );
-    for (at, left_out) in all.iter().enumerate() {
-        let mut others = all.clone();
-        others.remove(at);
-        assert!(
-            matches!(solve(&reduced(universe, &others)), Verdict::Solved(_)),
-            "{name}: `{}` can be left out\n{universe}{conflict:#?}",
-            left_out.text
-        );
-    }
-    all.len()
-}
-
-#[test]
-fn no_reason_can_be_left_out() {
-    let mut checked = 0;
-    for seed in 0..seeds::count(SEEDS) {
-        let mut universe = Universe::random(seed);
-        universe.locked = None;
-        // An implicit requirement cannot be removed from a universe.
-        universe.core = None;
-        // Without classes all reasons are requirements.
-        for record in releases(&mut universe) {
-            record.classes = None;
-        }
-        if let Some(conflict) = solve_by(&universe, engine(seed)).conflict() {
-            checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
-        }
-    }
-    assert!(checked > 500, "only {checked} reasons were checked");
-}
-
-#[test]
-fn no_reason_can_be_left_out_where_specs_are_equivalent() {
-    let (mut checked, mut respelled) = (0, 0);
-    for seed in 0..seeds::count(SEEDS) {
-        let universe = spelled(&mut Random::new(seed));
-        let Some(conflict) = solve_by(&universe, engine(seed)).conflict() else {
-            continue;
-        };
-        checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
-        let mut ends: Vec<(&PackageName, &PackageName)> = (conflict.reasons.iter())
-            .filter_map(|reason| match &reason.kind {
-                ReasonKind::Requires { package, .. } => Some((reason.owner.as_ref()?, package)),
-                _ => None,
-            })
-            .collect();
-        ends.sort_unstable();
-        respelled += usize::from(ends.windows(2).any(|two| two[0] == two[1]));
-    }
-    assert!(checked > 500, "only {checked} reasons were checked");
-    assert!(
-        respelled > 50,
-        "only {respelled} conflicts have several requirements of one package on another"
-    );
-}
-
-/// A small universe without classes whose releases write the same requirement in different ways.
-fn spelled(random: &mut Random) -> Universe {
-    const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];
-    const SPECS: [&str; 10] = [
-        "*", ">=1", ">=1,<9", "<2", "1.0.0", "1", ">=2", ">=2,<9", "3", ">=3",
-    ];
-    let mut require = |mut record: IndexRecord, percent: usize| {
-        for name in NAMES {
-            if name != record.name.as_str() && random.chance(percent) {
-                record = record.requires(name, random.pick::<&str>(&SPECS));
-            }
-        }
-        record
-    };
-    let root = require(release("p.Root", "1.0.0"), 50);
-    let mut records = Vec::new();
-    for name in NAMES {
-        for version in ["1.0.0", "2.0.0", "3.0.0"] {
-            records.push(require(release(name, version), 40));
-        }
-    }
-    let mut universe = Universe::new(root, records);
-    universe.single_version = random.chance(50);
-    universe
-}
-
 #[test]
 fn reasons_omit_requirements_of_excluded_releases() {
     let universe = Universe::new(
@@ -495,10 +369,10 @@ fn no_line_is_repeated() {
         ],
     );
     universe.single_version = true;
-    let told = texts(&universe);
+    let messages = texts(&universe);
     let lacking = "p.A 1.3.0 no longer defines the class p.A.C; 1.2.0 does";
-    let count = told.iter().filter(|text| *text == lacking).count();
-    assert_eq!(count, 1, "{told:#?}");
+    let count = messages.iter().filter(|text| *text == lacking).count();
+    assert_eq!(count, 1, "{messages:#?}");
 }
 
 #[test]
@@ -518,9 +392,9 @@ fn a_class_path_names_all_its_versions() {
                 .defines("p.F.D", &["p.C.C"]),
         ],
     );
-    let told = texts(&universe);
+    let messages = texts(&universe);
     assert_eq!(
-        told[..2],
+        messages[..2],
         [
             "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D",
             "p.F.D (p.F 2.0.0); p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 1.0.0, 3.0.0)",

@@ -1,4 +1,4 @@
-//! Answers: their kinds, and their bodies while they arrive.
+//! Responses: their kinds, and their bodies while they arrive.
 
 use std::time::Duration;
 
@@ -9,27 +9,27 @@ use reqwest::{Method, Response, StatusCode};
 use crate::protocol::ErrorDocument;
 
 use super::error::{AttemptError, ErrorKind, causes};
-use super::transport::Request;
+use super::request::Request;
 
 /// The largest body of an error that is read, in bytes.
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// It has a body.
-    Found { body: Vec<u8>, is_new: bool },
+    /// The response has a body.
+    Body { body: Vec<u8>, is_new: bool },
     /// The cached body is up to date (304).
     Unchanged,
-    /// Nothing is there (404, 410, 451).
+    /// The resource does not exist (404, 410, 451).
     Absent,
 }
 
 impl Reply {
-    /// The body of an answer that must have one.
+    /// The body of a response that must have one.
     pub(super) fn body(self) -> Result<Vec<u8>, AttemptError> {
         match self {
-            Self::Found { body, .. } => Ok(body),
+            Self::Body { body, .. } => Ok(body),
             Self::Unchanged => Err(AttemptError::new(
                 ErrorKind::Malformed,
                 "it answers 304 to an unconditional request",
@@ -42,7 +42,7 @@ impl Reply {
     }
 }
 
-/// Reads the body of an answer while it arrives.
+/// A reader of a body while it arrives.
 pub(super) trait Reader {
     type Output;
 
@@ -53,26 +53,29 @@ pub(super) trait Reader {
     fn finish(self) -> Result<Self::Output, AttemptError>;
 }
 
-/// An answer whose body has not arrived yet.
-pub(super) enum Opened {
+/// A response whose body has not arrived yet.
+pub(super) enum ResponseHead {
     Body { response: Response, is_new: bool },
     Unchanged,
     Absent,
 }
 
-/// Classifies an answer by its status. The body of an error is read.
-pub(super) async fn judge(response: Response, request: &Request) -> Result<Opened, AttemptError> {
+/// Classifies a response by its status. The body of an error is read.
+pub(super) async fn classify(
+    response: Response,
+    request: &Request,
+) -> Result<ResponseHead, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
-        return Ok(Opened::Unchanged);
+        return Ok(ResponseHead::Unchanged);
     }
     if status.is_success() {
         let is_new = status == StatusCode::CREATED;
-        return Ok(Opened::Body { response, is_new });
+        return Ok(ResponseHead::Body { response, is_new });
     }
     let is_absence = matches!(status.as_u16(), 404 | 410 | 451);
     if is_absence && request.method == Method::GET {
-        return Ok(Opened::Absent);
+        return Ok(ResponseHead::Absent);
     }
     let retry_after = retry_after(response.headers());
     let body = read_body(response, MAX_ERROR_BYTES)
@@ -101,7 +104,7 @@ pub(super) async fn judge(response: Response, request: &Request) -> Result<Opene
         },
         400..500 if request.method != Method::GET => AttemptError {
             code,
-            ..AttemptError::new(ErrorKind::Refused, reason)
+            ..AttemptError::new(ErrorKind::Rejected, reason)
         },
         _ => AttemptError::new(ErrorKind::Unreachable, reason),
     })
@@ -111,8 +114,8 @@ pub(super) async fn judge(response: Response, request: &Request) -> Result<Opene
 pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, AttemptError> {
     // The announced length is a claim: beyond a point, memory is allocated for bytes that arrived only.
     let announced = response.content_length().unwrap_or_default();
-    let room = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
-    let mut body = Vec::with_capacity(room);
+    let capacity = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
+    let mut body = Vec::with_capacity(capacity);
     each_piece(response, limit, |piece| {
         body.extend_from_slice(&piece);
         Ok(())

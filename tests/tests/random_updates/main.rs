@@ -2,19 +2,21 @@
 //!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
+mod side_by_side;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{Moving, ReasonKind, SolveOptions, Target, Update};
+use pkgres_resolver::{ReasonKind, SolveOptions, Target, Update};
 use pkgres_tests::random::Random;
-use pkgres_tests::reference::{Answer, Rule, Rules, Solution, exists, is_valid, search};
+use pkgres_tests::reference::{Answer, Rule, Rules, exists, is_valid, search};
 use pkgres_tests::seeds;
 use pkgres_tests::solver::{self, Supplies, Verdict};
 use pkgres_tests::universe::{PrereleasePolicy, Universe};
 
 const SEEDS: u64 = 20_000;
 /// A small number of conflicts, after which some searches leave the order of decisions.
-const PATIENCE: u64 = 2;
+const CONFLICT_LIMIT: u64 = 2;
 
 /// A universe with a lock that obeys these rules, and an update of one of its packages.
 fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
@@ -52,8 +54,8 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> 
         .filter(|record| record.name == name)
         .filter(|record| !record.yanked)
         .filter(|record| {
-            let is_refused = universe.prerelease == PrereleasePolicy::Never;
-            !(is_refused && record.version.is_prerelease())
+            let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+            !(is_rejected && record.version.is_prerelease())
         })
         .map(|record| &record.version)
         .collect();
@@ -74,15 +76,15 @@ struct Tally {
     others: usize,
 }
 
-/// What is wrong with the answer to a universe. Counts the kind of answer.
-fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
+/// The error in the answer to a universe, if there is one. Counts the kind of answer.
+fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     let (universe, name, target) = problem(seed, &Rules::without(Rule::SecondTier))?;
     let anything = |_: &PackageName, _: &Version| true;
     let possible = exists(&universe, &anything, None)?;
     let update = Update {
         packages: BTreeMap::from([(name.clone(), target.clone().into())]),
     };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
+    let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let resolution = match (&verdict, &target) {
         (Verdict::Solved(resolution), _) => resolution,
         (Verdict::Conflict(conflict), Target::Exactly(version)) if possible => {
@@ -148,8 +150,8 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
         let of_package = records.filter(|record| record.name == name);
         let at = wanted.as_ref().map(|(_, at)| at);
         let is_last_resort = |record: &IndexRecord| {
-            let is_refused = universe.prerelease == PrereleasePolicy::Never;
-            record.yanked || is_refused && record.version.is_prerelease()
+            let is_rejected = universe.prerelease == PrereleasePolicy::Never;
+            record.yanked || is_rejected && record.version.is_prerelease()
         };
         let mut chosen = of_package
             .clone()
@@ -201,224 +203,6 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     None
 }
 
-/// The result of an update of a lock in which some package has several releases.
-enum Ended {
-    Solved,
-    Impossible,
-    /// What is wrong with it.
-    Wrong(String),
-}
-
-/// Whether the best resolution shows that the update is possible.
-fn is_possible(universe: &Universe, name: &PackageName, target: &Target) -> bool {
-    let mut asked = universe.clone();
-    asked.locked = None;
-    let Target::Exactly(version) = target else {
-        return matches!(search(&asked, &Rules::default()), Answer::Solved(_));
-    };
-    (asked.records).retain(|record| record.name != *name || record.version == *version);
-    let Answer::Solved(found) = search(&asked, &Rules::default()) else {
-        return false;
-    };
-    let is_there = |solution: &Solution| {
-        let mut releases = solution.releases(&universe.root.name).into_iter();
-        releases.any(|(other, _)| other == *name)
-    };
-    is_there(&found)
-}
-
-fn check_side_by_side(seed: u64) -> Option<Ended> {
-    let (universe, name, target) = problem(seed, &Rules::default())?;
-    let lock = universe.locked.as_ref().expect("there is a lock");
-    let held = lock.releases(&universe.root.name);
-    let names: BTreeSet<&PackageName> = held.iter().map(|(name, _)| name).collect();
-    if names.len() == held.len() {
-        return None;
-    }
-    let update = Update {
-        packages: BTreeMap::from([(name.clone(), target.clone().into())]),
-    };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, u64::MAX);
-    let Verdict::Solved(resolution) = verdict else {
-        return Some(if is_possible(&universe, &name, &target) {
-            Ended::Wrong(format!("seed {seed}: there is a resolution"))
-        } else {
-            Ended::Impossible
-        });
-    };
-    let found = solver::solution(&resolution);
-    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
-        return Some(Ended::Wrong(text));
-    }
-    let now = found.releases(&universe.root.name);
-    let mut at = now.iter().filter(|(other, _)| *other == name);
-    let is_right = match &target {
-        Target::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
-        Target::Newest => true,
-    };
-    if !is_right {
-        return Some(Ended::Wrong("the package is not at its target".to_owned()));
-    }
-    // If it is enough that the named package moves, nothing else moves.
-    let moved = resolution.update().expect("an update was asked for");
-    let stays = |releases: &BTreeSet<(PackageName, Version)>| {
-        let others = releases.iter().filter(|(other, _)| *other != name);
-        others.cloned().collect::<BTreeSet<_>>()
-    };
-    let is_kept = stays(&held) == stays(&now);
-    let is_reported = moved.moved.iter().all(|moved| moved.package == name);
-    Some(if is_kept == is_reported {
-        Ended::Solved
-    } else {
-        Ended::Wrong("the reported moves are not the differences".to_owned())
-    })
-}
-
-/// The releases that are bound to a release, directly or not, up to the root. `None` if one of their
-/// packages has several releases.
-fn ancestors(
-    lock: &Solution,
-    of: (&PackageName, &Version),
-) -> Option<BTreeSet<(PackageName, Version)>> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![(of.0.clone(), of.1.clone())];
-    while let Some((name, version)) = open.pop() {
-        for ((owner, at, target), bound) in &lock.bindings {
-            if (target, bound) == (&name, &version) && found.insert((owner.clone(), at.clone())) {
-                open.push((owner.clone(), at.clone()));
-            }
-        }
-    }
-    let mut packages = found.iter().map(|(name, _)| name);
-    let is_whole = packages.all(|name| !lock.side_by_side.contains(name));
-    is_whole.then_some(found)
-}
-
-/// The result of updating one of several releases of a package. With `is_needed`, the packages that
-/// lead to that release have no other releases, so no resolution can do without it.
-fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<Ended> {
-    let (mut universe, ..) = problem(seed, &Rules::default())?;
-    let lock = universe.locked.clone().expect("there is a lock");
-    let mut random = Random::new(seed);
-    let names: Vec<&PackageName> = lock.side_by_side.iter().collect();
-    let name = *names.get(random.below(names.len().max(1)))?;
-    if universe.core.as_ref() == Some(name) {
-        // The implicit requirement on the core library is not written.
-        return None;
-    }
-    let held = lock.releases(&universe.root.name);
-    let of_name = |releases: &BTreeSet<(PackageName, Version)>| -> Vec<Version> {
-        let releases = releases.iter().filter(|(other, _)| other == name);
-        releases.map(|(_, version)| version.clone()).collect()
-    };
-    let from = random.pick(&of_name(&held)).clone();
-    let ancestors = match ancestors(&lock, (name, &from)) {
-        Some(ancestors) if is_needed => ancestors,
-        None if is_needed => return None,
-        _ => BTreeSet::new(),
-    };
-    universe.records.retain(|record| {
-        let is = |(name, version): &(PackageName, Version)| {
-            *name == record.name && *version == record.version
-        };
-        let mut others = ancestors.iter().filter(|(other, _)| *other == record.name);
-        others.all(is)
-    });
-    let versions: Vec<Version> = (universe.records.iter())
-        .filter(|record| record.name == *name && !record.yanked)
-        .filter(|record| !record.version.is_prerelease())
-        .map(|record| record.version.clone())
-        .collect();
-    let to = versions.get(random.below(versions.len().max(1)))?.clone();
-    let bound = |owner: &IndexRecord| {
-        let binding = (owner.name.clone(), owner.version.clone(), name.clone());
-        lock.bindings.get(&binding) == Some(&from)
-    };
-    let mut asked = universe.clone();
-    asked.locked = None;
-    let mut is_allowed = true;
-    let owners = asked.records.iter_mut().chain([&mut asked.root]);
-    for owner in owners.filter(|owner| bound(owner)) {
-        owner.requirements.change(|requirements| {
-            let those = requirements.iter_mut().filter(|one| one.package == *name);
-            for requirement in those {
-                is_allowed &= requirement.spec.matches(&to);
-                requirement.spec = Spec::parse(&format!("={to}")).expect("a spec");
-            }
-        });
-    }
-    let is_possible = match search(&asked, &Rules::default()) {
-        Answer::Solved(found) => {
-            let there = of_name(&found.releases(&universe.root.name));
-            is_allowed && (is_needed || there.contains(&to))
-        }
-        Answer::NoSolution => false,
-    };
-    let moving = Moving {
-        from: BTreeSet::from([from.clone()]),
-        to: Target::Exactly(to.clone()),
-    };
-    let update = Update {
-        packages: BTreeMap::from([(name.clone(), moving)]),
-    };
-    let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
-    let Verdict::Solved(resolution) = verdict else {
-        return Some(if is_possible {
-            Ended::Wrong(format!("seed {seed}: {name} {from} can go to {to}"))
-        } else {
-            Ended::Impossible
-        });
-    };
-    let found = solver::solution(&resolution);
-    if let Err(text) = is_valid(&universe, &found, &Rules::default()) {
-        return Some(Ended::Wrong(text));
-    }
-    let owners = universe.records.iter().chain([&universe.root]);
-    let is_moved = owners.filter(|owner| bound(owner)).all(|owner| {
-        let binding = (owner.name.clone(), owner.version.clone(), name.clone());
-        found.bindings.get(&binding).is_none_or(|now| *now == to)
-    });
-    let is_there = of_name(&found.releases(&universe.root.name)).contains(&to);
-    Some(if is_moved && is_there {
-        Ended::Solved
-    } else {
-        Ended::Wrong(format!("seed {seed}: {name} {from} did not go to {to}"))
-    })
-}
-
-#[test]
-fn random_updates_of_split_locks_reach_their_target() {
-    assert_right(check_side_by_side);
-}
-
-#[test]
-fn random_updates_move_one_of_several_releases() {
-    for patience in [u64::MAX, PATIENCE] {
-        assert_right(|seed| check_one_of_several(seed, true, patience));
-        assert_right(|seed| check_one_of_several(seed, false, patience));
-    }
-}
-
-fn assert_right(check: impl Fn(u64) -> Option<Ended> + Sync) {
-    let mut wrong: Vec<String> = Vec::new();
-    let (mut solved, mut impossible) = (0, 0);
-    for ended in seeds::for_all(seeds::count(SEEDS), check)
-        .into_iter()
-        .flatten()
-    {
-        match ended {
-            Ended::Solved => solved += 1,
-            Ended::Impossible => impossible += 1,
-            Ended::Wrong(text) => wrong.push(text),
-        }
-    }
-    assert_none(&wrong);
-    assert!(
-        solved > 20 || seeds::count(SEEDS) < SEEDS,
-        "only {solved} are solved, {impossible} are impossible"
-    );
-}
-
 fn assert_none(wrong: &[String]) {
     let first = &wrong[..wrong.len().min(5)];
     assert!(wrong.is_empty(), "{} are wrong: {first:?}", wrong.len());
@@ -427,11 +211,11 @@ fn assert_none(wrong: &[String]) {
 /// No package that moved could have stayed, and no better update is possible.
 #[test]
 fn random_updates_are_minimal() {
-    for patience in [SolveOptions::default().conflict_limit, PATIENCE] {
+    for conflict_limit in [SolveOptions::default().conflict_limit, CONFLICT_LIMIT] {
         let mut all = Tally::default();
         let results = seeds::for_all(seeds::count(SEEDS), |seed| {
             let mut tally = Tally::default();
-            let wrong = check(seed, patience, &mut tally);
+            let wrong = check(seed, conflict_limit, &mut tally);
             (wrong.map(|text| format!("seed {seed}: {text}")), tally)
         });
         let mut wrong = Vec::new();
@@ -472,14 +256,19 @@ fn the_order_of_arrival_does_not_change_an_update() {
         };
         let mut shuffled = universe.clone();
         Random::new(seed).shuffle(&mut shuffled.records);
-        let patience = if seed.is_multiple_of(2) {
-            PATIENCE
+        let conflict_limit = if seed.is_multiple_of(2) {
+            CONFLICT_LIMIT
         } else {
             200
         };
-        let expected = solver::update(&universe, Supplies::OnDemand, update.clone(), patience);
+        let expected = solver::update(
+            &universe,
+            Supplies::OnDemand,
+            update.clone(),
+            conflict_limit,
+        );
         [Supplies::OnDemand, Supplies::Beforehand, Supplies::Attached]
-            .map(|supplies| solver::update(&shuffled, supplies, update.clone(), patience))
+            .map(|supplies| solver::update(&shuffled, supplies, update.clone(), conflict_limit))
             .into_iter()
             .find(|found| *found != expected)
             .map(|found| format!("seed {seed}\n{universe}{expected:#?}\n{found:#?}"))

@@ -1,0 +1,36 @@
+//! Requests before they are sent.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use url::Url;
+
+use crate::protocol::Digest;
+
+/// A request before it is sent.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    /// The digest of the cached body, which need not be sent again.
+    pub(super) cached: Option<Digest>,
+    /// A body and its media type.
+    pub(super) body: Option<(Arc<Vec<u8>>, &'static str)>,
+    /// The limit of the body of the response, in bytes.
+    pub(super) limit: u64,
+    /// Whether to request the newest microversion of the API, not the oldest.
+    pub(super) newest: bool,
+}
+
+impl Request {
+    pub(super) fn get(url: Url, limit: u64) -> Self {
+        Self {
+            method: Method::GET,
+            url,
+            cached: None,
+            body: None,
+            limit,
+            newest: false,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Reading the lines of a package from the file.
+
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::{Arc, MutexGuard};
+
+use memchr::{memchr, memmem};
+use pkgres_manifest::IndexRecord;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+
+use super::IndexFileRegistry;
+use super::runs::Run;
+use crate::registry::RegistryError;
+use crate::threads::lock;
+
+impl IndexFileRegistry {
+    /// Reads a line of the file; `number` counts from one.
+    pub(super) fn read_line(
+        &self,
+        line: &[u8],
+        number: usize,
+    ) -> Result<IndexRecord, RegistryError> {
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let start = error.valid_up_to();
+            let shown = String::from_utf8_lossy(line);
+            Diagnostic::error(Code::Encoding, "the text is not UTF-8").at(self.location(
+                number,
+                &shown,
+                Span {
+                    start,
+                    end: start + 1,
+                },
+            ))
+        })?;
+        let locate = |span| self.location(number, text, span);
+        Ok(lock(&self.reader).read_line(text, &locate)?)
+    }
+
+    /// A location in a line. Empty lines replace the lines before it, which are not in memory.
+    pub(super) fn location(&self, number: usize, line: &str, span: Span) -> Location {
+        let before = number - 1;
+        let text = format!("{}{line}", "\n".repeat(before));
+        let source: Arc<SourceText> = SourceText::new(self.path.to_string_lossy(), text);
+        Location::new(
+            &source,
+            Span {
+                start: before + span.start,
+                end: before + span.end,
+            },
+        )
+    }
+
+    /// The location of a whole line about a package, for messages.
+    fn whole_line(&self, package: &str, number: usize) -> Location {
+        let runs = self.runs.get().and_then(|runs| runs.of(package));
+        let mut runs = runs.into_iter().flatten();
+        let run = runs.rfind(|run| run.first_line <= number);
+        let mut bytes = Vec::new();
+        let line = run.and_then(|run| {
+            self.read_run(run, &mut bytes).ok()?;
+            let mut lines = bytes.split(|byte| *byte == b'\n');
+            let line = lines.nth(number - run.first_line)?;
+            std::str::from_utf8(line.trim_ascii_end()).ok()
+        });
+        let line = line.unwrap_or_default();
+        let end = line.len();
+        self.location(number, line, Span { start: 0, end })
+    }
+
+    /// Reads the lines of a run into a buffer.
+    fn read_run(&self, run: Run, buffer: &mut Vec<u8>) -> Result<(), RegistryError> {
+        let length = run.end - run.start;
+        buffer.clear();
+        let file = &self.file;
+        let read = self
+            .seek(run.start)
+            .and_then(|_cursor| file.take(length).read_to_end(buffer))
+            .map_err(|error| self.unreadable(&error))?;
+        if read as u64 == length {
+            Ok(())
+        } else {
+            Err(self.unreadable(&"the file became shorter while it was in use"))
+        }
+    }
+
+    /// Moves the position in the file, and keeps other threads from moving it while the guard lives.
+    pub(super) fn seek(&self, to: u64) -> io::Result<MutexGuard<'_, ()>> {
+        let cursor = lock(&self.cursor);
+        (&self.file).seek(SeekFrom::Start(to))?;
+        Ok(cursor)
+    }
+
+    /// The records of a package, by version. Of lines that differ only in build metadata, the one with the least
+    /// counts, whatever their order.
+    pub(super) fn records_of(
+        &self,
+        package: &str,
+    ) -> Result<Option<Vec<IndexRecord>>, RegistryError> {
+        if let Some(compiled) = self.compiled_index()
+            && !compiled.has_package(package)
+        {
+            return Ok(None);
+        }
+        let Some(runs) = self.runs()?.of(package) else {
+            return Ok(None);
+        };
+        let mut buffer = lock(&self.buffer);
+        let mut records: Vec<(IndexRecord, usize)> = Vec::new();
+        for run in runs {
+            self.read_run(run, &mut buffer)?;
+            let mut rest = buffer.as_slice();
+            let mut number = run.first_line;
+            while !rest.is_empty() {
+                let length = memchr(b'\n', rest).unwrap_or(rest.len() - 1) + 1;
+                let (line, after) = rest.split_at(length);
+                let line = line.trim_ascii_end();
+                if !line.is_empty() {
+                    let record = self.read_line(line, number)?;
+                    if record.name.as_str() != package {
+                        return Err(self.unreadable(&"the file changed while it was in use"));
+                    }
+                    records.push((record, number));
+                }
+                rest = after;
+                number += 1;
+            }
+        }
+        if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
+            records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
+            if let Some(pair) = records
+                .windows(2)
+                .find(|pair| pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0)
+            {
+                let (record, again) = &pair[1];
+                let message = format!(
+                    "{} {} appears twice with different content",
+                    record.name, record.version
+                );
+                return Err(Diagnostic::error(Code::DuplicateRelease, message)
+                    .label(self.whole_line(package, pair[0].1), "first here")
+                    .label(self.whole_line(package, *again), "again here")
+                    .hint("give one of them another version, or remove it")
+                    .into());
+            }
+            records.dedup_by(|next, kept| {
+                let is_same = next.0.version == kept.0.version;
+                if is_same && next.0.version.build() < kept.0.version.build() {
+                    std::mem::swap(next, kept);
+                }
+                is_same
+            });
+        }
+        Ok(Some(
+            records.into_iter().map(|(record, _)| record).collect(),
+        ))
+    }
+
+    /// Whether some lines may name a class; if not, they certainly do not.
+    pub(super) fn may_name(
+        &self,
+        run: Run,
+        class: &memmem::Finder<'_>,
+    ) -> Result<bool, RegistryError> {
+        let mut buffer = lock(&self.buffer);
+        self.read_run(run, &mut buffer)?;
+        // A name may be written with escapes.
+        Ok(class.find(&buffer).is_some() || memchr(b'\\', &buffer).is_some())
+    }
+}

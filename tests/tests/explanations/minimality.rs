@@ -1,0 +1,138 @@
+//! Minimality: the reasons are enough, and none can be left out.
+
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec};
+use pkgres_resolver::{Conflict, Reason, ReasonKind};
+use pkgres_tests::build::{Build, release};
+use pkgres_tests::random::Random;
+use pkgres_tests::seeds;
+use pkgres_tests::solver::{Verdict, solve, solve_by};
+use pkgres_tests::universe::Universe;
+
+use crate::{SEEDS, engine, releases};
+
+/// Whether a reason is a certain requirement of a release.
+fn states(reason: &Reason, record: &IndexRecord, required: &PackageName, spec: &Spec) -> bool {
+    match &reason.kind {
+        ReasonKind::Requires {
+            package,
+            spec: stated,
+            ..
+        } => {
+            reason.owner.as_ref() == Some(&record.name)
+                && reason.versions.contains(&record.version)
+                && package == required
+                && stated == spec.written()
+        }
+        _ => false,
+    }
+}
+
+/// The universe without the requirements that no reason states.
+fn reduced(universe: &Universe, reasons: &[&Reason]) -> Universe {
+    let mut reduced = universe.clone();
+    for record in releases(&mut reduced) {
+        let whole = record.clone();
+        let is_stated = |requirement: &Requirement| {
+            let states_it =
+                |reason: &&Reason| states(reason, &whole, &requirement.package, &requirement.spec);
+            reasons.iter().any(states_it)
+        };
+        record.requirements.change(|all| all.retain(is_stated));
+    }
+    reduced
+}
+
+/// Asserts that the reasons are enough, and that none of them, as printed, can be left out. Returns
+/// their number.
+fn assert_minimal(name: &str, universe: &Universe, conflict: &Conflict) -> usize {
+    let is_requirement = |reason: &Reason| matches!(reason.kind, ReasonKind::Requires { .. });
+    assert!(
+        conflict.reasons.iter().all(is_requirement),
+        "{name}: there are no classes\n{universe}{conflict:#?}"
+    );
+    let all: Vec<&Reason> = conflict.reasons.iter().collect();
+    assert!(
+        matches!(solve(&reduced(universe, &all)), Verdict::Conflict(_)),
+        "{name}: the reasons are not enough\n{universe}{conflict:#?}"
+    );
+    for (at, left_out) in all.iter().enumerate() {
+        let mut others = all.clone();
+        others.remove(at);
+        assert!(
+            matches!(solve(&reduced(universe, &others)), Verdict::Solved(_)),
+            "{name}: `{}` can be left out\n{universe}{conflict:#?}",
+            left_out.text
+        );
+    }
+    all.len()
+}
+
+#[test]
+fn no_reason_can_be_left_out() {
+    let mut checked = 0;
+    for seed in 0..seeds::count(SEEDS) {
+        let mut universe = Universe::random(seed);
+        universe.locked = None;
+        // An implicit requirement cannot be removed from a universe.
+        universe.core = None;
+        // Without classes all reasons are requirements.
+        for record in releases(&mut universe) {
+            record.classes = None;
+        }
+        if let Some(conflict) = solve_by(&universe, engine(seed)).conflict() {
+            checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
+        }
+    }
+    assert!(checked > 500, "only {checked} reasons were checked");
+}
+
+#[test]
+fn no_reason_can_be_left_out_where_specs_are_equivalent() {
+    let (mut checked, mut respelled) = (0, 0);
+    for seed in 0..seeds::count(SEEDS) {
+        let universe = spelled(&mut Random::new(seed));
+        let Some(conflict) = solve_by(&universe, engine(seed)).conflict() else {
+            continue;
+        };
+        checked += assert_minimal(&format!("seed {seed}"), &universe, &conflict);
+        let mut ends: Vec<(&PackageName, &PackageName)> = (conflict.reasons.iter())
+            .filter_map(|reason| match &reason.kind {
+                ReasonKind::Requires { package, .. } => Some((reason.owner.as_ref()?, package)),
+                _ => None,
+            })
+            .collect();
+        ends.sort_unstable();
+        respelled += usize::from(ends.windows(2).any(|two| two[0] == two[1]));
+    }
+    assert!(checked > 500, "only {checked} reasons were checked");
+    assert!(
+        respelled > 50,
+        "only {respelled} conflicts have several requirements of one package on another"
+    );
+}
+
+/// A small universe without classes whose releases write the same requirement in different ways.
+fn spelled(random: &mut Random) -> Universe {
+    const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];
+    const SPECS: [&str; 10] = [
+        "*", ">=1", ">=1,<9", "<2", "1.0.0", "1", ">=2", ">=2,<9", "3", ">=3",
+    ];
+    let mut require = |mut record: IndexRecord, percent: usize| {
+        for name in NAMES {
+            if name != record.name.as_str() && random.chance(percent) {
+                record = record.requires(name, random.pick::<&str>(&SPECS));
+            }
+        }
+        record
+    };
+    let root = require(release("p.Root", "1.0.0"), 50);
+    let mut records = Vec::new();
+    for name in NAMES {
+        for version in ["1.0.0", "2.0.0", "3.0.0"] {
+            records.push(require(release(name, version), 40));
+        }
+    }
+    let mut universe = Universe::new(root, records);
+    universe.single_version = random.chance(50);
+    universe
+}

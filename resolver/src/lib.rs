@@ -45,9 +45,7 @@ mod improve;
 mod index;
 mod lock_check;
 mod model;
-mod owner;
 mod problem;
-mod provide;
 mod request;
 mod resolution;
 mod resolver;
@@ -58,7 +56,6 @@ mod supply;
 mod tiers;
 mod universe;
 mod update;
-mod whole_lock;
 
 pub use budget::Cancellation;
 pub use explain::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
@@ -66,11 +63,9 @@ pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
-pub use owner::Owner;
-pub use provide::ProvideError;
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Preference,
-    PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Owner,
+    Preference, PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,
@@ -78,5 +73,5 @@ pub use resolution::{
     ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
-pub use supply::Supply;
+pub use supply::{ProvideError, Supply};
 pub use update::{HeldBack, Moved, UpdateReport};

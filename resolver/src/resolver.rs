@@ -44,18 +44,16 @@ use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::Greedy;
 use crate::improve::search_and_improve;
 use crate::index::CompiledIndex;
+use crate::lock_check::locked_selection;
 use crate::problem::{Goals, Nogood, Problem};
-use crate::provide::{ProvideError, check_names};
-use crate::request::Engine;
-use crate::request::{Request, SolveOptions, by_name};
+use crate::request::{Engine, Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
-use crate::supply::Supply;
+use crate::supply::{ProvideError, Supply, check_names};
 use crate::tiers::{can_split, search_second_tier};
 use crate::universe::{Missing, Universe};
 use crate::update::{Told, Updating};
-use crate::whole_lock;
 
 /// What the solver says after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -340,12 +338,10 @@ impl Resolver {
         loop {
             let (universe, budget) = (&mut *self.universe, &mut self.budget);
             self.phase = match &mut self.phase {
-                Phase::Lock => {
-                    match whole_lock::selection(universe, self.options.single_version)? {
-                        Some(selection) => Phase::Candidate(selection),
-                        None => Phase::Greedy(None),
-                    }
-                }
+                Phase::Lock => match locked_selection(universe, self.options.single_version)? {
+                    Some(selection) => Phase::Candidate(selection),
+                    None => Phase::Greedy(None),
+                },
                 Phase::Greedy(greedy) => {
                     let greedy = greedy.get_or_insert_with(|| Box::new(Greedy::new()));
                     match greedy.advance(universe, budget)? {

@@ -25,76 +25,35 @@
 //!
 //! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a reason.
 
-mod breaches;
-mod clash;
-mod extends;
-mod goals;
-mod hint;
+mod classes;
+mod conflict;
+mod contradiction;
 mod hints;
-mod inherited;
-mod kept_out;
-mod lines;
-mod object_requirements;
-mod places;
-mod reason;
-mod reasons;
-mod reduce;
+mod minimize;
 mod repairs;
+mod report;
 mod requirements;
-mod roots;
-mod subject;
-mod tell;
-mod unmet;
+mod violations;
+mod wording;
 
 use std::collections::BTreeSet;
-
-use pkgres_manifest::PackageName;
-use pkgres_manifest::diagnostic::Code;
 
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Goals, Nogood, Problem};
 use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
-use breaches::Breaches;
-pub use hint::{Hint, HintKind};
-pub(crate) use places::locate_classes;
-pub use reason::{Reason, ReasonKind};
-use reduce::Reduction;
+pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind};
+pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
+use minimize::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
-pub(crate) use roots::several_roots_of_one_name;
-
-/// How many versions are listed before "and n more".
-const LISTED_VERSIONS: usize = 4;
-
-/// Why there is no resolution: reasons that together leave none. Only where
-/// [`is_minimal`](Self::is_minimal) does not hold, some of them may not be needed for that.
-///
-/// It depends on the request and on what was provided, but not on how many steps the search took.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
-    /// The kind of conflict.
-    pub code: Code,
-    /// The conflict in one sentence.
-    pub summary: String,
-    /// The packages that take part, sorted.
-    pub packages: Vec<PackageName>,
-    /// The reasons: those that clash first, then how the others came in, from the root on.
-    pub reasons: Vec<Reason>,
-    /// Whether it is proved that no reason can be left out. It is not where that would take too
-    /// long, as with a chain of very many packages.
-    pub is_minimal: bool,
-    /// What can be done, at most two entries.
-    pub hints: Vec<Hint>,
-    /// Changes of which any one makes it solvable with one release of each package; each was tried.
-    pub repairs: Vec<Repair>,
-}
+use violations::Violations;
 
 /// That versions of a package were asked for, in words.
 pub(crate) fn wanted(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
-    let told = reasons::of(problem, &fact, &PositionSet::FULL, &Breaches::default());
+    let told = report::reasons_of(problem, &fact, &PositionSet::FULL, &Violations::default());
     told.expect("nothing has to be known to say what was asked for")
 }
 
@@ -156,6 +115,6 @@ impl Explanation {
             )),
         };
         let repairs = repairs.finish(problem.universe, &self.goals, budget)?;
-        tell::tell(&mut problem, &reduced, repairs, budget)
+        report::report(&mut problem, &reduced, repairs, budget)
     }
 }

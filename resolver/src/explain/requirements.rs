@@ -1,15 +1,17 @@
-//! Requirements as reasons, in each of the ways in which they are written.
+//! Requirements of releases and objects, and the goals of an update, as reasons.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use pkgres_manifest::Spec;
 use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 
+use super::conflict::{Reason, ReasonKind};
+use super::violations::Violations;
+use super::wording::{Subject, candidates};
+use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId, Universe};
-
-use super::reason::{Reason, ReasonKind};
-use super::subject::{Subject, candidates};
+use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
 
 /// One way in which a requirement is written.
 pub(super) struct Written {
@@ -106,4 +108,139 @@ pub(super) fn requirements(
         .collect();
     reasons.sort_by(|one, two| one.versions.cmp(&two.versions));
     reasons
+}
+
+/// What objects of a model require of a package, where that is exactly these versions. Where contracts
+/// that are not met are among the reasons, only the objects count that they are about, if any.
+pub(super) fn object_requirements(
+    universe: &mut Universe,
+    root: PackageId,
+    (target, allowed): (PackageId, &PositionSet),
+    breaches: &Violations,
+) -> Vec<Reason> {
+    let details = universe.details(ReleaseId {
+        package: root,
+        index: 0,
+    });
+    let edges = details.edges.iter().filter_map(|edge| {
+        let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
+        Some((edge, edge.object?)).filter(|_| is_meant)
+    });
+    let mut requiring: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
+    let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| breaches.are_about(*object);
+    if requiring.iter().any(is_named) {
+        requiring.retain(is_named);
+    }
+    let model = universe.model().expect("only models require").clone();
+    let package = universe.name(target).clone();
+    let mut reasons = Vec::new();
+    for (edge, (object, class)) in requiring {
+        let (shown, spec) = (model.shown(object), &edge.requirement.spec);
+        let defining = universe.definers(target, class);
+        let versions = universe.versions_in(target, spec);
+        // That the class is missing is the reason only where there is such a version at all.
+        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&defining)
+        {
+            let class = universe.class_name(class);
+            format!("the object {shown} needs a {package} {spec} that defines the class {class}")
+        } else {
+            let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());
+            let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();
+            format!("the object {shown} needs {package}{spec}")
+        };
+        reasons.push(Reason {
+            text,
+            kind: ReasonKind::Requires {
+                package: package.clone(),
+                spec: spec.written().to_owned(),
+                overridden_by: None,
+                is_implied: false,
+            },
+            owner: None,
+            versions: Vec::new(),
+            every_version: false,
+            location: edge.requirement.location.clone(),
+            source: None,
+            clashes: true,
+        });
+    }
+    reasons
+}
+
+/// That versions of a package were asked for, or that the lock holds some.
+pub(super) fn limit_to_goals(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Reason {
+    let dropped = dropped_by(problem, fact, package);
+    let (universe, goals) = (&*problem.universe, problem.goals());
+    let goal = goals.goal(package);
+    let is_wanted = matches!(fact, Fact::Wanted { .. });
+    let name = universe.name(package);
+    let listed = |versions: &[Version]| {
+        let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        texts.join(", ")
+    };
+    let (kind, versions, allowed, mut text) = if let Some(goal) = goal.filter(|_| is_wanted) {
+        let versions = goal.versions.clone();
+        let mut text = format!("{name} {} was asked for", listed(&versions));
+        let dropped_by = dropped.map(|release| {
+            let (other, version) = (universe.name(release.package), universe.version(release));
+            let _ = write!(text, ", and {other} {version} would drop {name}");
+            (other.clone(), version.clone())
+        });
+        let kind = ReasonKind::Wanted { dropped_by };
+        (kind, versions, &goal.allowed, text)
+    } else {
+        let mut versions = universe.locked_versions(package).to_vec();
+        versions.sort();
+        versions.dedup();
+        let text = format!("the lock holds {name} at {}", listed(&versions));
+        (ReasonKind::Stays, versions, &goals.stays[&package], text)
+    };
+    if allowed.is_empty() {
+        if universe.source(package) == Some(&ReleaseSource::Host) {
+            let supplied = candidates(universe, package);
+            let supplied = supplied
+                .into_iter()
+                .map(|release| universe.version(release));
+            let supplied: Vec<String> = supplied.map(ToString::to_string).collect();
+            text.push_str(&format!(", and the host supplies {}", supplied.join(", ")));
+        } else {
+            text.push_str(", and there is no such version");
+        }
+    }
+    Reason {
+        text,
+        kind,
+        owner: Some(name.clone()),
+        versions,
+        every_version: false,
+        location: None,
+        source: None,
+        clashes: true,
+    }
+}
+
+/// A release with which a package would not be there though it was asked for, of a package that requires
+/// it in another version. Where other packages are to stay, it is not about that.
+fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
+    let goal = problem.goals().goal(package)?;
+    let is_wanted = matches!(fact, Fact::Wanted { .. }) && goal.is_needed();
+    if !is_wanted || !problem.goals().stays.is_empty() {
+        return None;
+    }
+    let reached = goal.loop_nogoods.first()?.reached.clone();
+    let universe = &mut *problem.universe;
+    let mut requirements = Vec::new();
+    reached.into_iter().find(|release| {
+        let mut candidates = universe
+            .candidates_of(release.package)
+            .iter()
+            .collect::<Vec<_>>()
+            .into_iter();
+        candidates.any(|index| {
+            universe.requirements(ReleaseId { index, ..*release }, &mut requirements);
+            requirements
+                .iter()
+                .any(|requirement| requirement.target == package)
+        })
+    })
 }

@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use super::chosen::{Versions, digest, sorted};
+use super::contents::{Versions, digest, sorted};
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Required, Universe};

@@ -1,32 +1,27 @@
 //! A resolution: the answer when there is one.
 
-mod artifacts;
-mod chosen;
+mod contents;
 mod lock;
-mod owners;
-mod parts;
+mod notes;
 mod paths;
-mod remarks;
-mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{Lockfile, PackageName, Spec, Version};
 
-use crate::owner::Owner;
 use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
-pub use artifacts::ArtifactChange;
+use contents::Parts;
+pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
-pub use owners::ResolvedOwner;
-use parts::Parts;
+pub use notes::{
+    ArtifactChange, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, SideBySide,
+};
 pub use paths::{PathStep, RequirementPath};
-pub use remarks::{ChosenPrerelease, ChosenYanked, PrereleaseReason};
-pub use side_by_side::{Requirer, SideBySide};
 
 /// A valid set of releases and what each requirement is bound to.
 ///
@@ -46,48 +41,6 @@ struct Solved {
     parts: OnceLock<Parts>,
     side_by_side: OnceLock<Vec<SideBySide>>,
     prereleases: OnceLock<Vec<ChosenPrerelease>>,
-}
-
-/// A root and what its requirements are bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedRoot {
-    /// The release that it is, or the object model.
-    pub owner: Owner,
-    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
-    /// are one for each object, in its order.
-    pub requires: Vec<BoundRequirement>,
-}
-
-/// A release and what its requirements are bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedPackage {
-    /// The package.
-    pub name: PackageName,
-    /// The version.
-    pub version: Version,
-    /// Where the release comes from.
-    pub source: ReleaseSource,
-    /// The digest of its artifact, if the source knows it; none for releases of the host.
-    pub digest: Option<ArtifactDigest>,
-    /// Whether it was yanked; it was chosen because a lock holds it.
-    pub yanked: bool,
-    /// Its requirements: the core library first, then in the order of the manifest.
-    pub requires: Vec<BoundRequirement>,
-}
-
-/// A requirement and the version that it is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoundRequirement {
-    /// The package.
-    pub package: PackageName,
-    /// The versions that are allowed.
-    pub spec: Spec,
-    /// What the manifest says, if an override stands in its place.
-    pub overridden: Option<Spec>,
-    /// The version that was chosen.
-    pub version: Version,
-    /// Whether nobody wrote it: every package requires the core library.
-    pub is_implied: bool,
 }
 
 /// What a resolution took.
@@ -161,7 +114,7 @@ impl Resolution {
                 return Vec::new();
             }
             let locked = universe.locked();
-            self.parts().side_by_side(&packages, |name, version| {
+            notes::side_by_side(self.parts(), &packages, |name, version| {
                 let key = (name.clone(), version.clone());
                 locked.packages.contains_key(&key) || locked.preferred.contains(&key)
             })
@@ -172,7 +125,7 @@ impl Resolution {
     /// The prereleases among the releases, and why they were chosen.
     pub fn prereleases(&self) -> &[ChosenPrerelease] {
         let solved = &*self.solved;
-        let find = || parts::prereleases(&solved.universe, &solved.selection);
+        let find = || notes::prereleases(&solved.universe, &solved.selection);
         solved.prereleases.get_or_init(find)
     }
 
@@ -184,7 +137,7 @@ impl Resolution {
             update,
             ..
         } = &*self.solved;
-        parts::yanked(universe, selection, update.is_some())
+        notes::yanked(universe, selection, update.is_some())
     }
 
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.

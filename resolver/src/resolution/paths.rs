@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use pkgres_manifest::{PackageName, Spec, Version};
 
 use super::{BoundRequirement, Resolution, ResolvedOwner};
-use crate::owner::Owner;
+use crate::request::Owner;
 
 /// A path from a root to a package.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Requireme
 
 use super::about::About;
 use super::{Details, Edge, PackageId, ReleaseId, Universe};
-use crate::owner::Owner;
-use crate::request::ModelRoot;
+use crate::request::{ModelRoot, Owner};
 
 /// A model, and the package that stands for it.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
 
-use super::{Stage, Updating};
+use super::{HeldBack, Stage, Updating};
 use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, Goals, LoopNogood, Problem};
@@ -11,7 +11,6 @@ use crate::request::Target;
 use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
-use crate::update::HeldBack;
 
 /// The search for the best version of a package.
 #[derive(Debug)]

@@ -1,14 +1,11 @@
-//! Classes that are extended and not found, as reasons.
+//! Class rules as reasons: classes that are not found, and classes of a package that extend each other.
 
-use pkgres_manifest::ClassName;
-
+use super::conflict::{Reason, ReasonKind, reason_about};
+use super::wording::{candidates, extending_classes};
 use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
-
-use super::reason::{Reason, ReasonKind, reason_about};
-use super::subject::candidates;
 
 /// The candidates of a package of which a class extends a class of others.
 pub(super) fn extending(
@@ -40,17 +37,10 @@ fn told_classes(
     let first = of_releases.next().unwrap_or_default();
     let are_same = of_releases.all(|other| other == first);
     match first.as_slice() {
-        [named, others @ ..] if are_same => told(universe.class_name(*named), others.len()),
+        [named, others @ ..] if are_same => {
+            extending_classes(universe.class_name(*named), others.len())
+        }
         _ => ("a class".to_owned(), "extends"),
-    }
-}
-
-/// A class and so many more in words, and what these do.
-pub(super) fn told(class: &ClassName, more: usize) -> (String, &'static str) {
-    match more {
-        0 => (format!("the class {class}"), "extends"),
-        1 => (format!("the class {class} and another one"), "extend"),
-        more => (format!("the class {class} and {more} others"), "extend"),
     }
 }
 
@@ -139,4 +129,28 @@ pub(super) fn extends(
         }));
     }
     Ok(reasons)
+}
+
+/// That classes of releases of a package extend each other; the cycle is that of the first one.
+pub(super) fn own_cycle(universe: &mut Universe, package: PackageId) -> Reason {
+    let mut releases = candidates(universe, package);
+    let mut cycle: Vec<ClassId> = Vec::new();
+    releases.retain(|release| {
+        let Some(table) = universe.class_table(*release) else {
+            return false;
+        };
+        if table.has_cycle && cycle.is_empty() {
+            cycle = table.own_cycle();
+        }
+        table.has_cycle
+    });
+    let first = cycle.first().copied();
+    let names: Vec<&str> = (cycle.into_iter().chain(first))
+        .map(|class| universe.class_name(class).as_str())
+        .collect();
+    let cycle = names.join(" > ");
+    reason_about(universe, package, &releases, |subject| {
+        let text = format!("classes of {} extend each other: {cycle}", subject.text);
+        (text, ReasonKind::OwnCycle)
+    })
 }

@@ -1,10 +1,11 @@
-//! Versions of a package as the subject of a sentence.
+//! Versions and classes as parts of a sentence.
 
-use pkgres_manifest::Version;
+use pkgres_manifest::{ClassName, Version};
 
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-use super::LISTED_VERSIONS;
+/// How many versions are listed before "and n more".
+pub(super) const LISTED_VERSIONS: usize = 4;
 
 /// What a reason is about.
 pub(super) struct Subject {
@@ -95,6 +96,15 @@ fn runs(all: &[(Version, bool)], is_meant: bool) -> Vec<(String, usize)> {
         }
     }
     runs
+}
+
+/// A class and so many more in words, and what these do.
+pub(super) fn extending_classes(class: &ClassName, more: usize) -> (String, &'static str) {
+    match more {
+        0 => (format!("the class {class}"), "extends"),
+        1 => (format!("the class {class} and another one"), "extend"),
+        more => (format!("the class {class} and {more} others"), "extend"),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::{Code, Escaped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::hierarchy::Violation;
@@ -11,7 +12,7 @@ use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 
 /// Where the facts of a conflict contradict each other.
-pub(super) struct Clash {
+pub(super) struct Contradiction {
     /// The package that the conflict is about.
     pub(super) package: Option<PackageId>,
     /// The packages of which some facts want what others do not allow.
@@ -23,7 +24,7 @@ pub(super) struct Clash {
     pub(super) is_limited: bool,
 }
 
-impl Clash {
+impl Contradiction {
     /// What facts are about of which these are the [dead ends](dead_ends).
     pub(super) fn of(
         problem: &Problem<'_>,
@@ -231,4 +232,102 @@ fn most_restricted(
     let restricted = restricted.into_values().rev();
     let most = restricted.max_by_key(|(_, how)| *how)?;
     Some(most.0)
+}
+
+pub(super) fn summary(
+    problem: &Problem<'_>,
+    facts: &[Fact],
+    about: &Contradiction,
+) -> (Code, String) {
+    let universe = &*problem.universe;
+    match breach(problem, facts) {
+        Some(NogoodCause::Contract(breach)) => {
+            let model = universe.model().expect("only models have contracts");
+            let message = format!(
+                "the contract of `{}` of the object {} is not met",
+                Escaped::shortened(&breach.path),
+                model.shown(breach.holder)
+            );
+            return (Code::ModelContract, message);
+        }
+        Some(NogoodCause::Rule(Violation::Diamond([one, _]))) => {
+            let class = universe.class_name(one[0].class);
+            let inherited = universe.class_name(one.last().expect("a path has an end").class);
+            return (
+                Code::Diamond,
+                format!("`{class}` would inherit `{inherited}` twice"),
+            );
+        }
+        Some(NogoodCause::Rule(Violation::Cycle(cycle))) => {
+            let class = universe.class_name(cycle[0].class);
+            return (Code::ClassCycle, format!("`{class}` would extend itself"));
+        }
+        Some(NogoodCause::Rule(Violation::Missing { .. }) | NogoodCause::Line) | None => {}
+    }
+    for fact in facts {
+        match fact {
+            Fact::OwnCycle { owner } => {
+                let name = universe.name(*owner);
+                return (
+                    Code::ClassCycle,
+                    format!("classes of `{name}` extend each other"),
+                );
+            }
+            Fact::Extends { class, .. } => {
+                let class = universe.class_name(*class);
+                let message =
+                    format!("no version that could be chosen defines the class `{class}`");
+                return (Code::ClassUnavailable, message);
+            }
+            _ => {}
+        }
+    }
+    let Some(clashing) = about.package else {
+        return (Code::NoVersion, "there is no resolution".to_owned());
+    };
+    let name = universe.name(clashing);
+    let version = if about.is_limited {
+        "allowed version"
+    } else {
+        "version"
+    };
+    if let [_, other] = about.leading.as_slice() {
+        let other = universe.name(*other);
+        return (
+            Code::NoVersion,
+            format!("no {version} of `{name}` goes with one of `{other}`"),
+        );
+    }
+    if universe.release_count(clashing) == 0 {
+        return (
+            Code::UnknownPackage,
+            format!("no registry has a package `{name}`"),
+        );
+    }
+    if let [Fact::Wanted { .. }] = facts {
+        let goal = problem.goals().goal(clashing);
+        let message = if goal.is_some_and(|goal| goal.allowed.is_empty()) {
+            format!("there is no such version of `{name}`")
+        } else {
+            format!("nothing requires `{name}`")
+        };
+        return (Code::NoVersion, message);
+    }
+    let requirements = facts.iter().filter_map(|fact| match fact {
+        Fact::Requires {
+            target, allowed, ..
+        } if *target == clashing => Some(allowed.is_empty()),
+        Fact::Wanted { package } | Fact::Stays { package } if *package == clashing => Some(false),
+        _ => None,
+    });
+    let requirements: Vec<bool> = requirements.collect();
+    let allows_nothing = requirements.contains(&true);
+    if requirements.len() == 1 || allows_nothing || !about.leading.is_empty() {
+        (Code::NoVersion, format!("no {version} of `{name}` will do"))
+    } else {
+        (
+            Code::NoVersion,
+            format!("no version of `{name}` satisfies everyone"),
+        )
+    }
 }

@@ -1,4 +1,4 @@
-//! From a class through its ancestors.
+//! A walk from a class through its ancestors, and the lookups that its result depends on.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -8,9 +8,44 @@ use rustc_hash::FxHashMap;
 
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
-use crate::universe::{Parent, ReleaseId, Universe};
+use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 
-use super::trail::{Lookup, Say, Trail, lookups};
+/// What a search through classes went along.
+pub(crate) type Trail = Vec<Lookup>;
+
+/// What a requirement is bound to had a say in what was found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup {
+    pub(crate) release: ReleaseId,
+    pub(crate) edge: usize,
+    pub(crate) say: Say,
+}
+
+/// How a bound release had a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Say {
+    /// It was asked for a class, and the search went on in it.
+    Entered(ClassId),
+    /// It was asked for a class and does not define it.
+    Passed(ClassId),
+    /// It was asked for a class and defines it; that is all that matters.
+    Defines(ClassId),
+}
+
+/// The lookups by which a class was found in a required package.
+pub(super) fn lookups(release: ReleaseId, provider: usize, class: ClassId, found: Say) -> Trail {
+    (0..=provider)
+        .map(|edge| Lookup {
+            release,
+            edge,
+            say: if edge == provider {
+                found
+            } else {
+                Say::Passed(class)
+            },
+        })
+        .collect()
+}
 
 /// A walk from a class through its ancestors, nearest first.
 pub(super) struct Walk {

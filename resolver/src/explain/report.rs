@@ -1,0 +1,133 @@
+//! Facts as a report: what the conflict is, and the reasons in order.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use pkgres_manifest::PackageName;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::classes::{extends, own_cycle};
+use super::contradiction::{Contradiction, dead_ends, summary};
+use super::hints::hints;
+use super::minimize::{Reduced, needed_lines};
+use super::requirements::{limit_to_goals, object_requirements, requirements};
+use super::violations::Violations;
+use super::{Conflict, Reason, ReasonKind, Repair};
+use crate::budget::{Budget, Interrupt};
+use crate::problem::{Fact, Problem};
+use crate::set::PositionSet;
+use crate::universe::{PackageId, Universe};
+
+pub(super) fn report(
+    problem: &mut Problem<'_>,
+    reduced: &Reduced<'_>,
+    repairs: &[Repair],
+    budget: &Budget,
+) -> Result<Conflict, Interrupt> {
+    let facts = reduced.facts;
+    let dead_ends = dead_ends(problem, facts);
+    let clash = Contradiction::of(problem, facts, &dead_ends);
+    let told = needed_lines(problem, facts, budget)?;
+    let breaches = Violations::among(problem, facts);
+    let mut reasons = Vec::new();
+    let mut lacking: FxHashSet<String> = FxHashSet::default();
+    for (fact, told) in facts.iter().zip(&told) {
+        let mut of_fact = reasons_of(problem, fact, told, &breaches)?;
+        let clashes = clash.is_of(fact);
+        for reason in &mut of_fact {
+            reason.clashes = clashes;
+        }
+        // Several facts may rest on one class that is missing.
+        of_fact.retain(|reason| {
+            !matches!(reason.kind, ReasonKind::Lacks { .. }) || lacking.insert(reason.text.clone())
+        });
+        reasons.extend(of_fact);
+    }
+    let order = distances(problem.universe, facts);
+    let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
+    // What classes inherit and contracts want is the point; requirements are how it came about.
+    let is_point = |reason: &Reason| {
+        let is_about_requirements =
+            matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
+        !is_about_requirements
+    };
+    reasons.sort_by_key(|reason| (!reason.clashes, !is_point(reason), distance(reason)));
+    let (code, summary) = summary(problem, facts, &clash);
+    let packages: BTreeSet<PackageName> = reasons
+        .iter()
+        .flat_map(|reason| {
+            let required = match &reason.kind {
+                ReasonKind::Requires { package, .. } => Some(package.clone()),
+                _ => None,
+            };
+            required.into_iter().chain(reason.owner.clone())
+        })
+        .collect();
+    Ok(Conflict {
+        code,
+        summary,
+        packages: packages.into_iter().collect(),
+        is_minimal: reduced.is_minimal,
+        hints: hints(problem, facts, dead_ends, repairs),
+        repairs: repairs.to_vec(),
+        reasons,
+    })
+}
+
+/// The reasons that a fact amounts to, without the lines that are about no release among `told`.
+/// Of the `breaches` that are alike only the first is told, for all. All of them are said to clash: which do
+/// not is not for one fact to know.
+pub(super) fn reasons_of(
+    problem: &mut Problem<'_>,
+    fact: &Fact,
+    told: &PositionSet,
+    breaches: &Violations,
+) -> Result<Vec<Reason>, Interrupt> {
+    Ok(match fact {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } if problem.universe.is_model(*owner) => {
+            object_requirements(problem.universe, *owner, (*target, allowed), breaches)
+        }
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => requirements(problem.universe, (*owner, *target, allowed), told),
+        Fact::Extends { owner, class } => extends(problem, *owner, *class, told)?,
+        Fact::OwnCycle { owner } => vec![own_cycle(problem.universe, *owner)],
+        Fact::Wanted { package } | Fact::Stays { package } => {
+            vec![limit_to_goals(problem, fact, *package)]
+        }
+        Fact::Nogood(number) => breaches.reason(problem, *number).into_iter().collect(),
+    })
+}
+
+/// How far packages are from the roots along the requirements among the facts.
+fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
+    let name = |package: PackageId| universe.package_name(package).cloned();
+    let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
+    for fact in facts {
+        if let Fact::Requires { owner, target, .. } = fact {
+            required.entry(*owner).or_default().push(*target);
+        }
+    }
+    let mut distances = BTreeMap::new();
+    let mut queue: VecDeque<PackageId> = VecDeque::new();
+    for root in universe.roots() {
+        distances.insert(name(root.package), 0);
+        queue.push_back(root.package);
+    }
+    while let Some(package) = queue.pop_front() {
+        let next = distances[&name(package)] + 1;
+        for target in required.remove(&package).unwrap_or_default() {
+            if let Entry::Vacant(entry) = distances.entry(name(target)) {
+                entry.insert(next);
+                queue.push_back(target);
+            }
+        }
+    }
+    distances
+}

@@ -1,0 +1,265 @@
+//! Violated class rules and contracts as reasons. Violations of one shape are reported once.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{ClassName, ObjectId, PackageName, Version};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::conflict::{Reason, ReasonKind, reason_about};
+use super::wording::{Subject, candidates};
+use crate::contracts::{AllowedVersions, ContractViolation};
+use crate::hierarchy::{ClassAt, Violation};
+use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
+use crate::set::PositionSet;
+use crate::universe::{ClassId, PackageId, ReleaseId};
+
+/// What nogoods have in common that say the same of other releases.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Shape {
+    /// The classes of each path, and the packages that they are of.
+    Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
+    /// What is wanted of which object, the class that it is, and the package in which it is that.
+    Contract(Box<(Wanted, ObjectId, ClassName, PackageName)>),
+}
+
+/// The object that has a property, the path to what it holds there, the class that declares it and its
+/// release, and what is to be there.
+type Wanted = (ObjectId, String, (ClassName, PackageName, Version), String);
+
+/// What the nogoods among facts say together.
+#[derive(Debug, Default)]
+pub(super) struct Violations {
+    /// For the first of those of one shape all of them, in the order of the facts.
+    alike: FxHashMap<u32, Vec<u32>>,
+    /// The objects that contracts are about which are not met.
+    objects: FxHashSet<ObjectId>,
+}
+
+impl Violations {
+    /// What the nogoods among some facts say.
+    pub(super) fn among(problem: &Problem<'_>, facts: &[Fact]) -> Self {
+        let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
+        let mut breaches = Self::default();
+        for fact in facts {
+            let Fact::Nogood(number) = fact else {
+                continue;
+            };
+            let shape = match &problem.nogoods()[*number as usize].breach {
+                NogoodCause::Rule(violation) => shape(violation),
+                NogoodCause::Contract(breach) => {
+                    breaches.objects.extend([breach.holder, breach.object]);
+                    shape_of_contract(breach)
+                }
+                NogoodCause::Line => continue,
+            };
+            let first = *first.entry(shape).or_insert(*number);
+            breaches.alike.entry(first).or_default().push(*number);
+        }
+        breaches
+    }
+
+    /// The nogoods of the shape of one, if it is the first of them.
+    fn alike(&self, number: u32) -> &[u32] {
+        self.alike
+            .get(&number)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// Whether a contract is about an object.
+    pub(super) fn are_about(&self, object: ObjectId) -> bool {
+        self.objects.contains(&object)
+    }
+
+    /// What a nogood says and all that are like it; nothing if one that is like it was first.
+    pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
+        let alike = self.alike(number);
+        match &problem.nogoods()[number as usize].breach {
+            NogoodCause::Rule(_) => inheritance(problem, alike),
+            NogoodCause::Contract(_) => contract(problem, alike),
+            NogoodCause::Line => None,
+        }
+    }
+}
+
+fn shape(violation: &Violation) -> Shape {
+    let place = |at: &ClassAt| (at.class, at.release.package);
+    let paths = paths(violation).into_iter();
+    let paths = paths.map(|path| path.iter().map(place).collect());
+    Shape::Rule(matches!(violation, Violation::Cycle(_)), paths.collect())
+}
+
+fn shape_of_contract(breach: &ContractViolation) -> Shape {
+    let wanted: Wanted = (
+        breach.holder,
+        breach.path.clone(),
+        breach.declared_by.clone(),
+        wanted(breach),
+    );
+    let (class, package, _) = stands(breach);
+    Shape::Contract(Box::new((wanted, breach.object, class, package)))
+}
+
+/// The paths on which a rule is broken; a cycle is not closed.
+pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
+    match violation {
+        Violation::Cycle(cycle) => vec![cycle],
+        Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
+        Violation::Missing { .. } => Vec::new(),
+    }
+}
+
+/// That classes inherit what they may not, as nogoods of one shape say it. The text names all versions
+/// that the nogoods are about; the paths are those of the selection that broke the rule first.
+pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason> {
+    let universe = &*problem.universe;
+    let nogoods = alike.iter().filter_map(|number| {
+        let nogood = &problem.nogoods()[*number as usize];
+        match &nogood.breach {
+            NogoodCause::Rule(violation) => Some((nogood, paths(violation))),
+            _ => None,
+        }
+    });
+    let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
+    let (first, paths) = nogoods.first()?;
+    let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    // The releases that can stand at a place of a path.
+    let covered = |path: usize, at: usize| -> Vec<ReleaseId> {
+        let all: BTreeSet<ReleaseId> = (nogoods.iter())
+            .flat_map(|(nogood, paths)| covered(problem, nogood, paths[path], at))
+            .collect();
+        all.into_iter().collect()
+    };
+    let mut shown: Vec<Vec<(ClassName, PackageName, Version)>> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
+        let at = |at: &ClassAt| {
+            (
+                universe.class_name(at.class).clone(),
+                universe.name(at.release.package).clone(),
+                universe.version(at.release).clone(),
+            )
+        };
+        shown.push(path.iter().map(at).collect());
+        let mut steps: Vec<String> = Vec::new();
+        for (place, class) in path.iter().enumerate() {
+            let releases = covered(number, place);
+            let releases = Subject::new(universe, class.release.package, &releases).text;
+            steps.push(format!("{} ({releases})", universe.class_name(class.class)));
+        }
+        if is_cycle {
+            steps.push(universe.class_name(path[0].class).to_string());
+        }
+        told.push(steps.join(" > "));
+    }
+    let start = paths.first()?.first()?.release.package;
+    Some(reason_about(universe, start, &covered(0, 0), |_| {
+        (told.join("; "), ReasonKind::Inherits { paths: shown })
+    }))
+}
+
+/// The releases that a nogood is about at a place of a path, each of which can stand there.
+fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) -> Vec<ReleaseId> {
+    let universe = &*problem.universe;
+    let is_cycle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let release = path[at].release;
+    let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
+    let term = if problem.is_split(release.package) {
+        // Before the first class of a cycle stands the last one.
+        let last = path[at..].iter().rev().filter(|_| is_cycle);
+        let mut before = path[..at].iter().rev().chain(last);
+        let by = before.find(|class| class.release != release);
+        let by = by.map(|class| class.release);
+        (nogood.terms.iter()).find_map(|(variable, releases)| match variable {
+            Variable::Binding(owner, edge) if Some(*owner) == by => {
+                let edge = &universe.known_details(*owner).edges[*edge as usize];
+                let allowed = || releases.intersection(&universe.allowed(edge));
+                (edge.package == release.package).then(allowed)
+            }
+            _ => None,
+        })
+    } else if nogood.terms.iter().any(is_bound) {
+        // What is bound is bound for this release alone.
+        None
+    } else {
+        let package = Variable::Package(release.package);
+        let mut terms = nogood.terms.iter();
+        let term = terms.find(|(variable, _)| *variable == package);
+        term.map(|(_, releases)| releases.clone())
+    };
+    match term {
+        Some(releases) if releases.contains(release.index) => {
+            let mut all = candidates(universe, release.package);
+            all.retain(|release| releases.contains(release.index));
+            all
+        }
+        _ => vec![release],
+    }
+}
+
+/// The class that an object has to be, and in which versions.
+pub(super) fn wanted(breach: &ContractViolation) -> String {
+    match &breach.allowed {
+        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
+        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
+    }
+}
+
+/// The class that an object is, and the release in which it is that: the wanted one, or its own.
+pub(super) fn stands(breach: &ContractViolation) -> (ClassName, PackageName, Version) {
+    match &breach.inherits {
+        Some((package, version)) => (breach.class.clone(), package.clone(), version.clone()),
+        None => breach.is.clone(),
+    }
+}
+
+/// That an object of a model is not what the contract of a property wants, as nogoods of one shape say
+/// it.
+pub(super) fn contract(problem: &mut Problem<'_>, alike: &[u32]) -> Option<Reason> {
+    let breaches =
+        alike
+            .iter()
+            .filter_map(|number| match &problem.nogoods()[*number as usize].breach {
+                NogoodCause::Contract(breach) => Some((**breach).clone()),
+                _ => None,
+            });
+    let breaches: Vec<ContractViolation> = breaches.collect();
+    let breach = breaches.first()?;
+    let universe = &mut *problem.universe;
+    let (class, package, _) = stands(breach);
+    let package = universe.package_id(&package);
+    let releases: BTreeSet<ReleaseId> = (breaches.iter())
+        .filter_map(|breach| {
+            let (_, _, version) = stands(breach);
+            let index = universe.index_of(package, &version)?;
+            Some(ReleaseId { package, index })
+        })
+        .collect();
+    let releases: Vec<ReleaseId> = releases.into_iter().collect();
+    let releases = Subject::new(universe, package, &releases).text;
+    let model = universe.model().expect("only models have contracts");
+    let (declaring, declaring_package, declaring_version) = &breach.declared_by;
+    let versions: BTreeSet<Version> = breaches.iter().map(|breach| breach.is.2.clone()).collect();
+    Some(Reason {
+        text: format!(
+            "{}.{}: the object {} is of class {class} ({releases}), but {declaring} ({declaring_package} {declaring_version}) wants {}",
+            model.shown(breach.holder),
+            Escaped::shortened(&breach.path),
+            model.shown(breach.object),
+            wanted(breach),
+        ),
+        kind: ReasonKind::Contract {
+            holder: model.shown(breach.holder),
+            path: breach.path.clone(),
+            object: model.shown(breach.object),
+            class: breach.class.clone(),
+        },
+        owner: Some(breach.is.1.clone()),
+        versions: versions.into_iter().collect(),
+        every_version: false,
+        location: Some(model.object(breach.object).location.clone()),
+        source: None,
+        clashes: true,
+    })
+}

@@ -1,0 +1,204 @@
+//! The contents of a resolution in words: roots and releases with their requirements.
+
+use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use rustc_hash::FxHashMap;
+
+use crate::request::Owner;
+use crate::selection::Selection;
+use crate::universe::{ReleaseId, Universe};
+
+/// A root and what its requirements are bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedRoot {
+    /// The release that it is, or the object model.
+    pub owner: Owner,
+    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
+    /// are one for each object, in its order.
+    pub requires: Vec<BoundRequirement>,
+}
+
+/// A release and what its requirements are bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedPackage {
+    /// The package.
+    pub name: PackageName,
+    /// The version.
+    pub version: Version,
+    /// Where the release comes from.
+    pub source: ReleaseSource,
+    /// The digest of its artifact, if the source knows it; none for releases of the host.
+    pub digest: Option<ArtifactDigest>,
+    /// Whether it was yanked; it was chosen because a lock holds it.
+    pub yanked: bool,
+    /// Its requirements: the core library first, then in the order of the manifest.
+    pub requires: Vec<BoundRequirement>,
+}
+
+/// A requirement and the version that it is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundRequirement {
+    /// The package.
+    pub package: PackageName,
+    /// The versions that are allowed.
+    pub spec: Spec,
+    /// What the manifest says, if an override stands in its place.
+    pub overridden: Option<Spec>,
+    /// The version that was chosen.
+    pub version: Version,
+    /// Whether nobody wrote it: every package requires the core library.
+    pub is_implied: bool,
+}
+
+/// A root or a release of a resolution, either of which has requirements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResolvedOwner<'resolution> {
+    /// A root.
+    Root(&'resolution ResolvedRoot),
+    /// A release that is no root.
+    Package(&'resolution ResolvedPackage),
+}
+
+impl<'resolution> ResolvedOwner<'resolution> {
+    /// What its requirements are bound to.
+    pub fn requires(self) -> &'resolution [BoundRequirement] {
+        match self {
+            Self::Root(root) => &root.requires,
+            Self::Package(package) => &package.requires,
+        }
+    }
+
+    /// The name and the version, unless it is the object model.
+    pub fn release(self) -> Option<(&'resolution PackageName, &'resolution Version)> {
+        match self {
+            Self::Root(root) => root.owner.release(),
+            Self::Package(package) => Some((&package.name, &package.version)),
+        }
+    }
+
+    /// The owner as a value of its own.
+    pub fn owner(self) -> Owner {
+        match self {
+            Self::Root(root) => root.owner.clone(),
+            Self::Package(package) => Owner::Release {
+                name: package.name.clone(),
+                version: package.version.clone(),
+            },
+        }
+    }
+}
+
+/// A resolution in words.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    pub(super) roots: Vec<ResolvedRoot>,
+    pub(super) packages: Vec<ResolvedPackage>,
+}
+
+impl Parts {
+    pub(super) fn new(universe: &Universe, selection: &Selection) -> Self {
+        let versions = Versions::of(universe, selection);
+        let releases = selection.releases();
+        let mut specs = FxHashMap::default();
+        let mut requires = |at: usize| {
+            let mut bound = selection.bound_at(at).iter();
+            let mut requires = Vec::with_capacity(bound.len());
+            universe.each_requirement(releases[at], &mut specs, |required| {
+                let target = bound.next().expect("each requirement is bound");
+                requires.push(BoundRequirement {
+                    package: universe.name(required.package).clone(),
+                    spec: required.spec,
+                    overridden: required.overridden,
+                    version: versions.of_release(*target).clone(),
+                    is_implied: required.is_implied,
+                });
+            });
+            requires
+        };
+        let name = |at: usize| universe.name(releases[at].package).clone();
+        let roots = 0..universe.roots().len();
+        let roots = roots.map(|at| ResolvedRoot {
+            owner: universe.owner(releases[at]),
+            requires: requires(at),
+        });
+        let roots = roots.collect();
+        let packages = sorted(universe, selection, &versions).into_iter();
+        let packages = packages.filter_map(|at| {
+            let release = releases[at];
+            let source = universe.source(release.package)?.clone();
+            Some(ResolvedPackage {
+                name: name(at),
+                version: versions.all[at].clone(),
+                digest: digest(universe, release, &source),
+                source,
+                yanked: universe.is_yanked(release),
+                requires: requires(at),
+            })
+        });
+        let packages = packages.collect();
+        Self { roots, packages }
+    }
+
+    /// Everything that has requirements: the roots, then the releases.
+    pub(super) fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
+        let roots = self.roots.iter().map(ResolvedOwner::Root);
+        roots.chain(self.packages.iter().map(ResolvedOwner::Package))
+    }
+}
+
+/// The digest that is known of a release. The host answers for what it supplies; see
+/// `LockedPackage::digest`.
+pub(super) fn digest(
+    universe: &Universe,
+    release: ReleaseId,
+    source: &ReleaseSource,
+) -> Option<ArtifactDigest> {
+    let is_hosted = *source == ReleaseSource::Host;
+    universe.digest(release).filter(|_| !is_hosted)
+}
+
+/// The versions of chosen releases, each read once.
+pub(super) struct Versions<'solved> {
+    selection: &'solved Selection,
+    /// In the order of the selection.
+    pub(super) all: Vec<Version>,
+}
+
+impl<'solved> Versions<'solved> {
+    pub(super) fn of(universe: &Universe, selection: &'solved Selection) -> Self {
+        let chosen = selection.releases().iter();
+        Self {
+            selection,
+            all: chosen.map(|at| universe.read_version(*at)).collect(),
+        }
+    }
+
+    /// The version of a release that was chosen.
+    pub(super) fn of_release(&self, release: ReleaseId) -> &Version {
+        let at = self.selection.position(release);
+        &self.all[at.expect("what is bound is chosen")]
+    }
+}
+
+/// The positions of the releases that are not roots, by name and version.
+pub(super) fn sorted(
+    universe: &Universe,
+    selection: &Selection,
+    versions: &Versions<'_>,
+) -> Vec<usize> {
+    let releases = selection.releases().iter().enumerate();
+    let not_roots = releases.skip(universe.roots().len());
+    let place = |(at, release): (usize, &ReleaseId)| (universe.place(*release), at);
+    let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
+    placed.sort_unstable();
+    // Places in one index are in the order that is asked for.
+    let indexes = placed.chunk_by(|((one, _), _), ((other, _), _)| one == other);
+    if indexes.count() <= 1 {
+        return placed.into_iter().map(|(_, at)| at).collect();
+    }
+    // To look a name up takes longer than to compare it.
+    let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
+        .map(|(at, release)| (universe.name(release.package), &versions.all[at], at))
+        .collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, _, at)| at).collect()
+}

@@ -64,8 +64,8 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Owner,
-    Preference, PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectRequirement, Owner,
+    PackageUpdate, Preference, PrereleasePolicy, Request, Root, SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,

@@ -118,14 +118,14 @@ impl ModelPlan {
             return Err(BTreeSet::new());
         };
         let locked: BTreeSet<PackageName> = all.intersection(&self.locked).cloned().collect();
-        let choice = if locked.is_empty() {
+        let chosen = if locked.is_empty() {
             all.clone()
         } else {
             locked
         };
-        match choice.first() {
-            Some(only) if choice.len() == 1 => Ok(only.clone()),
-            _ => Err(choice),
+        match chosen.first() {
+            Some(only) if chosen.len() == 1 => Ok(only.clone()),
+            _ => Err(chosen),
         }
     }
 
@@ -214,7 +214,7 @@ impl ObjectPackages {
                 let (object, pin) = ((&*plan.model, id), (&package, version));
                 match pinned(object, pin, known, plan.fallback)? {
                     Some(substitution) => {
-                        let spec = Spec::exactly(&substitution.instead);
+                        let spec = Spec::exactly(&substitution.replacement);
                         substitutions.push(substitution);
                         spec
                     }
@@ -247,9 +247,9 @@ pub struct Substitution {
     /// Its package.
     pub package: PackageName,
     /// The version that is gone.
-    pub gone: Version,
+    pub missing: Version,
     /// The version that is taken instead.
-    pub instead: Version,
+    pub replacement: Version,
 }
 
 /// Whether a pinned version is there; if not, what is taken instead.
@@ -262,17 +262,17 @@ pub(super) fn pinned(
     if known.contains(version) {
         return Ok(None);
     }
-    let instead = match fallback {
+    let replacement = match fallback {
         Fallback::Never => None,
-        Fallback::Newer => instead_of(known, version, false),
-        Fallback::Any => instead_of(known, version, true),
+        Fallback::Newer => replacement_for(known, version, false),
+        Fallback::Any => replacement_for(known, version, true),
     };
-    if let Some(instead) = instead {
+    if let Some(replacement) = replacement {
         return Ok(Some(Substitution {
             object,
             package: package.clone(),
-            gone: version.clone(),
-            instead,
+            missing: version.clone(),
+            replacement,
         }));
     }
     let shown = model.shown(object);
@@ -281,7 +281,7 @@ pub(super) fn pinned(
         Diagnostic::error(Code::ModelGone, message).at(model.object(object).location.clone());
     if let Some(nearest) = nearest(known, version) {
         error = error.hint(format!("the nearest version is {nearest}"));
-        let helps = |older_too| instead_of(known, version, older_too).is_some();
+        let helps = |or_older| replacement_for(known, version, or_older).is_some();
         if fallback == Fallback::Never && helps(false) {
             error = error.hint("`--fallback` takes the newest of the same minor or major version");
         } else if fallback != Fallback::Any && helps(true) {
@@ -295,29 +295,29 @@ pub(super) fn pinned(
 }
 
 /// The newest of the same minor version, else of the same major version.
-fn instead_of(known: &[Version], gone: &Version, older_too: bool) -> Option<Version> {
-    let same_major = |version: &&Version| version.major() == gone.major();
-    let same_minor = |version: &&Version| same_major(version) && version.minor() == gone.minor();
-    let newer = |version: &&Version| *version > gone;
+fn replacement_for(known: &[Version], missing: &Version, or_older: bool) -> Option<Version> {
+    let same_major = |version: &&Version| version.major() == missing.major();
+    let same_minor = |version: &&Version| same_major(version) && version.minor() == missing.minor();
+    let newer = |version: &&Version| *version > missing;
     let stable_first = |version: &&Version| (!version.is_prerelease(), (*version).clone());
-    let pick = |fits: &dyn Fn(&&Version) -> bool| {
+    let pick = |is_eligible: &dyn Fn(&&Version) -> bool| {
         known
             .iter()
-            .filter(|version| fits(version))
+            .filter(|version| is_eligible(version))
             .max_by_key(stable_first)
             .cloned()
     };
     pick(&|version| same_minor(version) && newer(version))
         .or_else(|| pick(&|version| same_major(version) && newer(version)))
-        .or_else(|| if older_too { pick(&same_minor) } else { None })
-        .or_else(|| if older_too { pick(&same_major) } else { None })
+        .or_else(|| if or_older { pick(&same_minor) } else { None })
+        .or_else(|| if or_older { pick(&same_major) } else { None })
 }
 
 /// The next newer version, else the next older one.
-fn nearest<'version>(known: &'version [Version], gone: &Version) -> Option<&'version Version> {
+fn nearest<'version>(known: &'version [Version], missing: &Version) -> Option<&'version Version> {
     known
         .iter()
-        .filter(|version| *version > gone)
+        .filter(|version| *version > missing)
         .min()
-        .or_else(|| known.iter().filter(|version| *version < gone).max())
+        .or_else(|| known.iter().filter(|version| *version < missing).max())
 }

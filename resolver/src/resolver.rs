@@ -53,7 +53,7 @@ use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::tiers::{can_split, search_second_tier};
 use crate::universe::{Missing, Universe};
-use crate::update::{Told, Updating};
+use crate::update::{ReportBuilder, UpdateSearch};
 
 /// What the solver says after a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub struct Resolver {
     budget: Budget,
     phase: Phase,
     /// What to say of an update.
-    update: Option<Told>,
+    update: Option<ReportBuilder>,
     /// The packages whose releases were provided.
     provided: FxHashSet<PackageName>,
     /// The packages of the last need, until something is provided.
@@ -146,7 +146,7 @@ enum Phase {
     /// Check whether a selection that is valid otherwise meets the contracts of the model.
     Candidate(Selection),
     /// Move what is to be updated, and as little else as possible.
-    Update(Box<Updating>),
+    Update(Box<UpdateSearch>),
     /// Search with one release of each package.
     FirstTier(Option<SearchEngine>, Vec<Nogood>),
     /// Search with several releases of some packages; the proof says that one each is not enough.
@@ -162,7 +162,7 @@ enum Phase {
     /// Find out what of the proof is needed to see why.
     Explain(Box<Explanation>),
     /// Report that the request contradicts itself.
-    Refused(Box<Conflict>),
+    Invalid(Box<Conflict>),
     /// Report why there is no resolution.
     Conflict(Box<Conflict>),
     /// Report that no answer was found.
@@ -187,37 +187,39 @@ impl Resolver {
             options,
             update,
         } = request;
-        let refused = explain::several_roots_of_one_name(&roots);
+        let invalid = explain::several_roots_of_one_name(&roots);
         let has_lock = locked.binds_roots();
         let is_root = |name: &PackageName| roots.iter().any(|root| root.name() == Some(name));
-        let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
+        let report_builder = (update.as_ref()).map(|_| ReportBuilder::new(&locked, is_root));
         let may_split = !options.single_version;
-        let updating = (update.as_ref().zip(told.as_ref()))
-            .map(|(update, told)| Updating::new(update, &locked, told, may_split));
+        let update_search =
+            (update.as_ref().zip(report_builder.as_ref())).map(|(update, report_builder)| {
+                UpdateSearch::new(update, &locked, report_builder, may_split)
+            });
         // Only the native engine can be told what stays.
         let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
         let locked = match update {
-            Some(update) => update.let_go(locked),
+            Some(update) => update.unlock(locked),
             None => locked,
         };
         let mut universe = Box::new(Universe::new(core.as_ref(), options.prerelease, locked));
         universe.prefer(options.prefer, options.exclude_newer);
         universe.override_requirements(overrides);
         // Where they are refused nothing is looked at.
-        for root in roots.into_iter().filter(|_| refused.is_none()) {
+        for root in roots.into_iter().filter(|_| invalid.is_none()) {
             universe.add_root(root);
         }
         let mut resolver = Self {
             universe,
             budget: Budget::new(options.max_steps, options.conflict_limit, engine),
             options,
-            phase: match (refused, updating) {
-                (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
-                (None, Some(updating)) => Phase::Update(Box::new(updating)),
+            phase: match (invalid, update_search) {
+                (Some(conflict), _) => Phase::Invalid(Box::new(conflict)),
+                (None, Some(update_search)) => Phase::Update(Box::new(update_search)),
                 _ if has_lock => Phase::Lock,
                 _ => Phase::Greedy(None),
             },
-            update: told,
+            update: report_builder,
             provided: FxHashSet::default(),
             needed: None,
         };
@@ -312,11 +314,11 @@ impl Resolver {
         if !is_whole && self.budget.cancellation().is_cancelled() {
             return Step::Cancelled;
         }
-        self.refuse_to_repeat(step)
+        self.detect_unanswered(step)
     }
 
     /// Turns a need that is the same as before into an end, unless something was provided since.
-    fn refuse_to_repeat(&mut self, step: Step) -> Step {
+    fn detect_unanswered(&mut self, step: Step) -> Step {
         let needed: Option<Vec<PackageName>> = match &step {
             Step::Need(names) => Some(names.clone()),
             Step::NeedClasses(releases) => {
@@ -357,10 +359,10 @@ impl Resolver {
                         Phase::first_tier()
                     }
                 }
-                Phase::Update(updating) => match updating.advance(universe, budget)? {
+                Phase::Update(update_search) => match update_search.advance(universe, budget)? {
                     Verdict::Solved((selection, findings)) => {
-                        if let Some(told) = &mut self.update {
-                            told.findings = Some(findings);
+                        if let Some(report_builder) = &mut self.update {
+                            report_builder.findings = Some(findings);
                         }
                         Phase::Selected(selection)
                     }
@@ -406,7 +408,8 @@ impl Resolver {
                         std::mem::take(selection),
                     );
                     let update = self.update.take();
-                    let update = update.map(|told| told.report(&universe, &selection));
+                    let update =
+                        update.map(|report_builder| report_builder.report(&universe, &selection));
                     let resolution = Resolution::new(universe, selection, budget.taken(), update);
                     Phase::Solved(Box::new(resolution))
                 }
@@ -423,7 +426,7 @@ impl Resolver {
                 Phase::Explain(explanation) => {
                     Phase::Conflict(Box::new(explanation.finish(universe, budget)?))
                 }
-                Phase::Refused(conflict) => {
+                Phase::Invalid(conflict) => {
                     self.phase = Phase::Conflict(conflict.clone());
                     return Ok(Step::Impossible);
                 }

@@ -77,7 +77,7 @@ fn minimal_split(
         settled.as_ref().is_some_and(is_settled) || kept.contains(other)
     });
     // The witness may come from a search in which more packages were split.
-    let mut problem = limited(universe, goals, split);
+    let mut problem = split_problem(universe, goals, split);
     Ok(Verdict::Solved(
         match search_and_improve(&mut None, &mut problem, budget)? {
             Verdict::Solved(selection) => selection,
@@ -98,7 +98,7 @@ fn search_splitting(
     budget: &mut Budget,
 ) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
     loop {
-        let mut problem = limited(universe, goals, split.clone());
+        let mut problem = split_problem(universe, goals, split.clone());
         let proof = match search_and_improve(&mut None, &mut problem, budget)? {
             Verdict::Solved(selection) => return Ok(Verdict::Solved(selection)),
             Verdict::Impossible(proof) => proof,
@@ -117,7 +117,7 @@ fn search_splitting(
 }
 
 /// The problem in which these packages may have several releases, within goals.
-fn limited<'universe>(
+fn split_problem<'universe>(
     universe: &'universe mut Universe,
     goals: &Goals,
     split: BTreeSet<PackageId>,

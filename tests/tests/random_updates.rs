@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{Moving, ReasonKind, SolveOptions, Target, Update};
+use pkgres_resolver::{PackageUpdate, ReasonKind, SolveOptions, Update, UpdateTarget};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, Solution, exists, is_valid, search};
 use pkgres_tests::seeds;
@@ -17,7 +17,7 @@ const SEEDS: u64 = 20_000;
 const PATIENCE: u64 = 2;
 
 /// A universe with a lock that obeys these rules, and an update of one of its packages.
-fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
+fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, UpdateTarget)> {
     let mut universe = match seed % 2 {
         0 => Universe::random(seed / 2),
         _ => Universe::entangled(seed / 2),
@@ -58,9 +58,9 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> 
         .map(|record| &record.version)
         .collect();
     let target = if versions.is_empty() || random.chance(50) {
-        Target::Newest
+        UpdateTarget::Newest
     } else {
-        Target::Exactly((*random.pick(&versions)).clone())
+        UpdateTarget::Exactly((*random.pick(&versions)).clone())
     };
     Some((universe, name, target))
 }
@@ -85,7 +85,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     let verdict = solver::update(&universe, Supplies::OnDemand, update, patience);
     let resolution = match (&verdict, &target) {
         (Verdict::Solved(resolution), _) => resolution,
-        (Verdict::Conflict(conflict), Target::Exactly(version)) if possible => {
+        (Verdict::Conflict(conflict), UpdateTarget::Exactly(version)) if possible => {
             tally.impossible += 1;
             let wanted = (name, version.clone());
             if exists(&universe, &anything, Some(&wanted))? {
@@ -108,7 +108,7 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     }
     // An exact version may need several releases of some package, if nothing else is possible.
     let is_whole = match &target {
-        Target::Exactly(version) if possible => {
+        UpdateTarget::Exactly(version) if possible => {
             exists(&universe, &anything, Some(&(name.clone(), version.clone())))?
         }
         _ => possible,
@@ -136,14 +136,14 @@ fn check(seed: u64, patience: u64, tally: &mut Tally) -> Option<String> {
     let at = now.get(&name).cloned();
     let wanted = at.map(|version| (name.clone(), version));
     match (&target, &wanted) {
-        (Target::Exactly(version), Some((_, at))) if at != version => {
+        (UpdateTarget::Exactly(version), Some((_, at))) if at != version => {
             return Some(format!("{at} was not asked for"));
         }
-        (Target::Exactly(_), None) => return Some("it was dropped".to_owned()),
+        (UpdateTarget::Exactly(_), None) => return Some("it was dropped".to_owned()),
         _ => {}
     }
     // Newer stable versions are better under every policy.
-    if target == Target::Newest {
+    if target == UpdateTarget::Newest {
         let records = universe.records.iter();
         let of_package = records.filter(|record| record.name == name);
         let at = wanted.as_ref().map(|(_, at)| at);
@@ -210,10 +210,10 @@ enum Ended {
 }
 
 /// Whether the best resolution shows that the update is possible.
-fn is_possible(universe: &Universe, name: &PackageName, target: &Target) -> bool {
+fn is_possible(universe: &Universe, name: &PackageName, target: &UpdateTarget) -> bool {
     let mut asked = universe.clone();
     asked.locked = None;
-    let Target::Exactly(version) = target else {
+    let UpdateTarget::Exactly(version) = target else {
         return matches!(search(&asked, &Rules::default()), Answer::Solved(_));
     };
     (asked.records).retain(|record| record.name != *name || record.version == *version);
@@ -253,8 +253,8 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     let now = found.releases(&universe.root.name);
     let mut at = now.iter().filter(|(other, _)| *other == name);
     let is_right = match &target {
-        Target::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
-        Target::Newest => true,
+        UpdateTarget::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
+        UpdateTarget::Newest => true,
     };
     if !is_right {
         return Some(Ended::Wrong("the package is not at its target".to_owned()));
@@ -354,9 +354,9 @@ fn check_one_of_several(seed: u64, is_needed: bool, patience: u64) -> Option<End
         }
         Answer::NoSolution => false,
     };
-    let moving = Moving {
+    let moving = PackageUpdate {
         from: BTreeSet::from([from.clone()]),
-        to: Target::Exactly(to.clone()),
+        to: UpdateTarget::Exactly(to.clone()),
     };
     let update = Update {
         packages: BTreeMap::from([(name.clone(), moving)]),

@@ -10,62 +10,64 @@ use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 
-/// What a search through classes went along.
-pub(crate) type Trail = Vec<Lookup>;
-
 /// What a requirement is bound to had a say in what was found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup {
     pub(crate) release: ReleaseId,
     pub(crate) edge: usize,
-    pub(crate) say: Say,
+    pub(crate) outcome: LookupOutcome,
 }
 
 /// How a bound release had a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Say {
+pub(crate) enum LookupOutcome {
     /// It was asked for a class, and the search went on in it.
     Entered(ClassId),
     /// It was asked for a class and does not define it.
-    Passed(ClassId),
+    NotDefined(ClassId),
     /// It was asked for a class and defines it; that is all that matters.
     Defines(ClassId),
 }
 
 /// The lookups by which a class was found in a required package.
-pub(super) fn lookups(release: ReleaseId, provider: usize, class: ClassId, found: Say) -> Trail {
+pub(super) fn lookups(
+    release: ReleaseId,
+    provider: usize,
+    class: ClassId,
+    outcome: LookupOutcome,
+) -> Vec<Lookup> {
     (0..=provider)
         .map(|edge| Lookup {
             release,
             edge,
-            say: if edge == provider {
-                found
+            outcome: if edge == provider {
+                outcome
             } else {
-                Say::Passed(class)
+                LookupOutcome::NotDefined(class)
             },
         })
         .collect()
 }
 
 /// A walk from a class through its ancestors, nearest first.
-pub(super) struct Walk {
+pub(super) struct AncestorWalk {
     queue: VecDeque<ClassAt>,
-    came_from: FxHashMap<ClassAt, (Option<ClassAt>, Trail)>,
+    predecessors: FxHashMap<ClassAt, (Option<ClassAt>, Vec<Lookup>)>,
     /// Every lookup that was made.
-    pub(super) trail: Trail,
+    pub(super) lookups: Vec<Lookup>,
 }
 
-impl Walk {
+impl AncestorWalk {
     pub(super) fn from(root: ReleaseId, object: ObjectId, start: ClassAt) -> Self {
         let first = vec![Lookup {
             release: root,
             edge: object.0,
-            say: Say::Entered(start.class),
+            outcome: LookupOutcome::Entered(start.class),
         }];
         Self {
             queue: VecDeque::from([start]),
-            came_from: std::iter::once((start, (None, first.clone()))).collect(),
-            trail: first,
+            predecessors: std::iter::once((start, (None, first.clone()))).collect(),
+            lookups: first,
         }
     }
 
@@ -74,7 +76,7 @@ impl Walk {
     }
 
     /// Adds the parents of a class.
-    pub(super) fn climb(&mut self, universe: &Universe, selection: &Selection, at: ClassAt) {
+    pub(super) fn push_parents(&mut self, universe: &Universe, selection: &Selection, at: ClassAt) {
         let Some(table) = &universe.known_details(at.release).classes else {
             return;
         };
@@ -99,12 +101,12 @@ impl Walk {
                     else {
                         continue;
                     };
-                    let lookups = lookups(at.release, edge, class, Say::Entered(class));
+                    let lookups = lookups(at.release, edge, class, LookupOutcome::Entered(class));
                     (ClassAt { release, class }, lookups)
                 }
             };
-            self.trail.extend(&lookups);
-            if let Entry::Vacant(entry) = self.came_from.entry(next) {
+            self.lookups.extend(&lookups);
+            if let Entry::Vacant(entry) = self.predecessors.entry(next) {
                 entry.insert((Some(at), lookups));
                 self.queue.push_back(next);
             }
@@ -112,11 +114,11 @@ impl Walk {
     }
 
     /// The lookups on the way to a class; the last one leads to its release.
-    pub(super) fn path_to(&self, end: ClassAt) -> Trail {
+    pub(super) fn path_to(&self, end: ClassAt) -> Vec<Lookup> {
         let mut path = Vec::new();
         let mut at = Some(end);
         while let Some(class) = at {
-            let (before, lookups) = &self.came_from[&class];
+            let (before, lookups) = &self.predecessors[&class];
             path.extend(lookups.iter().rev());
             at = *before;
         }

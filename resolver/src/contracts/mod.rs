@@ -7,7 +7,7 @@
 
 mod ancestors;
 
-pub(crate) use ancestors::{Lookup, Say};
+pub(crate) use ancestors::{Lookup, LookupOutcome};
 
 use pkgres_manifest::{
     ClassConstraint, ClassName, Contract, MapKey, ModelValue, ObjectId, ObjectModel, PackageName,
@@ -17,7 +17,7 @@ use pkgres_manifest::{
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{Body, Missing, ReleaseId, Universe};
-use ancestors::{Trail, Walk, lookups};
+use ancestors::{AncestorWalk, lookups};
 
 /// A contract that an object does not meet, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,14 +59,14 @@ impl AllowedVersions {
 
 /// A contract that is not met, and what that depends on.
 #[derive(Debug)]
-pub(crate) struct ViolatedContract {
-    pub(crate) breach: ContractViolation,
+pub(crate) struct TracedViolation {
+    pub(crate) violation: ContractViolation,
     /// What led from the holder's class to the contract.
-    pub(crate) holder_trail: Trail,
+    pub(crate) holder_lookups: Vec<Lookup>,
     /// What the versions rest on that will do.
-    pub(crate) allowed_trail: Trail,
+    pub(crate) allowed_lookups: Vec<Lookup>,
     /// What led from the object's class to the class that is wanted.
-    pub(crate) object_trail: Trail,
+    pub(crate) object_lookups: Vec<Lookup>,
 }
 
 /// The contracts of the model that a selection does not meet.
@@ -76,14 +76,14 @@ pub(crate) struct ViolatedContract {
 pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
-) -> Result<Vec<ViolatedContract>, Missing> {
+) -> Result<Vec<TracedViolation>, Missing> {
     let (Some(model), Some(root)) = (universe.model().cloned(), universe.model_root()) else {
         return Ok(Vec::new());
     };
     for release in selection.releases() {
         universe.details(*release);
     }
-    let check = Check {
+    let check = ContractCheck {
         universe,
         selection,
         model: &model,
@@ -92,7 +92,7 @@ pub(crate) fn violated_contracts(
     check.run()
 }
 
-struct Check<'a> {
+struct ContractCheck<'a> {
     universe: &'a Universe,
     selection: &'a Selection,
     model: &'a ObjectModel,
@@ -100,32 +100,32 @@ struct Check<'a> {
 }
 
 /// A property as a class declares it, and how the class was found.
-struct Declared {
+struct Declaration {
     at: ClassAt,
     contract: Contract,
-    trail: Trail,
+    lookups: Vec<Lookup>,
 }
 
-impl Check<'_> {
-    fn run(&self) -> Result<Vec<ViolatedContract>, Missing> {
-        let (mut unmet, mut missing) = (Vec::new(), Vec::new());
+impl ContractCheck<'_> {
+    fn run(&self) -> Result<Vec<TracedViolation>, Missing> {
+        let (mut violation_of, mut missing) = (Vec::new(), Vec::new());
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
             for (name, value) in &object.properties {
                 if !holds_object(value) {
                     continue;
                 }
-                match self.declared(holder, name) {
+                match self.declaration(holder, name) {
                     Err(more) => missing.extend(more),
                     Ok(None) => {}
-                    Ok(Some(declared)) => {
-                        unmet.extend(self.unmet_in(holder, name, value, &declared));
+                    Ok(Some(declaration)) => {
+                        violation_of.extend(self.violations_in(holder, name, value, &declaration));
                     }
                 }
             }
         }
         if missing.is_empty() {
-            Ok(unmet)
+            Ok(violation_of)
         } else {
             Err(Missing::Classes(missing))
         }
@@ -143,11 +143,15 @@ impl Check<'_> {
 
     /// The declaration of a property by an object's class or the nearest of its ancestors. Fails
     /// with the releases whose classes have to be known for that.
-    fn declared(&self, holder: ObjectId, name: &str) -> Result<Option<Declared>, Vec<ReleaseId>> {
+    fn declaration(
+        &self,
+        holder: ObjectId,
+        name: &str,
+    ) -> Result<Option<Declaration>, Vec<ReleaseId>> {
         let Some(start) = self.class_of(holder) else {
             return Ok(None);
         };
-        let mut walk = Walk::from(self.root, holder, start);
+        let mut walk = AncestorWalk::from(self.root, holder, start);
         while let Some(at) = walk.next() {
             match self.universe.body(at.release) {
                 Body::NotAskedFor => return Err(vec![at.release]),
@@ -165,56 +169,57 @@ impl Check<'_> {
                             .find(|property| property.name.value == name)
                     });
                     if let Some(property) = property {
-                        return Ok(Some(Declared {
+                        return Ok(Some(Declaration {
                             at,
                             contract: property.contract.value.clone(),
-                            trail: walk.trail,
+                            lookups: walk.lookups,
                         }));
                     }
                 }
             }
-            walk.climb(self.universe, self.selection, at);
+            walk.push_parents(self.universe, self.selection, at);
         }
         Ok(None)
     }
 
     /// What the value of a property does not meet.
-    fn unmet_in(
+    fn violations_in(
         &self,
         holder: ObjectId,
         name: &str,
         value: &ModelValue,
-        declared: &Declared,
-    ) -> impl Iterator<Item = ViolatedContract> {
+        declaration: &Declaration,
+    ) -> impl Iterator<Item = TracedViolation> {
         let mut found = Vec::new();
-        constrained_objects(&declared.contract, value, name, &mut found);
+        constrained_objects(&declaration.contract, value, name, &mut found);
         found
             .into_iter()
             .filter_map(move |(constraint, object, path)| {
-                let (allowed, lookup) = self.allowed(constraint, declared)?;
-                self.unmet(constraint, object, &allowed)
-                    .map(|(object_trail, inherits, is)| ViolatedContract {
-                        breach: ContractViolation {
+                let (allowed, lookup) = self.allowed(constraint, declaration)?;
+                self.violation_of(constraint, object, &allowed).map(
+                    |(object_lookups, inherits, is)| TracedViolation {
+                        violation: ContractViolation {
                             holder,
                             path,
-                            declared_by: self.named(declared.at),
+                            declared_by: self.class_and_release(declaration.at),
                             class: constraint.class.clone(),
                             allowed,
                             object,
-                            is: self.named(is),
+                            is: self.class_and_release(is),
                             inherits: inherits.map(|at| {
-                                let (_, package, version) = self.named(at);
+                                let (_, package, version) = self.class_and_release(at);
                                 (package, version)
                             }),
                         },
-                        holder_trail: declared.trail.clone(),
-                        allowed_trail: lookup,
-                        object_trail,
-                    })
+                        holder_lookups: declaration.lookups.clone(),
+                        allowed_lookups: lookup,
+                        object_lookups,
+                    },
+                )
             })
     }
 
-    fn named(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
+    fn class_and_release(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
         (
             self.universe.class_name(at.class).clone(),
             self.universe.name(at.release.package).clone(),
@@ -227,12 +232,12 @@ impl Check<'_> {
     fn allowed(
         &self,
         constraint: &ClassConstraint,
-        declared: &Declared,
-    ) -> Option<(AllowedVersions, Trail)> {
+        declaration: &Declaration,
+    ) -> Option<(AllowedVersions, Vec<Lookup>)> {
         if let Some(spec) = &constraint.spec {
             return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
         }
-        let release = declared.at.release;
+        let release = declaration.at.release;
         let class = self.universe.class_of_contract(&constraint.class);
         let details = self.universe.known_details(release);
         let table = details.classes.as_ref();
@@ -242,21 +247,21 @@ impl Check<'_> {
         }
         let (edge, _) = provider(self.universe, self.selection, release, class)?;
         let spec = details.edges[edge].requirement.spec.clone();
-        let lookup = lookups(release, edge, class, Say::Defines(class));
+        let lookup = lookups(release, edge, class, LookupOutcome::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
     }
 
     /// Whether an object does not meet a constraint: what led to the class that is wanted, where
     /// that is, and the object's own class.
-    fn unmet(
+    fn violation_of(
         &self,
         constraint: &ClassConstraint,
         object: ObjectId,
         allowed: &AllowedVersions,
-    ) -> Option<(Trail, Option<ClassAt>, ClassAt)> {
+    ) -> Option<(Vec<Lookup>, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
         let wanted = self.universe.class_of_contract(&constraint.class);
-        let mut walk = Walk::from(self.root, object, start);
+        let mut walk = AncestorWalk::from(self.root, object, start);
         let mut all_known = true;
         while let Some(at) = walk.next() {
             if at.class == wanted {
@@ -267,10 +272,10 @@ impl Check<'_> {
                 return Some((walk.path_to(at), Some(at), start));
             }
             all_known &= self.universe.known_details(at.release).classes.is_some();
-            walk.climb(self.universe, self.selection, at);
+            walk.push_parents(self.universe, self.selection, at);
         }
         // What is not known could be of the class.
-        all_known.then_some((walk.trail, None, start))
+        all_known.then_some((walk.lookups, None, start))
     }
 }
 
@@ -317,14 +322,14 @@ fn constrained_objects<'a>(
         }
         (Contract::Map(keys), ValueKind::Map(entries)) => {
             for (name, value) in entries {
-                let named = keys
+                let class_and_release = keys
                     .iter()
                     .find(|(key, _)| matches!(key, MapKey::Named(key) if key == name));
                 let matching = || {
                     keys.iter()
                         .find(|(key, _)| matches!(key, MapKey::Matching(_)))
                 };
-                if let Some((_, contract)) = named.or_else(matching) {
+                if let Some((_, contract)) = class_and_release.or_else(matching) {
                     constrained_objects(contract, value, &format!("{path}.{name}"), found);
                 }
             }

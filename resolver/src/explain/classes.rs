@@ -24,7 +24,7 @@ pub(super) fn extending(
 
 /// Which classes of releases extend a class of others, in words, and what these do. They are named where
 /// they are the same in all of the releases.
-fn told_classes(
+fn extending_classes_of(
     universe: &mut Universe,
     releases: &[ReleaseId],
     class: ClassId,
@@ -45,16 +45,16 @@ fn told_classes(
 }
 
 /// The packages in which classes that a release extends are looked for.
-pub(super) fn asked_by(
+pub(super) fn required_packages(
     problem: &mut Problem<'_>,
     release: ReleaseId,
 ) -> Result<Vec<PackageId>, Interrupt> {
     let details = problem.universe.details(release);
-    let asked: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
-    let mut missing = asked.clone();
+    let required: Vec<PackageId> = details.edges.iter().map(|edge| edge.package).collect();
+    let mut missing = required.clone();
     missing.retain(|package| !problem.universe.is_delivered(*package));
     if missing.is_empty() {
-        Ok(asked)
+        Ok(required)
     } else {
         Err(Missing::Packages(missing).into())
     }
@@ -62,41 +62,41 @@ pub(super) fn asked_by(
 
 /// The candidates of a package that do not define a class, and the newest one that does, if there
 /// are both.
-pub(super) fn lacks(
+pub(super) fn not_defining(
     universe: &Universe,
     package: PackageId,
     class: ClassId,
 ) -> Option<(Vec<ReleaseId>, ReleaseId)> {
     let defining = universe.definers(package, class);
-    let (defining, lacking): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+    let (defining, without_class): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
         .into_iter()
         .partition(|release| defining.contains(release.index));
     let newest = *defining.last()?;
-    (!lacking.is_empty()).then_some((lacking, newest))
+    (!without_class.is_empty()).then_some((without_class, newest))
 }
 
 /// That classes of a package extend a class which no candidate for it defines, and which versions
-/// of the packages lack it that `told` releases require.
-pub(super) fn extends(
+/// of the packages lack it that `reported` releases require.
+pub(super) fn extends_reasons(
     problem: &mut Problem<'_>,
     owner: PackageId,
     class: ClassId,
-    told: &PositionSet,
+    reported: &PositionSet,
 ) -> Result<Vec<Reason>, Interrupt> {
     let releases = extending(problem.universe, owner, class);
-    let mut asked: Vec<PackageId> = Vec::new();
+    let mut required: Vec<PackageId> = Vec::new();
     for release in &releases {
-        let mut by_release = asked_by(problem, *release)?;
-        if told.contains(release.index) {
-            by_release.retain(|package| !asked.contains(package));
-            asked.extend(by_release);
+        let mut of_release = required_packages(problem, *release)?;
+        if reported.contains(release.index) {
+            of_release.retain(|package| !required.contains(package));
+            required.extend(of_release);
         }
     }
     let name = problem.universe.class_name(class).clone();
     let kind = ReasonKind::Extends {
         class: name.clone(),
     };
-    let (classes, extend) = told_classes(problem.universe, &releases, class);
+    let (classes, extend) = extending_classes_of(problem.universe, &releases, class);
     let mut reasons = vec![reason_about(
         problem.universe,
         owner,
@@ -106,20 +106,22 @@ pub(super) fn extends(
             (text, kind.clone())
         },
     )];
-    for package in asked {
+    for package in required {
         let universe = &*problem.universe;
-        let Some((lacking, newest)) = lacks(universe, package, class) else {
+        let Some((without_class, newest)) = not_defining(universe, package, class) else {
             continue;
         };
-        let no_longer = lacking.iter().all(|release| release.index > newest.index);
+        let no_longer = without_class
+            .iter()
+            .all(|release| release.index > newest.index);
         let newest = universe.version(newest);
-        reasons.push(reason_about(universe, package, &lacking, |subject| {
-            let lacks = if no_longer {
+        reasons.push(reason_about(universe, package, &without_class, |subject| {
+            let verb = if no_longer {
                 subject.verb("no longer defines", "no longer define")
             } else {
                 subject.verb("does not define", "do not define")
             };
-            let text = format!("{} {lacks} the class {name}; {newest} does", subject.text);
+            let text = format!("{} {verb} the class {name}; {newest} does", subject.text);
             (
                 text,
                 ReasonKind::Lacks {
@@ -132,7 +134,7 @@ pub(super) fn extends(
 }
 
 /// That classes of releases of a package extend each other; the cycle is that of the first one.
-pub(super) fn own_cycle(universe: &mut Universe, package: PackageId) -> Reason {
+pub(super) fn own_cycle_reason(universe: &mut Universe, package: PackageId) -> Reason {
     let mut releases = candidates(universe, package);
     let mut cycle: Vec<ClassId> = Vec::new();
     releases.retain(|release| {

@@ -190,10 +190,10 @@ pub(super) fn reason_about(
     universe: &Universe,
     owner: PackageId,
     releases: &[ReleaseId],
-    say: impl FnOnce(&Subject) -> (String, ReasonKind),
+    describe: impl FnOnce(&Subject) -> (String, ReasonKind),
 ) -> Reason {
     let subject = Subject::new(universe, owner, releases);
-    let (text, kind) = say(&subject);
+    let (text, kind) = describe(&subject);
     Reason {
         kind,
         owner: universe.package_name(owner).cloned(),

@@ -16,12 +16,12 @@ pub(super) struct Contradiction {
     /// The package that the conflict is about.
     pub(super) package: Option<PackageId>,
     /// The packages of which some facts want what others do not allow.
-    on: FxHashSet<PackageId>,
+    packages: FxHashSet<PackageId>,
     /// The packages, by name, of which each leads to all of these, if there are several: whatever versions they
     /// have, one is in the way.
-    pub(super) leading: Vec<PackageId>,
+    pub(super) common_dependents: Vec<PackageId>,
     /// Whether these may not have all of their versions.
-    pub(super) is_limited: bool,
+    pub(super) is_restricted: bool,
 }
 
 impl Contradiction {
@@ -29,72 +29,78 @@ impl Contradiction {
     pub(super) fn of(
         problem: &Problem<'_>,
         facts: &[Fact],
-        dead_ends: &FxHashSet<PackageId>,
+        unsatisfiable_packages: &FxHashSet<PackageId>,
     ) -> Self {
-        match breach(problem, facts) {
-            None => Self::of_requirements(problem, facts, dead_ends),
-            Some(breach) => Self::about(end_of_diamond(breach)),
+        match first_violation(problem, facts) {
+            None => Self::of_requirements(problem, facts, unsatisfiable_packages),
+            Some(cause) => Self::of_package(diamond_package(cause)),
         }
     }
 
-    fn about(package: Option<PackageId>) -> Self {
+    fn of_package(package: Option<PackageId>) -> Self {
         Self {
             package,
-            on: package.into_iter().collect(),
-            leading: Vec::new(),
-            is_limited: false,
+            packages: package.into_iter().collect(),
+            common_dependents: Vec::new(),
+            is_restricted: false,
         }
     }
 
     fn of_requirements(
         problem: &Problem<'_>,
         facts: &[Fact],
-        dead_ends: &FxHashSet<PackageId>,
+        unsatisfiable_packages: &FxHashSet<PackageId>,
     ) -> Self {
-        let leading = leading_to_all(problem, facts, dead_ends);
-        if dead_ends.len() > 1 && !leading.is_empty() {
-            return Self::of_leading(problem, facts, leading, dead_ends);
+        let common_dependents = common_dependents_of(problem, facts, unsatisfiable_packages);
+        if unsatisfiable_packages.len() > 1 && !common_dependents.is_empty() {
+            return Self::of_common_dependents(
+                problem,
+                facts,
+                common_dependents,
+                unsatisfiable_packages,
+            );
         }
-        let mut clash = Self::about(most_restricted(problem, facts, dead_ends));
-        clash.on.extend(dead_ends);
-        clash
+        let mut contradiction =
+            Self::of_package(most_restricted(problem, facts, unsatisfiable_packages));
+        contradiction.packages.extend(unsatisfiable_packages);
+        contradiction
     }
 
     /// The clash of packages of which each leads to all dead ends. What keeps other versions of them away is a part
     /// of it.
-    fn of_leading(
+    fn of_common_dependents(
         problem: &Problem<'_>,
         facts: &[Fact],
-        leading: Vec<PackageId>,
-        dead_ends: &FxHashSet<PackageId>,
+        common_dependents: Vec<PackageId>,
+        unsatisfiable_packages: &FxHashSet<PackageId>,
     ) -> Self {
         let universe = &*problem.universe;
-        let limited = facts.iter().filter_map(|fact| match fact {
+        let restricted_dependents = facts.iter().filter_map(|fact| match fact {
             Fact::Requires {
                 target, allowed, ..
-            } if leading.contains(target) => {
-                let is_limited = !universe.candidates_of(*target).is_subset_of(allowed);
-                is_limited.then_some(*target)
+            } if common_dependents.contains(target) => {
+                let is_restricted = !universe.candidates_of(*target).is_subset_of(allowed);
+                is_restricted.then_some(*target)
             }
             _ => None,
         });
-        let limited: Vec<PackageId> = limited.collect();
-        let is_limited = !limited.is_empty();
-        let mut on = dead_ends.clone();
-        on.extend(limited);
+        let restricted_dependents: Vec<PackageId> = restricted_dependents.collect();
+        let is_restricted = !restricted_dependents.is_empty();
+        let mut packages = unsatisfiable_packages.clone();
+        packages.extend(restricted_dependents);
         Self {
-            package: leading.first().copied(),
-            on,
-            leading,
-            is_limited,
+            package: common_dependents.first().copied(),
+            packages,
+            common_dependents,
+            is_restricted,
         }
     }
 
     /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.
     pub(super) fn is_of(&self, fact: &Fact) -> bool {
         match fact {
-            Fact::Requires { target, .. } => self.on.contains(target),
-            Fact::Wanted { package } | Fact::Stays { package } => self.on.contains(package),
+            Fact::Requires { target, .. } => self.packages.contains(target),
+            Fact::Wanted { package } | Fact::Stays { package } => self.packages.contains(package),
             Fact::Extends { .. } | Fact::OwnCycle { .. } | Fact::Nogood(_) => true,
         }
     }
@@ -102,14 +108,14 @@ impl Contradiction {
 
 /// Who restricts a package, in one version or another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Restrictor {
+pub(super) enum ConstraintSource {
     /// A package, which may do so in other ways in other versions.
     Package(PackageId),
     /// A fact by itself, of these.
     Fact(usize),
 }
 
-impl Restrictor {
+impl ConstraintSource {
     /// Who requires something by a fact. All objects of a model do so together.
     pub(super) fn of(universe: &Universe, owner: PackageId, fact: usize) -> Self {
         if universe.is_model(owner) {
@@ -121,7 +127,7 @@ impl Restrictor {
 }
 
 /// What the first nogood among the facts forbids.
-pub(super) fn breach<'problem>(
+pub(super) fn first_violation<'problem>(
     problem: &'problem Problem<'_>,
     facts: &[Fact],
 ) -> Option<&'problem NogoodCause> {
@@ -132,8 +138,8 @@ pub(super) fn breach<'problem>(
 }
 
 /// The package of which a class would be inherited in two versions.
-fn end_of_diamond(breach: &NogoodCause) -> Option<PackageId> {
-    let NogoodCause::Rule(Violation::Diamond([one, two])) = breach else {
+fn diamond_package(cause: &NogoodCause) -> Option<PackageId> {
+    let NogoodCause::Rule(Violation::Diamond([one, two])) = cause else {
         return None;
     };
     let (one, two) = (one.last()?.release.package, two.last()?.release.package);
@@ -142,63 +148,69 @@ fn end_of_diamond(breach: &NogoodCause) -> Option<PackageId> {
 
 /// The packages of which no version is allowed by all who restrict them. What a package allows in any of
 /// its versions it allows.
-pub(super) fn dead_ends(problem: &Problem<'_>, facts: &[Fact]) -> FxHashSet<PackageId> {
+pub(super) fn unsatisfiable_packages(
+    problem: &Problem<'_>,
+    facts: &[Fact],
+) -> FxHashSet<PackageId> {
     let goals = problem.goals();
-    let mut allowed: FxHashMap<PackageId, FxHashMap<Restrictor, PositionSet>> =
+    let mut allowed: FxHashMap<PackageId, FxHashMap<ConstraintSource, PositionSet>> =
         FxHashMap::default();
     for (at, fact) in facts.iter().enumerate() {
-        let (package, restrictor, more) = match fact {
+        let (package, source, allowed_here) = match fact {
             Fact::Requires {
                 owner,
                 target,
                 allowed,
             } => (
                 *target,
-                Restrictor::of(problem.universe, *owner, at),
+                ConstraintSource::of(problem.universe, *owner, at),
                 allowed,
             ),
             Fact::Wanted { package } => match goals.goal(*package) {
-                Some(goal) => (*package, Restrictor::Fact(at), &goal.allowed),
+                Some(goal) => (*package, ConstraintSource::Fact(at), &goal.allowed),
                 None => continue,
             },
-            Fact::Stays { package } => (*package, Restrictor::Fact(at), &goals.stays[package]),
+            Fact::Stays { package } => {
+                (*package, ConstraintSource::Fact(at), &goals.stays[package])
+            }
             _ => continue,
         };
-        let so_far = allowed.entry(package).or_default().entry(restrictor);
-        let so_far = so_far.or_insert(PositionSet::EMPTY);
-        *so_far = so_far.union(more);
+        let union = allowed.entry(package).or_default().entry(source);
+        let union = union.or_insert(PositionSet::EMPTY);
+        *union = union.union(allowed_here);
     }
-    let ends = allowed.into_iter().filter(|(_, by_restrictor)| {
-        let mut sets = by_restrictor.values();
+    let unsatisfiable = allowed.into_iter().filter(|(_, by_source)| {
+        let mut sets = by_source.values();
         let first = sets.next().cloned().unwrap_or(PositionSet::FULL);
         sets.fold(first, |one, other| one.intersection(other))
             .is_empty()
     });
-    ends.map(|(package, _)| package).collect()
+    unsatisfiable.map(|(package, _)| package).collect()
 }
 
 /// The packages, no roots, that require all of some packages, in one version or another; by name.
-fn leading_to_all(
+fn common_dependents_of(
     problem: &Problem<'_>,
     facts: &[Fact],
-    ends: &FxHashSet<PackageId>,
+    unsatisfiable: &FxHashSet<PackageId>,
 ) -> Vec<PackageId> {
     let universe = &*problem.universe;
     let mut required: FxHashMap<PackageId, FxHashSet<PackageId>> = FxHashMap::default();
     for fact in facts {
         if let Fact::Requires { owner, target, .. } = fact
-            && ends.contains(target)
+            && unsatisfiable.contains(target)
             && !universe.is_root(*owner)
         {
             required.entry(*owner).or_default().insert(*target);
         }
     }
-    let leading = required
+    let common_dependents = required
         .into_iter()
-        .filter(|(_, of)| of.len() == ends.len());
-    let mut leading: Vec<PackageId> = leading.map(|(package, _)| package).collect();
-    leading.sort_by_key(|package| universe.name(*package));
-    leading
+        .filter(|(_, of)| of.len() == unsatisfiable.len());
+    let mut common_dependents: Vec<PackageId> =
+        common_dependents.map(|(package, _)| package).collect();
+    common_dependents.sort_by_key(|package| universe.name(*package));
+    common_dependents
 }
 
 /// The package that is restricted most, of dead ends if there are some: no version is left of it, a root is
@@ -207,12 +219,12 @@ fn leading_to_all(
 fn most_restricted(
     problem: &Problem<'_>,
     facts: &[Fact],
-    dead_ends: &FxHashSet<PackageId>,
+    unsatisfiable_packages: &FxHashSet<PackageId>,
 ) -> Option<PackageId> {
     let universe = &*problem.universe;
     let mut restricted: BTreeMap<&PackageName, (PackageId, (bool, bool, usize))> = BTreeMap::new();
     for fact in facts {
-        let (package, is_left, by_root) = match fact {
+        let (package, has_versions, by_root) = match fact {
             Fact::Requires {
                 owner,
                 target,
@@ -221,10 +233,10 @@ fn most_restricted(
             Fact::Wanted { package } | Fact::Stays { package } => (*package, true, true),
             _ => continue,
         };
-        if dead_ends.is_empty() || dead_ends.contains(&package) {
+        if unsatisfiable_packages.is_empty() || unsatisfiable_packages.contains(&package) {
             let entry = restricted.entry(universe.name(package));
             let (_, (no_version, a_root, count)) = entry.or_insert((package, (false, false, 0)));
-            *no_version |= !is_left;
+            *no_version |= !has_versions;
             *a_root |= by_root;
             *count += 1;
         }
@@ -237,16 +249,16 @@ fn most_restricted(
 pub(super) fn summary(
     problem: &Problem<'_>,
     facts: &[Fact],
-    about: &Contradiction,
+    contradiction: &Contradiction,
 ) -> (Code, String) {
     let universe = &*problem.universe;
-    match breach(problem, facts) {
-        Some(NogoodCause::Contract(breach)) => {
+    match first_violation(problem, facts) {
+        Some(NogoodCause::Contract(violation)) => {
             let model = universe.model().expect("only models have contracts");
             let message = format!(
                 "the contract of `{}` of the object {} is not met",
-                Escaped::shortened(&breach.path),
-                model.shown(breach.holder)
+                Escaped::shortened(&violation.path),
+                model.shown(violation.holder)
             );
             return (Code::ModelContract, message);
         }
@@ -282,30 +294,30 @@ pub(super) fn summary(
             _ => {}
         }
     }
-    let Some(clashing) = about.package else {
+    let Some(package) = contradiction.package else {
         return (Code::NoVersion, "there is no resolution".to_owned());
     };
-    let name = universe.name(clashing);
-    let version = if about.is_limited {
+    let name = universe.name(package);
+    let version = if contradiction.is_restricted {
         "allowed version"
     } else {
         "version"
     };
-    if let [_, other] = about.leading.as_slice() {
+    if let [_, other] = contradiction.common_dependents.as_slice() {
         let other = universe.name(*other);
         return (
             Code::NoVersion,
             format!("no {version} of `{name}` goes with one of `{other}`"),
         );
     }
-    if universe.release_count(clashing) == 0 {
+    if universe.release_count(package) == 0 {
         return (
             Code::UnknownPackage,
             format!("no registry has a package `{name}`"),
         );
     }
     if let [Fact::Wanted { .. }] = facts {
-        let goal = problem.goals().goal(clashing);
+        let goal = problem.goals().goal(package);
         let message = if goal.is_some_and(|goal| goal.allowed.is_empty()) {
             format!("there is no such version of `{name}`")
         } else {
@@ -316,13 +328,15 @@ pub(super) fn summary(
     let requirements = facts.iter().filter_map(|fact| match fact {
         Fact::Requires {
             target, allowed, ..
-        } if *target == clashing => Some(allowed.is_empty()),
-        Fact::Wanted { package } | Fact::Stays { package } if *package == clashing => Some(false),
+        } if *target == package => Some(allowed.is_empty()),
+        Fact::Wanted { package: other } | Fact::Stays { package: other } if *other == package => {
+            Some(false)
+        }
         _ => None,
     });
     let requirements: Vec<bool> = requirements.collect();
     let allows_nothing = requirements.contains(&true);
-    if requirements.len() == 1 || allows_nothing || !about.leading.is_empty() {
+    if requirements.len() == 1 || allows_nothing || !contradiction.common_dependents.is_empty() {
         (Code::NoVersion, format!("no {version} of `{name}` will do"))
     } else {
         (

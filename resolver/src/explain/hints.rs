@@ -3,7 +3,7 @@
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::contradiction::Restrictor;
+use super::contradiction::ConstraintSource;
 use super::wording::{LISTED_VERSIONS, candidates};
 use super::{Hint, Repair};
 use crate::problem::{Fact, Problem};
@@ -12,13 +12,13 @@ use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// How many hints are given.
-const MOST: usize = 2;
+const MAX_HINTS: usize = 2;
 
 /// At most two hints, of which no two are the same, about facts with these [dead ends](super::contradiction::dead_ends).
 pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
-    mut dead_ends: FxHashSet<PackageId>,
+    mut unsatisfiable: FxHashSet<PackageId>,
     repairs: &[Repair],
 ) -> Vec<Hint> {
     let mut hints = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn hints(
     let owners: FxHashSet<PackageId> = owners.collect();
     for fact in facts {
         if let Fact::Wanted { package } = fact {
-            hints.extend(instead_of_wanted(problem, *package));
+            hints.extend(requested_alternatives(problem, *package));
         }
         let Fact::Requires {
             target, allowed, ..
@@ -64,27 +64,32 @@ pub(super) fn hints(
             continue;
         }
         // Once for all who require it.
-        let is_new = dead_ends.remove(target);
-        match is_new.then(|| kept_out(universe, facts, *target)).flatten() {
+        let is_new = unsatisfiable.remove(target);
+        match is_new
+            .then(|| excluded_release_hint(universe, facts, *target))
+            .flatten()
+        {
             Some(hint) => hints.push(hint),
-            None if allowed.is_empty() => hints.push(Hint::packages(available(universe, *target))),
+            None if allowed.is_empty() => {
+                hints.push(Hint::packages(available_versions(universe, *target)))
+            }
             None => {}
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
     // Requirements that are spelled in different ways may be mended by the same words.
-    let mut different: Vec<Hint> = Vec::new();
+    let mut distinct: Vec<Hint> = Vec::new();
     for hint in hints {
-        let is_known = different.iter().any(|known| known.text == hint.text);
-        if different.len() < MOST && !is_known {
-            different.push(hint);
+        let is_duplicate = distinct.iter().any(|known| known.text == hint.text);
+        if distinct.len() < MAX_HINTS && !is_duplicate {
+            distinct.push(hint);
         }
     }
-    different
+    distinct
 }
 
 /// What there is in place of versions of a package that were asked for and that nobody has.
-fn instead_of_wanted(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
+fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
     let (universe, goals) = (&*problem.universe, problem.goals());
     goals.goal(package).filter(|goal| goal.allowed.is_empty())?;
     if universe.release_count(package) == 0 {
@@ -96,12 +101,12 @@ fn instead_of_wanted(problem: &Problem<'_>, package: PackageId) -> Option<Hint> 
             universe.name(package)
         ))
     } else {
-        Hint::packages(available(universe, package))
+        Hint::packages(available_versions(universe, package))
     })
 }
 
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`
-fn available(universe: &Universe, package: PackageId) -> String {
+fn available_versions(universe: &Universe, package: PackageId) -> String {
     let name = universe.name(package);
     let mut versions: Vec<String> = universe
         .candidates_of(package)
@@ -130,28 +135,32 @@ fn available(universe: &Universe, package: PackageId) -> String {
 
 /// What keeps a release from being chosen.
 #[derive(Debug, Clone, Copy)]
-struct Obstacles {
+struct Exclusion {
     is_yanked: bool,
     is_too_new: bool,
     /// Whether it is a prerelease where these are refused.
-    is_refused: bool,
+    is_forbidden_prerelease: bool,
 }
 
-impl Obstacles {
+impl Exclusion {
     fn of(universe: &Universe, release: ReleaseId) -> Self {
         Self {
             is_yanked: universe.is_yanked(release),
             is_too_new: universe.is_too_new(release),
-            is_refused: universe.is_prerelease(release)
+            is_forbidden_prerelease: universe.is_prerelease(release)
                 && universe.prerelease_policy() == PrereleasePolicy::Never,
         }
     }
 
     fn count(self) -> usize {
-        [self.is_yanked, self.is_too_new, self.is_refused]
-            .into_iter()
-            .filter(|is_there| *is_there)
-            .count()
+        [
+            self.is_yanked,
+            self.is_too_new,
+            self.is_forbidden_prerelease,
+        ]
+        .into_iter()
+        .filter(|applies| *applies)
+        .count()
     }
 
     /// What can be done about them, or that nothing can. `release` is in words; it matches a requirement, or
@@ -162,7 +171,11 @@ impl Obstacles {
         } else {
             "matches"
         };
-        match (self.is_yanked, self.is_too_new, self.is_refused) {
+        match (
+            self.is_yanked,
+            self.is_too_new,
+            self.is_forbidden_prerelease,
+        ) {
             (true, false, false) => Hint::packages(format!(
                 "{release} {matches} but was yanked; only a lock can hold it"
             )),
@@ -173,18 +186,21 @@ impl Obstacles {
                 "`--prerelease allow` lets {release} in, which {matches}"
             )),
             (false, false, true) => Hint::option(format!("`--prerelease allow` lets {release} in")),
-            (is_yanked, is_too_new, is_refused) => {
+            (is_yanked, is_too_new, is_forbidden_prerelease) => {
                 let all = [
                     (is_yanked, "was yanked"),
                     (is_too_new, "was published too late for `--exclude-newer`"),
                     (
-                        is_refused,
+                        is_forbidden_prerelease,
                         "is a prerelease, which `--prerelease never` refuses",
                     ),
                 ];
-                let there = all.iter().filter(|(is_there, _)| *is_there);
-                let there: Vec<&str> = there.map(|(_, what)| *what).collect();
-                Hint::option(format!("{release} {matches} but {}", there.join(", and ")))
+                let applying = all.iter().filter(|(applies, _)| *applies);
+                let applying: Vec<&str> = applying.map(|(_, what)| *what).collect();
+                Hint::option(format!(
+                    "{release} {matches} but {}",
+                    applying.join(", and ")
+                ))
             }
         }
     }
@@ -192,12 +208,12 @@ impl Obstacles {
 
 /// What keeps out a version of a package that all requirements on it match; they leave none of those that may be
 /// chosen. It is the newest one of those with the least in the way.
-pub(super) fn kept_out(
+pub(super) fn excluded_release_hint(
     universe: &mut Universe,
     facts: &[Fact],
     package: PackageId,
 ) -> Option<Hint> {
-    let mut by_restrictor: FxHashMap<Restrictor, (PackageId, FxHashSet<&PositionSet>)> =
+    let mut by_source: FxHashMap<ConstraintSource, (PackageId, FxHashSet<&PositionSet>)> =
         FxHashMap::default();
     for (at, fact) in facts.iter().enumerate() {
         match fact {
@@ -206,11 +222,11 @@ pub(super) fn kept_out(
                 target,
                 allowed,
             } if *target == package => {
-                let restrictor = Restrictor::of(universe, *owner, at);
-                let (_, ways) = by_restrictor
-                    .entry(restrictor)
+                let source = ConstraintSource::of(universe, *owner, at);
+                let (_, allowed_sets) = by_source
+                    .entry(source)
                     .or_insert((*owner, FxHashSet::default()));
-                ways.insert(allowed);
+                allowed_sets.insert(allowed);
             }
             Fact::Wanted { package: other } | Fact::Stays { package: other }
                 if *other == package =>
@@ -220,18 +236,18 @@ pub(super) fn kept_out(
             _ => {}
         }
     }
-    let has_several = by_restrictor.len() > 1;
-    let matching = (by_restrictor.into_values())
-        .map(|(owner, ways)| matching(universe, owner, package, &ways))
+    let has_several = by_source.len() > 1;
+    let matching = (by_source.into_values())
+        .map(|(owner, allowed_sets)| matching(universe, owner, package, &allowed_sets))
         .reduce(|one, other| one.intersection(&other))?;
-    let kept_out = matching.intersection(&universe.candidates_of(package).complement());
-    let releases = kept_out.iter().map(|index| ReleaseId { package, index });
-    let (release, obstacles) = releases
-        .map(|release| (release, Obstacles::of(universe, release)))
-        .filter(|(_, obstacles)| obstacles.count() > 0)
-        .min_by_key(|(release, obstacles)| (obstacles.count(), std::cmp::Reverse(release.index)))?;
+    let excluded = matching.intersection(&universe.candidates_of(package).complement());
+    let releases = excluded.iter().map(|index| ReleaseId { package, index });
+    let (release, exclusion) = releases
+        .map(|release| (release, Exclusion::of(universe, release)))
+        .filter(|(_, exclusion)| exclusion.count() > 0)
+        .min_by_key(|(release, exclusion)| (exclusion.count(), std::cmp::Reverse(release.index)))?;
     let (name, version) = (universe.name(package), universe.version(release));
-    Some(obstacles.hint(&format!("{name} {version}"), has_several))
+    Some(exclusion.hint(&format!("{name} {version}"), has_several))
 }
 
 /// The versions, candidates or not, that match what a package requires where the candidates that this allows are one
@@ -240,13 +256,13 @@ fn matching(
     universe: &mut Universe,
     owner: PackageId,
     target: PackageId,
-    ways: &FxHashSet<&PositionSet>,
+    allowed_sets: &FxHashSet<&PositionSet>,
 ) -> PositionSet {
     let mut matching = PositionSet::EMPTY;
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         for edge in details.edges.iter().filter(|edge| edge.package == target) {
-            if ways.contains(&universe.allowed(edge)) {
+            if allowed_sets.contains(&universe.allowed(edge)) {
                 let mut versions = universe.versions_in(target, &edge.requirement.spec);
                 if let Some((_, class)) = edge.object {
                     versions = versions.intersection(&universe.definers(target, class));

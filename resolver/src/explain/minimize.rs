@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::classes::{asked_by, extending, lacks};
-use super::requirements::ways_of_writing;
+use super::classes::{extending, not_defining, required_packages};
+use super::requirements::spellings;
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::search::{Verdict, refute};
@@ -15,7 +15,7 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 /// How many facts all tries together look at. Each try takes as long as there are facts, so that
 /// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to
 /// find that out.
-const MAX_FACTS_LOOKED_AT: usize = 250_000;
+const MAX_FACTS_EXAMINED: usize = 250_000;
 
 /// How many steps each try may take. What the search took before does not count: why there is no
 /// resolution must not depend on what it took to find that out.
@@ -35,7 +35,7 @@ pub(super) struct Reduction {
     /// Whether all of these are known to be needed.
     all_needed: bool,
     /// How many facts were looked at.
-    looked_at: usize,
+    facts_examined: usize,
 }
 
 /// What is left of the facts that a proof uses.
@@ -51,7 +51,7 @@ impl Reduction {
             kept: sorted(universe, facts.into_iter().collect()),
             tried: 0,
             all_needed: true,
-            looked_at: 0,
+            facts_examined: 0,
         }
     }
 
@@ -67,7 +67,7 @@ impl Reduction {
         budget: &Budget,
     ) -> Result<Reduced<'_>, Interrupt> {
         while self.tried < self.kept.len()
-            && self.looked_at + self.kept.len() <= MAX_FACTS_LOOKED_AT
+            && self.facts_examined + self.kept.len() <= MAX_FACTS_EXAMINED
             && !budget.cancellation().is_cancelled()
         {
             // Facts that stand later are further from the root: they go first.
@@ -79,7 +79,7 @@ impl Reduction {
             let mut side_budget = budget.for_side_question(MAX_STEPS);
             let refutation = refute(problem, without, &mut side_budget);
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
-                self.looked_at += self.kept.len();
+                self.facts_examined += self.kept.len();
             }
             match refutation {
                 // What the new proof does not use goes as well, but never what was kept.
@@ -145,42 +145,42 @@ pub(super) fn needed_lines(
     for fact in facts {
         lines.push(lines_of(problem, fact)?);
     }
-    let mut told = vec![PositionSet::FULL; facts.len()];
+    let mut reported = vec![PositionSet::FULL; facts.len()];
     // What is told in one line is in force as it stands, the rest line by line.
-    let mut in_force: FxHashSet<Fact> = FxHashSet::default();
+    let mut active: FxHashSet<Fact> = FxHashSet::default();
     let mut tries: Vec<(usize, PositionSet, Vec<Fact>)> = Vec::new();
     for (at, (fact, lines)) in facts.iter().zip(lines).enumerate() {
         if lines.len() < 2 {
-            in_force.insert(fact.clone());
+            active.insert(fact.clone());
             continue;
         }
         for line in lines {
             let nogoods = add_nogoods(problem, fact, &line);
-            in_force.extend(nogoods.iter().cloned());
+            active.extend(nogoods.iter().cloned());
             tries.push((at, line, nogoods));
         }
     }
-    let mut looked_at = 0;
+    let mut facts_examined = 0;
     for (at, line, nogoods) in tries.into_iter().rev() {
-        looked_at += in_force.len();
-        if looked_at > MAX_FACTS_LOOKED_AT {
+        facts_examined += active.len();
+        if facts_examined > MAX_FACTS_EXAMINED {
             break;
         }
-        let mut without = in_force.clone();
+        let mut without = active.clone();
         for nogood in &nogoods {
             without.remove(nogood);
         }
         let mut budget = budget.for_side_question(MAX_STEPS);
         match refute(problem, without.clone(), &mut budget) {
             Ok(Verdict::Impossible(_)) => {
-                in_force = without;
-                told[at] = told[at].intersection(&line.complement());
+                active = without;
+                reported[at] = reported[at].intersection(&line.complement());
             }
             Ok(Verdict::Solved(())) | Err(Interrupt::Exhausted) => {}
             Err(missing) => return Err(missing),
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// The releases that the lines of a fact are about, the oldest first; nothing where it is told in
@@ -192,20 +192,21 @@ fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, 
             target,
             allowed,
         } if !problem.universe.is_model(*owner) => {
-            let written = ways_of_writing(problem.universe, *owner, *target, allowed);
-            let releases = written.into_values().map(|written| written.releases);
+            let spelling = spellings(problem.universe, *owner, *target, allowed);
+            let releases = spelling.into_values().map(|spelling| spelling.releases);
             releases
                 .map(|releases| releases.iter().map(|release| release.index).collect())
                 .collect()
         }
         Fact::Extends { owner, class } => {
-            let mut by_asked: BTreeMap<Vec<PackageId>, Vec<u32>> = BTreeMap::new();
+            let mut by_packages: BTreeMap<Vec<PackageId>, Vec<u32>> = BTreeMap::new();
             for release in extending(problem.universe, *owner, *class) {
-                let mut asked = asked_by(problem, release)?;
-                asked.retain(|package| lacks(problem.universe, *package, *class).is_some());
-                by_asked.entry(asked).or_default().push(release.index);
+                let mut packages = required_packages(problem, release)?;
+                packages
+                    .retain(|package| not_defining(problem.universe, *package, *class).is_some());
+                by_packages.entry(packages).or_default().push(release.index);
             }
-            let releases = by_asked.into_values();
+            let releases = by_packages.into_values();
             releases
                 .map(|releases| releases.into_iter().collect())
                 .collect()
@@ -227,7 +228,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             package: *owner,
             index,
         };
-        let asks: Vec<(usize, PositionSet)> = match fact {
+        let requirements: Vec<(usize, PositionSet)> = match fact {
             Fact::Requires {
                 target, allowed, ..
             } => {
@@ -243,13 +244,13 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             Fact::Extends { class, .. } => problem.definers_of(release, *class),
             _ => Vec::new(),
         };
-        let there = if problem.is_split(*owner) {
+        let presence = if problem.is_split(*owner) {
             (Variable::Release(release), PositionSet::single(0))
         } else {
             (Variable::Package(*owner), PositionSet::single(index))
         };
-        let mut terms = vec![there];
-        for (edge, allowed) in asks {
+        let mut terms = vec![presence];
+        for (edge, allowed) in requirements {
             let target = problem.universe.details(release).edges[edge].package;
             // The number after the last release says that none is there.
             let all = PositionSet::range(0, problem.universe.release_count(target) + 1);

@@ -48,13 +48,18 @@ pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
 use minimize::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
-use violations::Violations;
+use violations::ViolationGroups;
 
 /// That versions of a package were asked for, in words.
-pub(crate) fn wanted(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
+pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
-    let told = report::reasons_of(problem, &fact, &PositionSet::FULL, &Violations::default());
-    told.expect("nothing has to be known to say what was asked for")
+    let reasons = report::reasons_of(
+        problem,
+        &fact,
+        &PositionSet::FULL,
+        &ViolationGroups::default(),
+    );
+    reasons.expect("nothing has to be known to say what was asked for")
 }
 
 /// An explanation in the making.

@@ -16,7 +16,7 @@ use crate::tiers::split_more;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// How many requirements are tried. Reasons are many where no single change is worth much.
-const MAX_TRIES: usize = 24;
+const MAX_CANDIDATES: usize = 24;
 
 /// How many steps each try may take.
 const MAX_STEPS: u64 = 20_000;
@@ -47,7 +47,7 @@ pub struct Repair {
 /// Repairs that are being looked for. What was found out stays when more has to be delivered.
 #[derive(Debug)]
 pub(super) struct Repairs {
-    tries: Vec<Requirement>,
+    candidates: Vec<ConflictingRequirement>,
     next: usize,
     found: Vec<Repair>,
     /// Whether packages may have several releases, as what is solvable otherwise may need it.
@@ -56,7 +56,7 @@ pub(super) struct Repairs {
 
 /// A requirement that takes part in a conflict.
 #[derive(Debug, Clone)]
-struct Requirement {
+struct ConflictingRequirement {
     owner: PackageId,
     target: PackageId,
     allowed: PositionSet,
@@ -65,7 +65,7 @@ struct Requirement {
 impl Repairs {
     /// Tries the requirements among the facts, those of the roots first, and each override once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
-        let mut tries: Vec<Requirement> = facts
+        let mut candidates: Vec<ConflictingRequirement> = facts
             .iter()
             .filter_map(|fact| match fact {
                 // What objects require is pinned in a model, and mended by other means.
@@ -74,7 +74,7 @@ impl Repairs {
                     owner,
                     target,
                     allowed,
-                } => Some(Requirement {
+                } => Some(ConflictingRequirement {
                     owner: *owner,
                     target: *target,
                     allowed: allowed.clone(),
@@ -82,28 +82,28 @@ impl Repairs {
                 _ => None,
             })
             .collect();
-        tries.sort_by_key(|requirement| !universe.is_root(requirement.owner));
+        candidates.sort_by_key(|requirement| !universe.is_root(requirement.owner));
         let mut overridden = FxHashSet::default();
-        tries.retain(|Requirement { target, .. }| {
+        candidates.retain(|ConflictingRequirement { target, .. }| {
             universe.overriding(*target).is_none() || overridden.insert(*target)
         });
-        if tries.len() > MAX_TRIES {
+        if candidates.len() > MAX_CANDIDATES {
             // Of a long chain it is the end that clashes.
-            let mut left: FxHashMap<PackageId, PositionSet> = FxHashMap::default();
-            for Requirement {
+            let mut remaining: FxHashMap<PackageId, PositionSet> = FxHashMap::default();
+            for ConflictingRequirement {
                 target, allowed, ..
-            } in &tries
+            } in &candidates
             {
-                let left = left.entry(*target).or_insert(PositionSet::FULL);
-                *left = left.intersection(allowed);
+                let remaining = remaining.entry(*target).or_insert(PositionSet::FULL);
+                *remaining = remaining.intersection(allowed);
             }
-            tries.sort_by_key(|Requirement { owner, target, .. }| {
-                (!universe.is_root(*owner), !left[target].is_empty())
+            candidates.sort_by_key(|ConflictingRequirement { owner, target, .. }| {
+                (!universe.is_root(*owner), !remaining[target].is_empty())
             });
-            tries.truncate(MAX_TRIES);
+            candidates.truncate(MAX_CANDIDATES);
         }
         Self {
-            tries,
+            candidates,
             next: 0,
             found: Vec::new(),
             may_split,
@@ -113,7 +113,7 @@ impl Repairs {
     /// Tries nothing.
     pub(super) fn none() -> Self {
         Self {
-            tries: Vec::new(),
+            candidates: Vec::new(),
             next: 0,
             found: Vec::new(),
             may_split: false,
@@ -127,8 +127,8 @@ impl Repairs {
         goals: &Goals,
         budget: &Budget,
     ) -> Result<&[Repair], Interrupt> {
-        while let Some(requirement) = self.tries.get(self.next) {
-            let found = repair(universe, goals, requirement, self.may_split, budget)?;
+        while let Some(requirement) = self.candidates.get(self.next) {
+            let found = try_repair(universe, goals, requirement, self.may_split, budget)?;
             self.found.extend(found);
             self.next += 1;
         }
@@ -137,14 +137,14 @@ impl Repairs {
 }
 
 /// What a requirement, or what stands in its place, would have to allow.
-fn repair(
+fn try_repair(
     universe: &mut Universe,
     goals: &Goals,
-    requirement: &Requirement,
+    requirement: &ConflictingRequirement,
     may_split: bool,
     budget: &Budget,
 ) -> Result<Option<Repair>, Interrupt> {
-    let Requirement {
+    let ConflictingRequirement {
         owner,
         target,
         allowed,
@@ -163,12 +163,12 @@ fn repair(
     let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
     let mut split = BTreeSet::new();
     // Which packages may have several releases is not what it was.
-    let mut asked = goals.clone();
-    asked.forget_loop_nogoods();
+    let mut relaxed_goals = goals.clone();
+    relaxed_goals.forget_loop_nogoods();
     let selection = loop {
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
-        problem.limit_to_goals(asked.clone());
+        problem.limit_to_goals(relaxed_goals.clone());
         let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
             Ok(Verdict::Solved(selection)) => break selection,
             Ok(Verdict::Impossible(proof)) => proof,
@@ -191,7 +191,7 @@ fn repair(
     if allowed.contains(release.index) {
         return Ok(None);
     }
-    let mut written: Option<(Spec, Option<Location>)> = None;
+    let mut spelled: Option<(Spec, Option<Location>)> = None;
     let mut versions = Vec::new();
     for index in universe.candidates_of(*owner).iter() {
         let owning = ReleaseId {
@@ -202,11 +202,11 @@ fn repair(
         let edge = details.edges.iter().find(|edge| edge.package == *target);
         if let Some(edge) = edge.filter(|edge| universe.allowed(edge) == *allowed) {
             let requirement = &edge.requirement;
-            written.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
+            spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
             versions.push(universe.version(owning).clone());
         }
     }
-    let Some((spec, location)) = written else {
+    let Some((spec, location)) = spelled else {
         return Ok(None);
     };
     let (name, package) = (universe.name(*owner), universe.name(*target));

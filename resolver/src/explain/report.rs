@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use pkgres_manifest::PackageName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::classes::{extends, own_cycle};
-use super::contradiction::{Contradiction, dead_ends, summary};
+use super::classes::{extends_reasons, own_cycle_reason};
+use super::contradiction::{Contradiction, summary, unsatisfiable_packages};
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
-use super::requirements::{limit_to_goals, object_requirements, requirements};
-use super::violations::Violations;
+use super::requirements::{goal_reason, object_requirements, requirements};
+use super::violations::ViolationGroups;
 use super::{Conflict, Reason, ReasonKind, Repair};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
@@ -25,34 +25,41 @@ pub(super) fn report(
     budget: &Budget,
 ) -> Result<Conflict, Interrupt> {
     let facts = reduced.facts;
-    let dead_ends = dead_ends(problem, facts);
-    let clash = Contradiction::of(problem, facts, &dead_ends);
-    let told = needed_lines(problem, facts, budget)?;
-    let breaches = Violations::among(problem, facts);
+    let unsatisfiable = unsatisfiable_packages(problem, facts);
+    let contradiction = Contradiction::of(problem, facts, &unsatisfiable);
+    let reported = needed_lines(problem, facts, budget)?;
+    let violations = ViolationGroups::among(problem, facts);
     let mut reasons = Vec::new();
-    let mut lacking: FxHashSet<String> = FxHashSet::default();
-    for (fact, told) in facts.iter().zip(&told) {
-        let mut of_fact = reasons_of(problem, fact, told, &breaches)?;
-        let clashes = clash.is_of(fact);
+    let mut missing_classes: FxHashSet<String> = FxHashSet::default();
+    for (fact, reported) in facts.iter().zip(&reported) {
+        let mut of_fact = reasons_of(problem, fact, reported, &violations)?;
+        let clashes = contradiction.is_of(fact);
         for reason in &mut of_fact {
             reason.clashes = clashes;
         }
         // Several facts may rest on one class that is missing.
         of_fact.retain(|reason| {
-            !matches!(reason.kind, ReasonKind::Lacks { .. }) || lacking.insert(reason.text.clone())
+            !matches!(reason.kind, ReasonKind::Lacks { .. })
+                || missing_classes.insert(reason.text.clone())
         });
         reasons.extend(of_fact);
     }
     let order = distances(problem.universe, facts);
     let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
     // What classes inherit and contracts want is the point; requirements are how it came about.
-    let is_point = |reason: &Reason| {
+    let is_rule_violation = |reason: &Reason| {
         let is_about_requirements =
             matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
         !is_about_requirements
     };
-    reasons.sort_by_key(|reason| (!reason.clashes, !is_point(reason), distance(reason)));
-    let (code, summary) = summary(problem, facts, &clash);
+    reasons.sort_by_key(|reason| {
+        (
+            !reason.clashes,
+            !is_rule_violation(reason),
+            distance(reason),
+        )
+    });
+    let (code, summary) = summary(problem, facts, &contradiction);
     let packages: BTreeSet<PackageName> = reasons
         .iter()
         .flat_map(|reason| {
@@ -68,20 +75,20 @@ pub(super) fn report(
         summary,
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal,
-        hints: hints(problem, facts, dead_ends, repairs),
+        hints: hints(problem, facts, unsatisfiable, repairs),
         repairs: repairs.to_vec(),
         reasons,
     })
 }
 
-/// The reasons that a fact amounts to, without the lines that are about no release among `told`.
-/// Of the `breaches` that are alike only the first is told, for all. All of them are said to clash: which do
+/// The reasons that a fact amounts to, without the lines that are about no release among `reported`.
+/// Of the `violations` that are alike only the first is told, for all. All of them are said to clash: which do
 /// not is not for one fact to know.
 pub(super) fn reasons_of(
     problem: &mut Problem<'_>,
     fact: &Fact,
-    told: &PositionSet,
-    breaches: &Violations,
+    reported: &PositionSet,
+    violations: &ViolationGroups,
 ) -> Result<Vec<Reason>, Interrupt> {
     Ok(match fact {
         Fact::Requires {
@@ -89,19 +96,19 @@ pub(super) fn reasons_of(
             target,
             allowed,
         } if problem.universe.is_model(*owner) => {
-            object_requirements(problem.universe, *owner, (*target, allowed), breaches)
+            object_requirements(problem.universe, *owner, (*target, allowed), violations)
         }
         Fact::Requires {
             owner,
             target,
             allowed,
-        } => requirements(problem.universe, (*owner, *target, allowed), told),
-        Fact::Extends { owner, class } => extends(problem, *owner, *class, told)?,
-        Fact::OwnCycle { owner } => vec![own_cycle(problem.universe, *owner)],
+        } => requirements(problem.universe, (*owner, *target, allowed), reported),
+        Fact::Extends { owner, class } => extends_reasons(problem, *owner, *class, reported)?,
+        Fact::OwnCycle { owner } => vec![own_cycle_reason(problem.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {
-            vec![limit_to_goals(problem, fact, *package)]
+            vec![goal_reason(problem, fact, *package)]
         }
-        Fact::Nogood(number) => breaches.reason(problem, *number).into_iter().collect(),
+        Fact::Nogood(number) => violations.reason(problem, *number).into_iter().collect(),
     })
 }
 

@@ -7,14 +7,14 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 
 use super::conflict::{Reason, ReasonKind};
-use super::violations::Violations;
+use super::violations::ViolationGroups;
 use super::wording::{Subject, candidates};
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
 
 /// One way in which a requirement is written.
-pub(super) struct Written {
+pub(super) struct Spelling {
     /// The releases that write it like this.
     pub(super) releases: Vec<ReleaseId>,
     spec: Spec,
@@ -25,13 +25,13 @@ pub(super) struct Written {
 
 /// The ways in which requirements of a package on another one are written that allow exactly these
 /// versions, by what is written.
-pub(super) fn ways_of_writing(
+pub(super) fn spellings(
     universe: &mut Universe,
     owner: PackageId,
     target: PackageId,
     allowed: &PositionSet,
-) -> BTreeMap<String, Written> {
-    let mut written: BTreeMap<String, Written> = BTreeMap::new();
+) -> BTreeMap<String, Spelling> {
+    let mut spellings: BTreeMap<String, Spelling> = BTreeMap::new();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         let Some(edge) = details.edges.iter().find(|edge| edge.package == target) else {
@@ -41,19 +41,19 @@ pub(super) fn ways_of_writing(
             let requirement = &edge.requirement;
             let is_implied = universe.implies(release, target);
             let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
-            let way = written
+            let spelling = spellings
                 .entry(spec.written().to_owned())
-                .or_insert_with(|| Written {
+                .or_insert_with(|| Spelling {
                     releases: Vec::new(),
                     spec: spec.clone(),
                     location: requirement.location.clone(),
                     is_implied,
                 });
-            way.is_implied &= is_implied;
-            way.releases.push(release);
+            spelling.is_implied &= is_implied;
+            spelling.releases.push(release);
         }
     }
-    written
+    spellings
 }
 
 /// The requirements of a package on another one that allow exactly these versions: one reason for
@@ -61,25 +61,26 @@ pub(super) fn ways_of_writing(
 pub(super) fn requirements(
     universe: &mut Universe,
     (owner, target, allowed): (PackageId, PackageId, &PositionSet),
-    told: &PositionSet,
+    reported: &PositionSet,
 ) -> Vec<Reason> {
-    let mut written = ways_of_writing(universe, owner, target, allowed);
-    written.retain(|_, way| {
-        way.releases
+    let mut spellings = spellings(universe, owner, target, allowed);
+    spellings.retain(|_, spelling| {
+        spelling
+            .releases
             .iter()
-            .any(|release| told.contains(release.index))
+            .any(|release| reported.contains(release.index))
     });
     let overriding = universe.overriding(target).cloned();
     let package = universe.name(target).clone();
-    let mut reasons: Vec<Reason> = written
+    let mut reasons: Vec<Reason> = spellings
         .into_values()
-        .map(|way| {
-            let Written {
+        .map(|spelling| {
+            let Spelling {
                 releases,
                 spec,
                 location,
                 is_implied,
-            } = way;
+            } = spelling;
             let subject = Subject::new(universe, owner, &releases);
             let requires = subject.verb("requires", "require");
             let mut text = format!("{} {requires} {package} {spec}", subject.text);
@@ -116,7 +117,7 @@ pub(super) fn object_requirements(
     universe: &mut Universe,
     root: PackageId,
     (target, allowed): (PackageId, &PositionSet),
-    breaches: &Violations,
+    violations: &ViolationGroups,
 ) -> Vec<Reason> {
     let details = universe.details(ReleaseId {
         package: root,
@@ -126,20 +127,20 @@ pub(super) fn object_requirements(
         let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
         Some((edge, edge.object?)).filter(|_| is_meant)
     });
-    let mut requiring: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
-    let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| breaches.are_about(*object);
-    if requiring.iter().any(is_named) {
-        requiring.retain(is_named);
+    let mut edges_of_objects: Vec<(&Edge, (ObjectId, ClassId))> = edges.collect();
+    let is_named = |(_, (object, _)): &(&Edge, (ObjectId, ClassId))| violations.mention(*object);
+    if edges_of_objects.iter().any(is_named) {
+        edges_of_objects.retain(is_named);
     }
     let model = universe.model().expect("only models require").clone();
     let package = universe.name(target).clone();
     let mut reasons = Vec::new();
-    for (edge, (object, class)) in requiring {
+    for (edge, (object, class)) in edges_of_objects {
         let (shown, spec) = (model.shown(object), &edge.requirement.spec);
-        let defining = universe.definers(target, class);
+        let definers = universe.definers(target, class);
         let versions = universe.versions_in(target, spec);
         // That the class is missing is the reason only where there is such a version at all.
-        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&defining)
+        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&definers)
         {
             let class = universe.class_name(class);
             format!("the object {shown} needs a {package} {spec} that defines the class {class}")
@@ -168,8 +169,8 @@ pub(super) fn object_requirements(
 }
 
 /// That versions of a package were asked for, or that the lock holds some.
-pub(super) fn limit_to_goals(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Reason {
-    let dropped = dropped_by(problem, fact, package);
+pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Reason {
+    let dropping = dropped_by(problem, fact, package);
     let (universe, goals) = (&*problem.universe, problem.goals());
     let goal = goals.goal(package);
     let is_wanted = matches!(fact, Fact::Wanted { .. });
@@ -181,7 +182,7 @@ pub(super) fn limit_to_goals(problem: &mut Problem<'_>, fact: &Fact, package: Pa
     let (kind, versions, allowed, mut text) = if let Some(goal) = goal.filter(|_| is_wanted) {
         let versions = goal.versions.clone();
         let mut text = format!("{name} {} was asked for", listed(&versions));
-        let dropped_by = dropped.map(|release| {
+        let dropped_by = dropping.map(|release| {
             let (other, version) = (universe.name(release.package), universe.version(release));
             let _ = write!(text, ", and {other} {version} would drop {name}");
             (other.clone(), version.clone())

@@ -20,64 +20,70 @@ enum Shape {
     /// The classes of each path, and the packages that they are of.
     Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
     /// What is wanted of which object, the class that it is, and the package in which it is that.
-    Contract(Box<(Wanted, ObjectId, ClassName, PackageName)>),
+    Contract(Box<(ExpectedClass, ObjectId, ClassName, PackageName)>),
 }
 
 /// The object that has a property, the path to what it holds there, the class that declares it and its
 /// release, and what is to be there.
-type Wanted = (ObjectId, String, (ClassName, PackageName, Version), String);
+type ExpectedClass = (ObjectId, String, (ClassName, PackageName, Version), String);
 
 /// What the nogoods among facts say together.
 #[derive(Debug, Default)]
-pub(super) struct Violations {
+pub(super) struct ViolationGroups {
     /// For the first of those of one shape all of them, in the order of the facts.
-    alike: FxHashMap<u32, Vec<u32>>,
+    same_shape: FxHashMap<u32, Vec<u32>>,
     /// The objects that contracts are about which are not met.
     objects: FxHashSet<ObjectId>,
 }
 
-impl Violations {
+impl ViolationGroups {
     /// What the nogoods among some facts say.
     pub(super) fn among(problem: &Problem<'_>, facts: &[Fact]) -> Self {
         let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
-        let mut breaches = Self::default();
+        let mut violations = Self::default();
         for fact in facts {
             let Fact::Nogood(number) = fact else {
                 continue;
             };
             let shape = match &problem.nogoods()[*number as usize].breach {
                 NogoodCause::Rule(violation) => shape(violation),
-                NogoodCause::Contract(breach) => {
-                    breaches.objects.extend([breach.holder, breach.object]);
-                    shape_of_contract(breach)
+                NogoodCause::Contract(violation) => {
+                    violations
+                        .objects
+                        .extend([violation.holder, violation.object]);
+                    shape_of_contract(violation)
                 }
                 NogoodCause::Line => continue,
             };
             let first = *first.entry(shape).or_insert(*number);
-            breaches.alike.entry(first).or_default().push(*number);
+            violations
+                .same_shape
+                .entry(first)
+                .or_default()
+                .push(*number);
         }
-        breaches
+        violations
     }
 
     /// The nogoods of the shape of one, if it is the first of them.
-    fn alike(&self, number: u32) -> &[u32] {
-        self.alike
+    fn same_shape(&self, number: u32) -> &[u32] {
+        self.same_shape
             .get(&number)
             .map(Vec::as_slice)
             .unwrap_or_default()
     }
 
     /// Whether a contract is about an object.
-    pub(super) fn are_about(&self, object: ObjectId) -> bool {
+    pub(super) fn mention(&self, object: ObjectId) -> bool {
         self.objects.contains(&object)
     }
 
     /// What a nogood says and all that are like it; nothing if one that is like it was first.
     pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
-        let alike = self.alike(number);
+        let same_shape = self.same_shape(number);
         match &problem.nogoods()[number as usize].breach {
-            NogoodCause::Rule(_) => inheritance(problem, alike),
-            NogoodCause::Contract(_) => contract(problem, alike),
+            NogoodCause::Rule(_) => inheritance_reason(problem, same_shape),
+            NogoodCause::Contract(_) => contract_reason(problem, same_shape),
             NogoodCause::Line => None,
         }
     }
@@ -90,15 +96,15 @@ fn shape(violation: &Violation) -> Shape {
     Shape::Rule(matches!(violation, Violation::Cycle(_)), paths.collect())
 }
 
-fn shape_of_contract(breach: &ContractViolation) -> Shape {
-    let wanted: Wanted = (
-        breach.holder,
-        breach.path.clone(),
-        breach.declared_by.clone(),
-        wanted(breach),
+fn shape_of_contract(violation: &ContractViolation) -> Shape {
+    let expected_class: ExpectedClass = (
+        violation.holder,
+        violation.path.clone(),
+        violation.declared_by.clone(),
+        expected_class(violation),
     );
-    let (class, package, _) = stands(breach);
-    Shape::Contract(Box::new((wanted, breach.object, class, package)))
+    let (class, package, _) = actual_class(violation);
+    Shape::Contract(Box::new((expected_class, violation.object, class, package)))
 }
 
 /// The paths on which a rule is broken; a cycle is not closed.
@@ -112,9 +118,9 @@ pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
 
 /// That classes inherit what they may not, as nogoods of one shape say it. The text names all versions
 /// that the nogoods are about; the paths are those of the selection that broke the rule first.
-pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason> {
+pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> Option<Reason> {
     let universe = &*problem.universe;
-    let nogoods = alike.iter().filter_map(|number| {
+    let nogoods = same_shape.iter().filter_map(|number| {
         let nogood = &problem.nogoods()[*number as usize];
         match &nogood.breach {
             NogoodCause::Rule(violation) => Some((nogood, paths(violation))),
@@ -125,14 +131,14 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
     let (first, paths) = nogoods.first()?;
     let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
     // The releases that can stand at a place of a path.
-    let covered = |path: usize, at: usize| -> Vec<ReleaseId> {
+    let covered_releases = |path: usize, at: usize| -> Vec<ReleaseId> {
         let all: BTreeSet<ReleaseId> = (nogoods.iter())
-            .flat_map(|(nogood, paths)| covered(problem, nogood, paths[path], at))
+            .flat_map(|(nogood, paths)| covered_releases(problem, nogood, paths[path], at))
             .collect();
         all.into_iter().collect()
     };
-    let mut shown: Vec<Vec<(ClassName, PackageName, Version)>> = Vec::new();
-    let mut told: Vec<String> = Vec::new();
+    let mut named_paths: Vec<Vec<(ClassName, PackageName, Version)>> = Vec::new();
+    let mut path_texts: Vec<String> = Vec::new();
     for (number, path) in paths.iter().enumerate() {
         let at = |at: &ClassAt| {
             (
@@ -141,26 +147,39 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
                 universe.version(at.release).clone(),
             )
         };
-        shown.push(path.iter().map(at).collect());
+        named_paths.push(path.iter().map(at).collect());
         let mut steps: Vec<String> = Vec::new();
         for (place, class) in path.iter().enumerate() {
-            let releases = covered(number, place);
+            let releases = covered_releases(number, place);
             let releases = Subject::new(universe, class.release.package, &releases).text;
             steps.push(format!("{} ({releases})", universe.class_name(class.class)));
         }
         if is_cycle {
             steps.push(universe.class_name(path[0].class).to_string());
         }
-        told.push(steps.join(" > "));
+        path_texts.push(steps.join(" > "));
     }
     let start = paths.first()?.first()?.release.package;
-    Some(reason_about(universe, start, &covered(0, 0), |_| {
-        (told.join("; "), ReasonKind::Inherits { paths: shown })
-    }))
+    Some(reason_about(
+        universe,
+        start,
+        &covered_releases(0, 0),
+        |_| {
+            (
+                path_texts.join("; "),
+                ReasonKind::Inherits { paths: named_paths },
+            )
+        },
+    ))
 }
 
 /// The releases that a nogood is about at a place of a path, each of which can stand there.
-fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) -> Vec<ReleaseId> {
+fn covered_releases(
+    problem: &Problem<'_>,
+    nogood: &Nogood,
+    path: &[ClassAt],
+    at: usize,
+) -> Vec<ReleaseId> {
     let universe = &*problem.universe;
     let is_cycle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
     let release = path[at].release;
@@ -199,39 +218,39 @@ fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) 
 }
 
 /// The class that an object has to be, and in which versions.
-pub(super) fn wanted(breach: &ContractViolation) -> String {
-    match &breach.allowed {
-        AllowedVersions::Spec(spec) => format!("{} {spec}", breach.class),
-        AllowedVersions::MajorOf(own) => format!("{} {}", breach.class, own.major()),
+pub(super) fn expected_class(violation: &ContractViolation) -> String {
+    match &violation.allowed {
+        AllowedVersions::Spec(spec) => format!("{} {spec}", violation.class),
+        AllowedVersions::MajorOf(own) => format!("{} {}", violation.class, own.major()),
     }
 }
 
 /// The class that an object is, and the release in which it is that: the wanted one, or its own.
-pub(super) fn stands(breach: &ContractViolation) -> (ClassName, PackageName, Version) {
-    match &breach.inherits {
-        Some((package, version)) => (breach.class.clone(), package.clone(), version.clone()),
-        None => breach.is.clone(),
+pub(super) fn actual_class(violation: &ContractViolation) -> (ClassName, PackageName, Version) {
+    match &violation.inherits {
+        Some((package, version)) => (violation.class.clone(), package.clone(), version.clone()),
+        None => violation.is.clone(),
     }
 }
 
 /// That an object of a model is not what the contract of a property wants, as nogoods of one shape say
 /// it.
-pub(super) fn contract(problem: &mut Problem<'_>, alike: &[u32]) -> Option<Reason> {
-    let breaches =
-        alike
+pub(super) fn contract_reason(problem: &mut Problem<'_>, same_shape: &[u32]) -> Option<Reason> {
+    let violations =
+        same_shape
             .iter()
             .filter_map(|number| match &problem.nogoods()[*number as usize].breach {
-                NogoodCause::Contract(breach) => Some((**breach).clone()),
+                NogoodCause::Contract(violation) => Some((**violation).clone()),
                 _ => None,
             });
-    let breaches: Vec<ContractViolation> = breaches.collect();
-    let breach = breaches.first()?;
+    let violations: Vec<ContractViolation> = violations.collect();
+    let violation = violations.first()?;
     let universe = &mut *problem.universe;
-    let (class, package, _) = stands(breach);
+    let (class, package, _) = actual_class(violation);
     let package = universe.package_id(&package);
-    let releases: BTreeSet<ReleaseId> = (breaches.iter())
-        .filter_map(|breach| {
-            let (_, _, version) = stands(breach);
+    let releases: BTreeSet<ReleaseId> = (violations.iter())
+        .filter_map(|violation| {
+            let (_, _, version) = actual_class(violation);
             let index = universe.index_of(package, &version)?;
             Some(ReleaseId { package, index })
         })
@@ -239,26 +258,29 @@ pub(super) fn contract(problem: &mut Problem<'_>, alike: &[u32]) -> Option<Reaso
     let releases: Vec<ReleaseId> = releases.into_iter().collect();
     let releases = Subject::new(universe, package, &releases).text;
     let model = universe.model().expect("only models have contracts");
-    let (declaring, declaring_package, declaring_version) = &breach.declared_by;
-    let versions: BTreeSet<Version> = breaches.iter().map(|breach| breach.is.2.clone()).collect();
+    let (declaring, declaring_package, declaring_version) = &violation.declared_by;
+    let versions: BTreeSet<Version> = violations
+        .iter()
+        .map(|violation| violation.is.2.clone())
+        .collect();
     Some(Reason {
         text: format!(
             "{}.{}: the object {} is of class {class} ({releases}), but {declaring} ({declaring_package} {declaring_version}) wants {}",
-            model.shown(breach.holder),
-            Escaped::shortened(&breach.path),
-            model.shown(breach.object),
-            wanted(breach),
+            model.shown(violation.holder),
+            Escaped::shortened(&violation.path),
+            model.shown(violation.object),
+            expected_class(violation),
         ),
         kind: ReasonKind::Contract {
-            holder: model.shown(breach.holder),
-            path: breach.path.clone(),
-            object: model.shown(breach.object),
-            class: breach.class.clone(),
+            holder: model.shown(violation.holder),
+            path: violation.path.clone(),
+            object: model.shown(violation.object),
+            class: violation.class.clone(),
         },
-        owner: Some(breach.is.1.clone()),
+        owner: Some(violation.is.1.clone()),
         versions: versions.into_iter().collect(),
         every_version: false,
-        location: Some(model.object(breach.object).location.clone()),
+        location: Some(model.object(violation.object).location.clone()),
         source: None,
         clashes: true,
     })

@@ -27,16 +27,18 @@ impl Subject {
         let all: Vec<(Version, bool)> = candidates(universe, package)
             .into_iter()
             .map(|release| {
-                let found = releases.binary_search_by_key(&release.index, |meant| meant.index);
+                let found =
+                    releases.binary_search_by_key(&release.index, |included| included.index);
                 (version(release), found.is_ok())
             })
             .collect();
-        let is_every_version = versions.len() > 1 && all.iter().all(|(_, is_meant)| *is_meant);
+        let is_every_version =
+            versions.len() > 1 && all.iter().all(|(_, is_included)| *is_included);
         let name = universe.name(package).as_str();
         let (text, is_singular) = match versions.as_slice() {
             [] => (name.to_owned(), true),
             [only] => (format!("{name} {only}"), true),
-            _ => told(name, &all),
+            _ => version_list(name, &all),
         };
         Self {
             text,
@@ -61,19 +63,19 @@ pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<Release
 
 /// Several versions, told in few words; `all` are those that could be chosen, ascending, and whether
 /// each of them is meant. And whether that is singular.
-fn told(name: &str, all: &[(Version, bool)]) -> (String, bool) {
-    let (meant, others) = (runs(all, true), runs(all, false));
-    let count = all.iter().filter(|(_, is_meant)| *is_meant).count();
-    if others.is_empty() {
+fn version_list(name: &str, all: &[(Version, bool)]) -> (String, bool) {
+    let (included, excluded) = (runs(all, true), runs(all, false));
+    let count = all.iter().filter(|(_, is_included)| *is_included).count();
+    if excluded.is_empty() {
         return (format!("every version of {name}"), true);
     }
-    let is_short = others.len() < meant.len() && others.len() <= LISTED_VERSIONS;
+    let is_short = excluded.len() < included.len() && excluded.len() <= LISTED_VERSIONS;
     if count > LISTED_VERSIONS && is_short {
-        let others: Vec<&str> = others.iter().map(|(text, _)| text.as_str()).collect();
-        let text = format!("every version of {name} but {}", others.join(", "));
+        let excluded: Vec<&str> = excluded.iter().map(|(text, _)| text.as_str()).collect();
+        let text = format!("every version of {name} but {}", excluded.join(", "));
         return (text, true);
     }
-    let listed = &meant[..meant.len().min(LISTED_VERSIONS)];
+    let listed = &included[..included.len().min(LISTED_VERSIONS)];
     let more = count - listed.iter().map(|(_, count)| count).sum::<usize>();
     let listed: Vec<&str> = listed.iter().map(|(text, _)| text.as_str()).collect();
     let listed = listed.join(", ");
@@ -86,11 +88,11 @@ fn told(name: &str, all: &[(Version, bool)]) -> (String, bool) {
 
 /// The versions that are meant, or those that are not, and how many there are in each part: of three
 /// or more that follow one another the first and the last are named.
-fn runs(all: &[(Version, bool)], is_meant: bool) -> Vec<(String, usize)> {
+fn runs(all: &[(Version, bool)], is_included: bool) -> Vec<(String, usize)> {
     let mut runs = Vec::new();
     for run in all.chunk_by(|(_, one), (_, other)| one == other) {
         match run {
-            [(_, meant), ..] if *meant != is_meant => {}
+            [(_, included), ..] if *included != is_included => {}
             [(first, _), _, .., (last, _)] => runs.push((format!("{first} to {last}"), run.len())),
             few => runs.extend(few.iter().map(|(version, _)| (version.to_string(), 1))),
         }
@@ -118,7 +120,7 @@ mod tests {
         let all: Vec<_> = marks
             .map(|(mark, major)| (version(major), mark == 'x'))
             .collect();
-        let (text, is_singular) = told("Db", &all);
+        let (text, is_singular) = version_list("Db", &all);
         assert_eq!(is_singular, text.starts_with("every version"), "{text}");
         text
     }

@@ -16,17 +16,17 @@ pub(super) struct AllowedByAll {
 }
 
 impl AllowedByAll {
-    pub(super) fn by(
+    pub(super) fn compute(
         universe: &mut Universe,
         selection: &Selection,
         split: &BTreeSet<PackageId>,
     ) -> Self {
         let mut allowed_by_all = Self::default();
-        allowed_by_all.begin(universe, selection, split);
+        allowed_by_all.track(universe, selection, split);
         let (mut requirements, mut classes) = (Vec::new(), ClassRequirements::default());
         for (at, release) in selection.releases().iter().enumerate() {
             let mut bound = selection.bound_at(at).iter();
-            if !bound.any(|bound| allowed_by_all.has(bound.package)) {
+            if !bound.any(|bound| allowed_by_all.is_tracked(bound.package)) {
                 continue;
             }
             universe.requirements(*release, &mut requirements);
@@ -43,7 +43,7 @@ impl AllowedByAll {
     }
 
     /// Gives each package a set that has better candidates than the one that was chosen.
-    pub(super) fn begin(
+    pub(super) fn track(
         &mut self,
         universe: &Universe,
         selection: &Selection,
@@ -61,13 +61,13 @@ impl AllowedByAll {
         }
     }
 
-    pub(super) fn has(&self, package: PackageId) -> bool {
+    pub(super) fn is_tracked(&self, package: PackageId) -> bool {
         self.sets[package.position()] != NONE
     }
 
     /// Takes in that a requirement allows these releases of a package.
     pub(super) fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
-        if self.has(package) {
+        if self.is_tracked(package) {
             let words = &mut self.words[self.sets[package.position()] as usize..];
             for (word, allowed) in words.iter_mut().zip(allowed) {
                 *word &= allowed;
@@ -84,14 +84,14 @@ impl AllowedByAll {
         release: ReleaseId,
         classes: &ClassRequirements,
     ) {
-        for allowed_by_all in &classes.all {
+        for class_requirement in &classes.all {
             let mut defining = selection
                 .bound(release)
                 .iter()
                 .map(|bound| {
                     (
                         *bound,
-                        universe.definers(bound.package, allowed_by_all.class),
+                        universe.definers(bound.package, class_requirement.class),
                     )
                 })
                 .filter(|(bound, defining)| defining.contains(bound.index));

@@ -67,7 +67,7 @@ fn improve(
     budget: &mut Budget,
 ) -> Result<Selection, Interrupt> {
     let mut improvement = Improvement {
-        allowed_by_all: AllowedByAll::by(universe, &selection, split),
+        allowed_by_all: AllowedByAll::compute(universe, &selection, split),
         requirements: Vec::new(),
         classes: ClassRequirements::default(),
         any_names_prerelease: universe.any_names_prerelease(),
@@ -168,7 +168,7 @@ impl Improvement<'_> {
             return Ok(false);
         }
         let named = decided.prerelease_named.contains(&package);
-        let mut among = if is_split {
+        let mut candidates = if is_split {
             self.universe.requirements(owner, &mut self.requirements);
             PositionSet::of_words(self.universe.allowed_words(&self.requirements[edge]))
         } else {
@@ -179,9 +179,9 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                (self.universe).best_binding(owner, edge, package, &among, named)
+                (self.universe).best_binding(owner, edge, package, &candidates, named)
             } else {
-                self.universe.best(package, &among, named)
+                self.universe.best(package, &candidates, named)
             };
             let Some(index) = best.filter(|index| *index != current.index) else {
                 return Ok(false);
@@ -195,11 +195,11 @@ impl Improvement<'_> {
                 better,
             };
             if let Some(selection) = self.exchanged(exchange)? {
-                self.allowed_by_all = AllowedByAll::by(self.universe, &selection, self.split);
+                self.allowed_by_all = AllowedByAll::compute(self.universe, &selection, self.split);
                 self.selection = selection;
                 return Ok(true);
             }
-            among = among.intersection(&PositionSet::single(index).complement());
+            candidates = candidates.intersection(&PositionSet::single(index).complement());
         }
     }
 
@@ -214,13 +214,13 @@ impl Improvement<'_> {
         self.universe
             .class_requirements(better, &self.requirements, &mut classes);
         let finds_all = !classes.has_cycle
-            && classes.all.iter().all(|allowed_by_all| {
+            && classes.all.iter().all(|class_requirement| {
                 self.requirements.iter().any(|requirement| {
                     let kept = self.selection.only(requirement.target);
                     let kept = kept.filter(|kept| kept.package != better.package);
                     let defining = self
                         .universe
-                        .definers(requirement.target, allowed_by_all.class);
+                        .definers(requirement.target, class_requirement.class);
                     kept.is_some_and(|kept| defining.contains(kept.index))
                 })
             });
@@ -235,7 +235,7 @@ impl Improvement<'_> {
         let (selection, split) = (&self.selection, self.split);
         // Few exchanges fit; that one does not usually shows in what it requires itself.
         let fits = (self.requirements.iter().enumerate()).all(|required| {
-            kept_release(self.universe, selection, split, exchange, better, required).is_some()
+            binding_after(self.universe, selection, split, exchange, better, required).is_some()
         });
         if !fits || !self.finds_classes(exchange) {
             return Ok(None);
@@ -262,7 +262,7 @@ impl Improvement<'_> {
             }
             universe.requirements(owner, requirements);
             for required in requirements.iter().enumerate() {
-                let index = kept_release(universe, selection, split, exchange, owner, required)?;
+                let index = binding_after(universe, selection, split, exchange, owner, required)?;
                 let package = required.1.target;
                 bound.push(ReleaseId { package, index });
             }
@@ -290,7 +290,7 @@ impl Improvement<'_> {
 }
 
 /// What a requirement of a release that comes in is bound to among the releases that are there.
-fn kept_release(
+fn binding_after(
     universe: &Universe,
     selection: &Selection,
     split: &BTreeSet<PackageId>,
@@ -311,12 +311,18 @@ fn kept_release(
         };
         return universe.allows(requirement, there).then_some(there);
     }
-    let among: PositionSet = selection
+    let candidates: PositionSet = selection
         .releases()
         .iter()
         .filter(|release| release.package == package)
         .map(|release| release.index)
         .filter(|index| universe.allows(requirement, *index))
         .collect();
-    universe.best_binding(owner, edge, package, &among, requirement.names_prerelease)
+    universe.best_binding(
+        owner,
+        edge,
+        package,
+        &candidates,
+        requirement.names_prerelease,
+    )
 }

@@ -328,7 +328,7 @@ impl LockCheck {
         universe.requirements(release, requirements);
         let universe = &*universe;
         let start = bound.len();
-        let mut is_right = true;
+        let mut all_allowed = true;
         universe.each_requirement(release, specs, |Required { package, spec, .. }| {
             let version = locked(universe.name(package));
             let index = match version {
@@ -344,10 +344,10 @@ impl LockCheck {
             };
             match index {
                 Some(index) => bound.push((package, index)),
-                None => is_right = false,
+                None => all_allowed = false,
             }
         });
-        if is_right && count.is_none_or(|count| bound.len() - start == count) {
+        if all_allowed && count.is_none_or(|count| bound.len() - start == count) {
             starts.insert(release, to_u32(start));
             return true;
         }
@@ -373,7 +373,7 @@ pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
 }
 
 /// Leaves out that releases are gone which nothing reaches any more: they go with what led to them.
-pub(super) fn leave_out_unreached(lock: &Lockfile, report: &mut LockReport) {
+pub(super) fn remove_unreached(lock: &Lockfile, report: &mut LockReport) {
     let stale = report.stale.iter();
     let removed = stale.filter_map(|entry| match entry {
         Staleness::RequirementRemoved { root, package } => Some((root.clone(), package.clone())),
@@ -383,20 +383,20 @@ pub(super) fn leave_out_unreached(lock: &Lockfile, report: &mut LockReport) {
     if removed.is_empty() {
         return;
     }
-    let mut open: Vec<(&PackageName, &Version)> = Vec::new();
+    let mut queue: Vec<(&PackageName, &Version)> = Vec::new();
     for (root, requirements) in &lock.roots {
-        let left = requirements.iter().filter(|(package, _)| {
+        let remaining = requirements.iter().filter(|(package, _)| {
             let requirement = (root.clone(), (*package).clone());
             !removed.contains(&requirement)
         });
-        open.extend(left.map(|(package, bound)| (package, &bound.version)));
+        queue.extend(remaining.map(|(package, bound)| (package, &bound.version)));
     }
     let mut reached = BTreeSet::new();
-    while let Some((name, version)) = open.pop() {
+    while let Some((name, version)) = queue.pop() {
         if reached.insert((name, version))
             && let Some(locked) = lock.packages.get(&(name.clone(), version.clone()))
         {
-            open.extend(locked.requires.iter());
+            queue.extend(locked.requires.iter());
         }
     }
     report.stale.retain(|entry| match entry {

@@ -21,7 +21,7 @@ use crate::request::{Locked, PrereleasePolicy, Request, by_name};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Universe};
-use checks::{Bindings, check_single_version, leave_out_unreached};
+use checks::{Bindings, check_single_version, remove_unreached};
 
 /// Checks a lockfile against a request. Like the solver it does no input or output:
 /// [`needs`](Self::needs) says which packages to [`provide`](Self::provide), then
@@ -136,7 +136,7 @@ impl LockCheck {
         for (((name, version), locked), package) in lock.packages.iter().zip(packages) {
             releases.extend(self.check_release(package, name, version, locked, &mut report));
         }
-        leave_out_unreached(&lock, &mut report);
+        remove_unreached(&lock, &mut report);
         if self.single_version {
             check_single_version(&lock, &mut report);
         }

@@ -263,20 +263,20 @@ impl Default for SolveOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Update {
     /// The packages, and where they are to go.
-    pub packages: BTreeMap<PackageName, Moving>,
+    pub packages: BTreeMap<PackageName, PackageUpdate>,
 }
 
 /// Which of the locked releases of a package are to move, and where to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moving {
+pub struct PackageUpdate {
     /// The versions that are to move; whatever is locked of the package if none is named. Others of
     /// a package that is locked side by side stay where they are if that is possible.
     pub from: BTreeSet<Version>,
     /// Where they are to go.
-    pub to: Target,
+    pub to: UpdateTarget,
 }
 
-impl Moving {
+impl PackageUpdate {
     /// Whether this version is to move.
     pub(crate) fn moves(&self, version: &Version) -> bool {
         self.from.is_empty() || self.from.contains(version)
@@ -284,8 +284,8 @@ impl Moving {
 }
 
 /// All locked releases of a package move.
-impl From<Target> for Moving {
-    fn from(to: Target) -> Self {
+impl From<UpdateTarget> for PackageUpdate {
+    fn from(to: UpdateTarget) -> Self {
         let from = BTreeSet::new();
         Self { from, to }
     }
@@ -293,7 +293,7 @@ impl From<Target> for Moving {
 
 /// Where a package is to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum UpdateTarget {
     /// To the best version for which there is a resolution. Of several packages the first by name
     /// has the first choice.
     Newest,
@@ -304,12 +304,12 @@ pub enum Target {
 impl Update {
     /// What is still locked: bindings of the named packages are only candidates, and what was asked
     /// for is preferred.
-    pub(crate) fn let_go(&self, mut locked: Locked) -> Locked {
-        let mut let_go = BTreeSet::new();
+    pub(crate) fn unlock(&self, mut locked: Locked) -> Locked {
+        let mut unlock = BTreeSet::new();
         let mut stays = |name: &PackageName, version: &Version| {
             let moves = self.moves(name, version);
             if moves {
-                let_go.insert((name.clone(), version.clone()));
+                unlock.insert((name.clone(), version.clone()));
             }
             !moves
         };
@@ -319,9 +319,9 @@ impl Update {
         }
         (locked.model).retain(|_, (name, version)| stays(name, version));
         (locked.preferred).retain(|(name, version)| !self.moves(name, version));
-        locked.kept.extend(let_go);
-        for (name, moving) in &self.packages {
-            if let Target::Exactly(version) = &moving.to {
+        locked.kept.extend(unlock);
+        for (name, package_update) in &self.packages {
+            if let UpdateTarget::Exactly(version) = &package_update.to {
                 locked.preferred.insert((name.clone(), version.clone()));
             }
         }
@@ -330,8 +330,8 @@ impl Update {
 
     /// Whether a locked release is to move.
     pub(crate) fn moves(&self, name: &PackageName, version: &Version) -> bool {
-        let moving = self.packages.get(name);
-        moving.is_some_and(|moving| moving.moves(version))
+        let package_update = self.packages.get(name);
+        package_update.is_some_and(|package_update| package_update.moves(version))
     }
 }
 

@@ -89,14 +89,14 @@ impl<'resolution> ResolvedOwner<'resolution> {
 
 /// A resolution in words.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parts {
+pub(super) struct Contents {
     pub(super) roots: Vec<ResolvedRoot>,
     pub(super) packages: Vec<ResolvedPackage>,
 }
 
-impl Parts {
+impl Contents {
     pub(super) fn new(universe: &Universe, selection: &Selection) -> Self {
-        let versions = Versions::of(universe, selection);
+        let versions = ChosenVersions::of(universe, selection);
         let releases = selection.releases();
         let mut specs = FxHashMap::default();
         let mut requires = |at: usize| {
@@ -121,7 +121,7 @@ impl Parts {
             requires: requires(at),
         });
         let roots = roots.collect();
-        let packages = sorted(universe, selection, &versions).into_iter();
+        let packages = sorted_positions(universe, selection, &versions).into_iter();
         let packages = packages.filter_map(|at| {
             let release = releases[at];
             let source = universe.source(release.package)?.clone();
@@ -157,13 +157,13 @@ pub(super) fn digest(
 }
 
 /// The versions of chosen releases, each read once.
-pub(super) struct Versions<'solved> {
+pub(super) struct ChosenVersions<'solved> {
     selection: &'solved Selection,
     /// In the order of the selection.
     pub(super) all: Vec<Version>,
 }
 
-impl<'solved> Versions<'solved> {
+impl<'solved> ChosenVersions<'solved> {
     pub(super) fn of(universe: &Universe, selection: &'solved Selection) -> Self {
         let chosen = selection.releases().iter();
         Self {
@@ -180,10 +180,10 @@ impl<'solved> Versions<'solved> {
 }
 
 /// The positions of the releases that are not roots, by name and version.
-pub(super) fn sorted(
+pub(super) fn sorted_positions(
     universe: &Universe,
     selection: &Selection,
-    versions: &Versions<'_>,
+    versions: &ChosenVersions<'_>,
 ) -> Vec<usize> {
     let releases = selection.releases().iter().enumerate();
     let not_roots = releases.skip(universe.roots().len());

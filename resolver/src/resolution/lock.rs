@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use super::contents::{Versions, digest, sorted};
+use super::contents::{ChosenVersions, digest, sorted_positions};
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Required, Universe};
@@ -26,7 +26,7 @@ pub(super) fn lockfile(
     universe: &Universe,
     selection: &Selection,
 ) -> Result<Lockfile, ModelNotLockable> {
-    let chosen = Chosen::new(universe, selection);
+    let chosen = LockBuilder::new(universe, selection);
     let mut roots = BTreeMap::new();
     for (at, root) in universe.roots().iter().enumerate() {
         let name = universe.package_name(root.package);
@@ -48,7 +48,7 @@ pub(super) fn lockfile(
 
 /// A selection as what is locked.
 pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
-    let chosen = Chosen::new(universe, selection);
+    let chosen = LockBuilder::new(universe, selection);
     let mut locked = Locked::default();
     for (at, root) in universe.roots().iter().enumerate() {
         let bound = chosen.bound(at);
@@ -71,18 +71,18 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
 }
 
 /// What was chosen, with its versions.
-struct Chosen<'solved> {
+struct LockBuilder<'solved> {
     universe: &'solved Universe,
     selection: &'solved Selection,
-    versions: Versions<'solved>,
+    versions: ChosenVersions<'solved>,
 }
 
-impl<'solved> Chosen<'solved> {
+impl<'solved> LockBuilder<'solved> {
     fn new(universe: &'solved Universe, selection: &'solved Selection) -> Self {
         Self {
             universe,
             selection,
-            versions: Versions::of(universe, selection),
+            versions: ChosenVersions::of(universe, selection),
         }
     }
 
@@ -119,7 +119,7 @@ impl<'solved> Chosen<'solved> {
 
     /// The releases that are not roots, by name and version.
     fn packages(&self) -> impl Iterator<Item = ((PackageName, Version), LockedPackage)> {
-        let positions = sorted(self.universe, self.selection, &self.versions);
+        let positions = sorted_positions(self.universe, self.selection, &self.versions);
         positions.into_iter().filter_map(|at| {
             let release = self.selection.releases()[at];
             let source = self.universe.source(release.package)?.clone();

@@ -15,7 +15,7 @@ use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
-use contents::Parts;
+use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
 pub use notes::{
@@ -38,7 +38,7 @@ struct Solved {
     selection: Selection,
     stats: Stats,
     update: Option<UpdateReport>,
-    parts: OnceLock<Parts>,
+    contents: OnceLock<Contents>,
     side_by_side: OnceLock<Vec<SideBySide>>,
     prereleases: OnceLock<Vec<ChosenPrerelease>>,
 }
@@ -63,17 +63,17 @@ impl Resolution {
                 selection,
                 stats: Stats { steps },
                 update,
-                parts: OnceLock::new(),
+                contents: OnceLock::new(),
                 side_by_side: OnceLock::new(),
                 prereleases: OnceLock::new(),
             }),
         }
     }
 
-    fn parts(&self) -> &Parts {
+    fn contents(&self) -> &Contents {
         let solved = &*self.solved;
-        let parts = || Parts::new(&solved.universe, &solved.selection);
-        solved.parts.get_or_init(parts)
+        let contents = || Contents::new(&solved.universe, &solved.selection);
+        solved.contents.get_or_init(contents)
     }
 
     /// How many releases there are, without the roots.
@@ -89,17 +89,17 @@ impl Resolution {
 
     /// The roots, in the order of the request.
     pub fn roots(&self) -> &[ResolvedRoot] {
-        &self.parts().roots
+        &self.contents().roots
     }
 
     /// The releases, without the roots, sorted by name and version.
     pub fn packages(&self) -> &[ResolvedPackage] {
-        &self.parts().packages
+        &self.contents().packages
     }
 
     /// Everything that has requirements: the roots, then the releases.
     pub fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
-        self.parts().owners()
+        self.contents().owners()
     }
 
     /// The packages that have several releases, and why.
@@ -114,7 +114,7 @@ impl Resolution {
                 return Vec::new();
             }
             let locked = universe.locked();
-            notes::side_by_side(self.parts(), &packages, |name, version| {
+            notes::side_by_side(self.contents(), &packages, |name, version| {
                 let key = (name.clone(), version.clone());
                 locked.packages.contains_key(&key) || locked.preferred.contains(&key)
             })
@@ -252,7 +252,7 @@ impl fmt::Debug for Resolution {
 
 impl PartialEq for Resolution {
     fn eq(&self, other: &Self) -> bool {
-        self.parts() == other.parts()
+        self.contents() == other.contents()
             && self.prereleases() == other.prereleases()
             && self.stats() == other.stats()
             && self.update() == other.update()

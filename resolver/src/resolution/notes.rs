@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
-use super::contents::{BoundRequirement, Parts, ResolvedOwner};
+use super::contents::{BoundRequirement, Contents, ResolvedOwner};
 use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Required, Universe};
@@ -145,7 +145,7 @@ impl ArtifactChange {
 /// The packages that have several releases, and why.
 /// `is_locked` says whether the lock holds a release.
 pub(super) fn side_by_side(
-    contents: &Parts,
+    contents: &Contents,
     packages: &BTreeSet<&PackageName>,
     is_locked: impl Fn(&PackageName, &Version) -> bool,
 ) -> Vec<SideBySide> {

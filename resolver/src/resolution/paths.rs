@@ -30,21 +30,21 @@ pub struct PathStep {
 }
 
 /// An owner by its name and version; the object model has none.
-type Key<'a> = Option<(&'a PackageName, &'a Version)>;
+type OwnerKey<'a> = Option<(&'a PackageName, &'a Version)>;
 
 /// How releases that are no roots are reached first: from whom, and by which requirement.
-type CameFrom<'a> = HashMap<Key<'a>, Option<(Key<'a>, &'a BoundRequirement)>>;
+type Predecessors<'a> = HashMap<OwnerKey<'a>, Option<(OwnerKey<'a>, &'a BoundRequirement)>>;
 
 pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<RequirementPath> {
-    let owners: HashMap<Key<'_>, ResolvedOwner<'_>> = resolution
+    let owners: HashMap<OwnerKey<'_>, ResolvedOwner<'_>> = resolution
         .owners()
         .map(|owner| (owner.release(), owner))
         .collect();
-    let mut came_from = CameFrom::new();
+    let mut predecessors = Predecessors::new();
     let mut queue = VecDeque::new();
     for root in resolution.roots() {
         let root = root.owner.release();
-        came_from.insert(root, None);
+        predecessors.insert(root, None);
         queue.push_back(root);
     }
     let mut paths = Vec::new();
@@ -54,10 +54,10 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Requi
         };
         for bound in owner.requires() {
             if bound.package == *name {
-                paths.push(path(&owners, &came_from, at, bound));
+                paths.push(path(&owners, &predecessors, at, bound));
             }
             let target = Some((&bound.package, &bound.version));
-            came_from.entry(target).or_insert_with(|| {
+            predecessors.entry(target).or_insert_with(|| {
                 queue.push_back(target);
                 Some((at, bound))
             });
@@ -67,9 +67,9 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Requi
 }
 
 fn path<'a>(
-    owners: &HashMap<Key<'a>, ResolvedOwner<'a>>,
-    came_from: &CameFrom<'a>,
-    owner: Key<'a>,
+    owners: &HashMap<OwnerKey<'a>, ResolvedOwner<'a>>,
+    predecessors: &Predecessors<'a>,
+    owner: OwnerKey<'a>,
     last: &BoundRequirement,
 ) -> RequirementPath {
     let step = |bound: &BoundRequirement| PathStep {
@@ -80,7 +80,7 @@ fn path<'a>(
     };
     let mut steps = vec![step(last)];
     let mut at = owner;
-    while let Some(Some((before, bound))) = came_from.get(&at) {
+    while let Some(Some((before, bound))) = predecessors.get(&at) {
         steps.push(step(bound));
         at = *before;
     }

@@ -3,10 +3,10 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
-use super::Updating;
+use super::UpdateSearch;
 use crate::budget::Interrupt;
 use crate::problem::{Goal, GoalScope};
-use crate::request::{Locked, Moving, Target, Update};
+use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
 use crate::set::PositionSet;
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 
@@ -40,11 +40,11 @@ pub(super) fn bound_owners(
     owners
 }
 
-impl Updating {
+impl UpdateSearch {
     /// Asks for everything that is named or locked, and looks up which releases these are.
     pub(super) fn begin(&mut self, universe: &mut Universe) -> Result<(), Interrupt> {
         let targets = self.targets.iter().map(|(name, _)| name);
-        let names: Vec<PackageName> = (self.held.iter().map(|(name, _)| name))
+        let names: Vec<PackageName> = (self.locked_versions.iter().map(|(name, _)| name))
             .chain(targets)
             .cloned()
             .collect();
@@ -55,7 +55,7 @@ impl Updating {
         if !missing.is_empty() {
             return Err(Missing::Packages(missing).into());
         }
-        for (name, versions) in &self.held {
+        for (name, versions) in &self.locked_versions {
             let package = universe.package_id(name);
             if self.targets.iter().all(|(target, _)| target != name) {
                 let releases = versions.iter();
@@ -64,12 +64,15 @@ impl Updating {
             }
         }
         if self.may_split {
-            let several = self.held.iter().filter(|(_, versions)| versions.len() > 1);
+            let several = self
+                .locked_versions
+                .iter()
+                .filter(|(_, versions)| versions.len() > 1);
             let several = several.map(|(name, _)| universe.package_id(name));
             self.split.extend(several);
         }
         for (name, moving) in &self.targets {
-            if let Target::Exactly(version) = &moving.to {
+            if let UpdateTarget::Exactly(version) = &moving.to {
                 let package = universe.package_id(name);
                 let index = universe.index_of(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
@@ -94,7 +97,7 @@ impl Updating {
 
     /// What is asked of a package as a whole: what was there is to stay there.
     pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
-        if self.is_held(name) {
+        if self.is_locked(name) {
             GoalScope::ToBeThere
         } else {
             GoalScope::IfThere
@@ -102,9 +105,14 @@ impl Updating {
     }
 
     /// Whether a package has several releases of which some are not to move.
-    fn stays_in_part(&self, name: &PackageName, moving: &Moving) -> bool {
-        let held = self.held.iter().find(|(held, _)| held == name);
-        let mut versions = held.into_iter().flat_map(|(_, versions)| versions);
+    fn stays_in_part(&self, name: &PackageName, moving: &PackageUpdate) -> bool {
+        let locked_versions = self
+            .locked_versions
+            .iter()
+            .find(|(locked_versions, _)| locked_versions == name);
+        let mut versions = locked_versions
+            .into_iter()
+            .flat_map(|(_, versions)| versions);
         self.may_split && versions.any(|version| !moving.moves(version))
     }
 

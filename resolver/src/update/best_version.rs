@@ -3,18 +3,18 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
 
-use super::{HeldBack, Stage, Updating};
+use super::{HeldBack, Stage, UpdateSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, Goals, LoopNogood, Problem};
-use crate::request::Target;
+use crate::request::UpdateTarget;
 use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// The search for the best version of a package.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(super) struct BestVersion {
     package: PackageId,
     /// The best ones first.
     candidates: Vec<u32>,
@@ -27,27 +27,27 @@ pub(super) struct Best {
     loop_nogoods: Vec<LoopNogood>,
 }
 
-impl Updating {
+impl UpdateSearch {
     /// Goes on to find the best version of the named package at a position.
     pub(super) fn find_best(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
         at: usize,
-        best: Option<Best>,
+        best: Option<BestVersion>,
     ) -> Result<(), Interrupt> {
         let Some((name, moving)) = self.targets.get(at).cloned() else {
-            self.stage = Stage::Grow;
+            self.stage = Stage::Unlock;
             return Ok(());
         };
         // What may have several releases gets the best for each requirement anyway.
-        if moving.to != Target::Newest || self.split.contains(&universe.package_id(&name)) {
-            self.stage = Stage::Best(at + 1, None);
+        if moving.to != UpdateTarget::Newest || self.split.contains(&universe.package_id(&name)) {
+            self.stage = Stage::BestVersion(at + 1, None);
             return Ok(());
         }
         let mut best = best.unwrap_or_else(|| {
             let package = universe.package_id(&name);
-            Best {
+            BestVersion {
                 package,
                 candidates: self.best_first(universe, package),
                 next: 0,
@@ -58,8 +58,8 @@ impl Updating {
         });
         let result = self.try_next(universe, budget, &name, &mut best);
         self.stage = match result {
-            Ok(true) => Stage::Best(at + 1, None),
-            Ok(false) | Err(_) => Stage::Best(at, Some(best)),
+            Ok(true) => Stage::BestVersion(at + 1, None),
+            Ok(false) | Err(_) => Stage::BestVersion(at, Some(best)),
         };
         result.map(|_| ())
     }
@@ -70,7 +70,7 @@ impl Updating {
         universe: &mut Universe,
         budget: &mut Budget,
         name: &PackageName,
-        best: &mut Best,
+        best: &mut BestVersion,
     ) -> Result<bool, Interrupt> {
         let Some(index) = best.candidates.get(best.next).copied() else {
             // The package is on its way out: no version of it stands for an update.

@@ -18,7 +18,7 @@ mod begin;
 mod best_version;
 mod report;
 
-pub(crate) use report::Told;
+pub(crate) use report::ReportBuilder;
 pub use report::{HeldBack, Moved, UpdateReport};
 
 use std::collections::BTreeSet;
@@ -30,29 +30,29 @@ use crate::budget::{Budget, Interrupt};
 use crate::explain::{self, Explanation};
 use crate::improve::search_and_improve;
 use crate::problem::{Fact, Goal, Goals, Nogood, Problem};
-use crate::request::{Locked, Moving, Update};
+use crate::request::{Locked, PackageUpdate, Update};
 use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::tiers::search_second_tier;
 use crate::universe::{PackageId, ReleaseId, Universe};
 use begin::BoundOwner;
-use best_version::Best;
+use best_version::BestVersion;
 use report::Findings;
 
 /// The answer to an update: a selection and what was found out on the way, or a proof that what was
 /// asked for is impossible.
-pub(crate) type Updated = Verdict<(Selection, Findings), Box<Refuted>>;
+pub(crate) type UpdateOutcome = Verdict<(Selection, Findings), Box<Refuted>>;
 
 /// An update in progress.
 #[derive(Debug)]
-pub(crate) struct Updating {
+pub(crate) struct UpdateSearch {
     /// The named packages, by name.
-    targets: Vec<(PackageName, Moving)>,
+    targets: Vec<(PackageName, PackageUpdate)>,
     /// For each of them who is bound to what is to move.
     bound: FxHashMap<PackageName, Vec<BoundOwner>>,
     /// What the lock holds, by name.
-    held: Vec<(PackageName, Vec<Version>)>,
+    locked_versions: Vec<(PackageName, Vec<Version>)>,
     /// The locked packages that are not named, by name, and their locked releases.
     locked: Vec<(PackageId, PositionSet)>,
     /// The packages that may have several releases: those that the lock has side by side and, where
@@ -62,7 +62,7 @@ pub(crate) struct Updating {
     /// What the named packages are to be at, by name.
     wanted: Vec<Goal>,
     /// The locked packages that are let go, by their place in `locked`.
-    let_go: BTreeSet<usize>,
+    unlocked: BTreeSet<usize>,
     stage: Stage,
     search: Option<SearchEngine>,
     /// What the search that is going on is limited to.
@@ -81,44 +81,49 @@ enum Stage {
     Anything(Box<Refuted>),
     /// Nothing is, or, if that is said, not with what was asked for; which packages need several
     /// releases.
-    Split(Box<Refuted>, Asked),
+    Split(Box<Refuted>, SplitGoal),
     /// The best version of the named package at this position.
-    Best(usize, Option<Best>),
+    BestVersion(usize, Option<BestVersion>),
     /// With everything staying that was not let go.
-    Grow,
+    Unlock,
     /// What was let go and was not looked at yet, by name backwards; and a resolution.
-    Shrink(Vec<usize>, Box<Selection>),
+    Relock(Vec<usize>, Box<Selection>),
     /// Why a package has to move.
-    Reason(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
+    ExplainMove(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
     /// With everything staying that can.
-    Last,
+    Final,
 }
 
 /// Whether packages get several releases for what was asked for, or for anything at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    AsAsked,
+enum SplitGoal {
+    Requested,
     Anything,
 }
 
-impl Updating {
+impl UpdateSearch {
     /// An update of what is locked; `may_split` says whether a package may have several releases.
-    pub(crate) fn new(update: &Update, locked: &Locked, told: &Told, may_split: bool) -> Self {
+    pub(crate) fn new(
+        update: &Update,
+        locked: &Locked,
+        report_builder: &ReportBuilder,
+        may_split: bool,
+    ) -> Self {
         let targets = update.packages.iter();
-        let held = told.held.iter();
+        let locked_versions = report_builder.locked_versions.iter();
         Self {
             targets: targets
                 .map(|(name, moving)| (name.clone(), moving.clone()))
                 .collect(),
             bound: begin::bound_owners(update, locked),
-            held: held
+            locked_versions: locked_versions
                 .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
                 .collect(),
             locked: Vec::new(),
             split: BTreeSet::new(),
             may_split,
             wanted: Vec::new(),
-            let_go: BTreeSet::new(),
+            unlocked: BTreeSet::new(),
             stage: Stage::Begin,
             search: None,
             paused_goals: None,
@@ -132,20 +137,20 @@ impl Updating {
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-    ) -> Result<Updated, Interrupt> {
+    ) -> Result<UpdateOutcome, Interrupt> {
         loop {
-            if let Some(updated) = self.go_on(universe, budget)? {
+            if let Some(updated) = self.advance_stage(universe, budget)? {
                 return Ok(updated);
             }
         }
     }
 
     /// Goes on to the next stage, or to the answer. An interrupt leaves the stage as it was.
-    fn go_on(
+    fn advance_stage(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-    ) -> Result<Option<Updated>, Interrupt> {
+    ) -> Result<Option<UpdateOutcome>, Interrupt> {
         match std::mem::replace(&mut self.stage, Stage::Begin) {
             Stage::Begin => {
                 self.begin(universe)?;
@@ -154,9 +159,9 @@ impl Updating {
             Stage::Exact => {
                 self.stage = Stage::Exact;
                 self.stage = match self.search(universe, budget, None)? {
-                    Verdict::Solved(_) => Stage::Best(0, None),
+                    Verdict::Solved(_) => Stage::BestVersion(0, None),
                     Verdict::Impossible(refuted) if self.wanted.is_empty() => {
-                        Stage::Split(refuted, Asked::Anything)
+                        Stage::Split(refuted, SplitGoal::Anything)
                     }
                     Verdict::Impossible(refuted) => Stage::Anything(refuted),
                 };
@@ -166,8 +171,8 @@ impl Updating {
                 let verdict = self.search(universe, budget, None);
                 self.wanted = wanted;
                 self.stage = match verdict {
-                    Ok(Verdict::Solved(_)) => Stage::Split(refuted, Asked::AsAsked),
-                    Ok(Verdict::Impossible(refuted)) => Stage::Split(refuted, Asked::Anything),
+                    Ok(Verdict::Solved(_)) => Stage::Split(refuted, SplitGoal::Requested),
+                    Ok(Verdict::Impossible(refuted)) => Stage::Split(refuted, SplitGoal::Anything),
                     Err(interrupt) => {
                         self.stage = Stage::Anything(refuted);
                         return Err(interrupt);
@@ -177,34 +182,34 @@ impl Updating {
             Stage::Split(refuted, asked) => {
                 return self.split(universe, budget, refuted, asked);
             }
-            Stage::Best(at, best) => self.find_best(universe, budget, at, best)?,
-            Stage::Grow => {
-                self.stage = Stage::Grow;
-                match self.search(universe, budget, Some(&self.let_go.clone()))? {
+            Stage::BestVersion(at, best) => self.find_best(universe, budget, at, best)?,
+            Stage::Unlock => {
+                self.stage = Stage::Unlock;
+                match self.search(universe, budget, Some(&self.unlocked.clone()))? {
                     Verdict::Solved(witness) => {
-                        let rest = self.let_go.iter().rev().copied().collect();
-                        self.stage = Stage::Shrink(rest, Box::new(witness));
+                        let rest = self.unlocked.iter().rev().copied().collect();
+                        self.stage = Stage::Relock(rest, Box::new(witness));
                     }
-                    Verdict::Impossible(refuted) => self.let_go_of(&refuted.proof),
+                    Verdict::Impossible(refuted) => self.unlock_conflicting(&refuted.proof),
                 }
             }
-            Stage::Shrink(rest, witness) => self.shrink(universe, budget, rest, witness)?,
-            Stage::Reason(rest, witness, at, mut explanation) => {
+            Stage::Relock(rest, witness) => self.relock(universe, budget, rest, witness)?,
+            Stage::ExplainMove(rest, witness, at, mut explanation) => {
                 match explanation.finish(universe, budget) {
                     Ok(conflict) => {
                         let name = universe.name(self.locked[at].0).clone();
                         self.findings.because.insert(name, conflict.reasons);
-                        self.stage = Stage::Shrink(rest, witness);
+                        self.stage = Stage::Relock(rest, witness);
                     }
                     Err(interrupt) => {
-                        self.stage = Stage::Reason(rest, witness, at, explanation);
+                        self.stage = Stage::ExplainMove(rest, witness, at, explanation);
                         return Err(interrupt);
                     }
                 }
             }
-            Stage::Last => {
-                self.stage = Stage::Last;
-                let verdict = self.search(universe, budget, Some(&self.let_go.clone()))?;
+            Stage::Final => {
+                self.stage = Stage::Final;
+                let verdict = self.search(universe, budget, Some(&self.unlocked.clone()))?;
                 let Verdict::Solved(selection) = verdict else {
                     unreachable!("the last selection that was found keeps to this");
                 };
@@ -221,14 +226,14 @@ impl Updating {
         universe: &mut Universe,
         budget: &mut Budget,
         refuted: Box<Refuted>,
-        asked: Asked,
-    ) -> Result<Option<Updated>, Interrupt> {
+        asked: SplitGoal,
+    ) -> Result<Option<UpdateOutcome>, Interrupt> {
         if !self.may_split {
             return Ok(Some(Verdict::Impossible(refuted)));
         }
         let goals = match asked {
-            Asked::AsAsked => self.goals(None),
-            Asked::Anything => Goals::default(),
+            SplitGoal::Requested => self.goals(None),
+            SplitGoal::Anything => Goals::default(),
         };
         let split = self.split.clone();
         let selection = match search_second_tier(universe, &goals, split, &refuted.proof, budget) {
@@ -253,8 +258,10 @@ impl Updating {
         Ok(None)
     }
 
-    fn is_held(&self, name: &PackageName) -> bool {
-        let position = self.held.binary_search_by(|(held, _)| held.cmp(name));
+    fn is_locked(&self, name: &PackageName) -> bool {
+        let position = self
+            .locked_versions
+            .binary_search_by(|(locked_versions, _)| locked_versions.cmp(name));
         position.is_ok()
     }
 
@@ -264,11 +271,11 @@ impl Updating {
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        let_go: Option<&BTreeSet<usize>>,
+        unlocked: Option<&BTreeSet<usize>>,
     ) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
         let goals = match self.paused_goals.take() {
             Some(goals) => goals,
-            None => self.goals(let_go),
+            None => self.goals(unlocked),
         };
         let nogoods = std::mem::take(&mut self.nogoods);
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
@@ -297,10 +304,10 @@ impl Updating {
         })
     }
 
-    fn goals(&self, let_go: Option<&BTreeSet<usize>>) -> Goals {
-        let stays = let_go.map(|let_go| {
+    fn goals(&self, unlocked: Option<&BTreeSet<usize>>) -> Goals {
+        let stays = unlocked.map(|unlocked| {
             let locked = self.locked.iter().enumerate();
-            let stays = locked.filter(|(at, _)| !let_go.contains(at));
+            let stays = locked.filter(|(at, _)| !unlocked.contains(at));
             stays
                 .map(|(_, (package, allowed))| (*package, allowed.clone()))
                 .collect()
@@ -322,8 +329,8 @@ impl Updating {
     }
 
     /// Lets go of all locked packages that a proof holds on to.
-    fn let_go_of(&mut self, proof: &Proof) {
-        let before = self.let_go.len();
+    fn unlock_conflicting(&mut self, proof: &Proof) {
+        let before = self.unlocked.len();
         let stays = proof.facts.iter().filter_map(|fact| match fact {
             Fact::Stays { package } => Some(*package),
             _ => None,
@@ -331,20 +338,20 @@ impl Updating {
         let stays: FxHashSet<PackageId> = stays.collect();
         for (at, (package, _)) in self.locked.iter().enumerate() {
             if stays.contains(package) {
-                self.let_go.insert(at);
+                self.unlocked.insert(at);
             }
         }
         debug_assert!(
-            before < self.let_go.len(),
+            before < self.unlocked.len(),
             "with nothing staying it is possible"
         );
-        if before == self.let_go.len() {
-            self.let_go = (0..self.locked.len()).collect();
+        if before == self.unlocked.len() {
+            self.unlocked = (0..self.locked.len()).collect();
         }
     }
 
     /// Tries whether the next package that was let go can stay.
-    fn shrink(
+    fn relock(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
@@ -352,32 +359,32 @@ impl Updating {
         witness: Box<Selection>,
     ) -> Result<(), Interrupt> {
         let Some(at) = rest.pop() else {
-            self.stage = Stage::Last;
+            self.stage = Stage::Final;
             return Ok(());
         };
         let (package, allowed) = &self.locked[at];
-        let mut there = witness.releases().iter();
+        let mut present = witness.releases().iter();
         let stays =
             |release: &ReleaseId| release.package != *package || allowed.contains(release.index);
-        if there.all(stays) {
-            self.let_go.remove(&at);
-            self.stage = Stage::Shrink(rest, witness);
+        if present.all(stays) {
+            self.unlocked.remove(&at);
+            self.stage = Stage::Relock(rest, witness);
             return Ok(());
         }
-        let mut without = self.let_go.clone();
+        let mut without = self.unlocked.clone();
         without.remove(&at);
         match self.search(universe, budget, Some(&without)) {
             Ok(Verdict::Solved(witness)) => {
-                self.let_go.remove(&at);
-                self.stage = Stage::Shrink(rest, Box::new(witness));
+                self.unlocked.remove(&at);
+                self.stage = Stage::Relock(rest, Box::new(witness));
             }
             Ok(Verdict::Impossible(refuted)) => {
                 let explanation = Explanation::without_repairs(universe, *refuted);
-                self.stage = Stage::Reason(rest, witness, at, Box::new(explanation));
+                self.stage = Stage::ExplainMove(rest, witness, at, Box::new(explanation));
             }
             Err(interrupt) => {
                 rest.push(at);
-                self.stage = Stage::Shrink(rest, witness);
+                self.stage = Stage::Relock(rest, witness);
                 return Err(interrupt);
             }
         }
@@ -385,7 +392,7 @@ impl Updating {
     }
 
     /// The end: a resolution, and that the named packages moved because they were named.
-    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Updated {
+    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> UpdateOutcome {
         let mut goals = self.goals(None);
         debug_assert!(
             !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
@@ -397,7 +404,7 @@ impl Updating {
         let mut problem = Problem::new(universe, self.split.clone());
         problem.limit_to_goals(goals);
         for package in wanted {
-            let reasons = explain::wanted(&mut problem, package);
+            let reasons = explain::requested(&mut problem, package);
             let name = problem.universe.name(package).clone();
             self.findings.because.insert(name, reasons);
         }

@@ -66,9 +66,9 @@ pub struct HeldBack {
 
 /// What is said of an update in the end.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ReportBuilder {
     /// The versions that were locked, without those of roots.
-    pub(super) held: BTreeMap<PackageName, BTreeSet<Version>>,
+    pub(super) locked_versions: BTreeMap<PackageName, BTreeSet<Version>>,
     /// `None` where nothing was proved.
     pub(crate) findings: Option<Findings>,
 }
@@ -81,18 +81,19 @@ pub(crate) struct Findings {
     pub(super) held_back: Vec<HeldBack>,
 }
 
-impl Told {
+impl ReportBuilder {
     pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
-        let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let mut locked_versions: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for (name, version) in locked.bound() {
             if !is_root(name) {
-                held.entry(name.clone())
+                locked_versions
+                    .entry(name.clone())
                     .or_default()
                     .insert(version.clone());
             }
         }
         Self {
-            held,
+            locked_versions,
             findings: None,
         }
     }
@@ -100,20 +101,21 @@ impl Told {
     /// What a selection differs in from what was locked.
     pub(crate) fn report(self, universe: &Universe, selection: &Selection) -> UpdateReport {
         let mut findings = self.findings.unwrap_or_default();
-        let mut there: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let mut present: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
             if !universe.is_root(release.package) {
                 let name = universe.name(release.package).clone();
                 let version = universe.version(*release).clone();
-                there.entry(name).or_default().insert(version);
+                present.entry(name).or_default().insert(version);
             }
         }
         let nothing = BTreeSet::new();
-        let names: BTreeSet<&PackageName> = self.held.keys().chain(there.keys()).collect();
+        let names: BTreeSet<&PackageName> =
+            self.locked_versions.keys().chain(present.keys()).collect();
         let mut moved = Vec::new();
         for name in names {
-            let before = self.held.get(name).unwrap_or(&nothing);
-            let now = there.get(name).unwrap_or(&nothing);
+            let before = self.locked_versions.get(name).unwrap_or(&nothing);
+            let now = present.get(name).unwrap_or(&nothing);
             let (mut gone, mut new) = (before.difference(now), now.difference(before));
             loop {
                 let (from, to) = (gone.next().cloned(), new.next().cloned());

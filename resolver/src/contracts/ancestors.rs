@@ -10,7 +10,7 @@ use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 
-/// What a requirement is bound to had a say in what was found.
+/// One lookup of a class in the release that a requirement is bound to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup {
     pub(crate) release: ReleaseId,
@@ -18,18 +18,19 @@ pub(crate) struct Lookup {
     pub(crate) outcome: LookupOutcome,
 }
 
-/// How a bound release had a say.
+/// The outcome of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LookupOutcome {
-    /// It was asked for a class, and the search went on in it.
+    /// The release defines the class, and the walk went on in it.
     Entered(ClassId),
-    /// It was asked for a class and does not define it.
+    /// The release does not define the class.
     NotDefined(ClassId),
-    /// It was asked for a class and defines it; that is all that matters.
+    /// The release defines the class; nothing else about it matters.
     Defines(ClassId),
 }
 
-/// The lookups by which a class was found in a required package.
+/// The lookups that found a class in a required package: one for each requirement up to the one
+/// that provides the class.
 pub(super) fn lookups(
     release: ReleaseId,
     provider: usize,
@@ -49,11 +50,11 @@ pub(super) fn lookups(
         .collect()
 }
 
-/// A walk from a class through its ancestors, nearest first.
+/// A breadth-first walk from a class through its ancestors.
 pub(super) struct AncestorWalk {
     queue: VecDeque<ClassAt>,
     predecessors: FxHashMap<ClassAt, (Option<ClassAt>, Vec<Lookup>)>,
-    /// Every lookup that was made.
+    /// All lookups so far.
     pub(super) lookups: Vec<Lookup>,
 }
 
@@ -75,7 +76,7 @@ impl AncestorWalk {
         self.queue.pop_front()
     }
 
-    /// Adds the parents of a class.
+    /// Queues the parents of a class.
     pub(super) fn push_parents(&mut self, universe: &Universe, selection: &Selection, at: ClassAt) {
         let Some(table) = &universe.known_details(at.release).classes else {
             return;
@@ -113,7 +114,7 @@ impl AncestorWalk {
         }
     }
 
-    /// The lookups on the way to a class; the last one leads to its release.
+    /// The lookups on the path to a class; the last one leads to its release.
     pub(super) fn path_to(&self, end: ClassAt) -> Vec<Lookup> {
         let mut path = Vec::new();
         let mut at = Some(end);

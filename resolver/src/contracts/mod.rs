@@ -1,9 +1,26 @@
-//! Contracts of properties that hold objects.
+//! Contracts of an object model: whether the objects of a selection have the classes that
+//! properties demand.
 //!
-//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in a
-//! version inside the spec; without a spec, inside the requirement by which the package that
-//! declares the property finds C. For a class of that package itself, any version of the same
-//! major will do, and its own always does.
+//! # Problem
+//!
+//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in
+//! a version inside the spec. Without a spec, the version has to match the requirement by which the
+//! package that declares the property finds C. If that package defines C itself, any version with
+//! the same major component is enough. So a contract depends on the releases of several packages at
+//! once, and on class files, which the index does not have.
+//!
+//! # Idea
+//!
+//! Contracts are checked on a selection that is valid otherwise. [`AncestorWalk`] finds the
+//! declaration of a property and the class that the contract names, and records each lookup in a
+//! required package. A violation carries these lookups, and `problem/contract_nogood.rs` turns them
+//! into a nogood: as long as the same lookups have the same outcomes, the contract is violated.
+//!
+//! # Cost
+//!
+//! Each check is linear in the properties that hold objects, times the ancestors of their classes.
+//! Class files are requested only for classes whose properties hold objects, all of them in one
+//! step, so that the result does not depend on the order in which they arrive.
 
 mod ancestors;
 
@@ -19,7 +36,7 @@ use crate::selection::Selection;
 use crate::universe::{Body, Missing, ReleaseId, Universe};
 use ancestors::{AncestorWalk, lookups};
 
-/// A contract that an object does not meet, for people.
+/// A contract that an object violates, in the words of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ContractViolation {
     /// The object that has the property.
@@ -30,13 +47,13 @@ pub(crate) struct ContractViolation {
     pub(crate) declared_by: (ClassName, PackageName, Version),
     /// The class that the value must be.
     pub(crate) class: ClassName,
-    /// The versions that will do.
+    /// The versions that the contract allows.
     pub(crate) allowed: AllowedVersions,
-    /// The object that is there.
+    /// The object that the property holds.
     pub(crate) object: ObjectId,
     /// The object's own class and release.
     pub(crate) is: (ClassName, PackageName, Version),
-    /// The release in which it is the class that is wanted, if it is one at all.
+    /// The release in which the object inherits the class that the contract names, if it does.
     pub(crate) inherits: Option<(PackageName, Version)>,
 }
 
@@ -57,22 +74,22 @@ impl AllowedVersions {
     }
 }
 
-/// A contract that is not met, and what that depends on.
+/// A violated contract, with the lookups that the violation depends on.
 #[derive(Debug)]
 pub(crate) struct TracedViolation {
     pub(crate) violation: ContractViolation,
-    /// What led from the holder's class to the contract.
+    /// The lookups from the holder's class to the declaration of the property.
     pub(crate) holder_lookups: Vec<Lookup>,
-    /// What the versions rest on that will do.
+    /// The lookups that determine the allowed versions.
     pub(crate) allowed_lookups: Vec<Lookup>,
-    /// What led from the object's class to the class that is wanted.
+    /// The lookups from the object's class to the class that the contract names.
     pub(crate) object_lookups: Vec<Lookup>,
 }
 
-/// The contracts of the model that a selection does not meet.
+/// The contracts of the model that a selection violates.
 ///
-/// What is missing to check any of them is asked for first: what is found must not depend on what came
-/// when.
+/// All class files that any contract needs are requested first, so that the result does not depend
+/// on the order in which they arrive.
 pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
@@ -99,7 +116,7 @@ struct ContractCheck<'a> {
     root: ReleaseId,
 }
 
-/// A property as a class declares it, and how the class was found.
+/// The declaration of a property, and the lookups that found it.
 struct Declaration {
     at: ClassAt,
     contract: Contract,
@@ -131,7 +148,7 @@ impl ContractCheck<'_> {
         }
     }
 
-    /// The class of an object, in the release that the selection gives it.
+    /// The class of an object in the release that the selection binds it to.
     fn class_of(&self, object: ObjectId) -> Option<ClassAt> {
         let edge = &self.universe.known_details(self.root).edges[object.0];
         let (_, class) = edge.object?;
@@ -141,8 +158,8 @@ impl ContractCheck<'_> {
         })
     }
 
-    /// The declaration of a property by an object's class or the nearest of its ancestors. Fails
-    /// with the releases whose classes have to be known for that.
+    /// The declaration of a property in the class of an object or its nearest ancestor. If class
+    /// files are missing, the error has their releases.
     fn declaration(
         &self,
         holder: ObjectId,
@@ -182,7 +199,7 @@ impl ContractCheck<'_> {
         Ok(None)
     }
 
-    /// What the value of a property does not meet.
+    /// The violations in the value of a property.
     fn violations_in(
         &self,
         holder: ObjectId,
@@ -227,8 +244,8 @@ impl ContractCheck<'_> {
         )
     }
 
-    /// The versions of a constraint's class that will do, and the lookups that this rests on.
-    /// Nothing if the class is not found, which is the fault of the package, not of the model.
+    /// The allowed versions of a constraint's class, and the lookups that determine them. `None` if
+    /// the class is not found, which is an error of the package and not of the model.
     fn allowed(
         &self,
         constraint: &ClassConstraint,
@@ -251,8 +268,9 @@ impl ContractCheck<'_> {
         Some((AllowedVersions::Spec(spec), lookup))
     }
 
-    /// Whether an object does not meet a constraint: what led to the class that is wanted, where
-    /// that is, and the object's own class.
+    /// How an object violates a constraint: the lookups up to the class that the constraint names,
+    /// that class if the object inherits it, and the object's own class. `None` if the object meets
+    /// the constraint.
     fn violation_of(
         &self,
         constraint: &ClassConstraint,
@@ -260,11 +278,11 @@ impl ContractCheck<'_> {
         allowed: &AllowedVersions,
     ) -> Option<(Vec<Lookup>, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
-        let wanted = self.universe.class_of_contract(&constraint.class);
+        let expected = self.universe.class_of_contract(&constraint.class);
         let mut walk = AncestorWalk::from(self.root, object, start);
         let mut all_known = true;
         while let Some(at) = walk.next() {
-            if at.class == wanted {
+            if at.class == expected {
                 // No class inherits two of one name, so this is the only one.
                 if allowed.allows(self.universe.version(at.release)) {
                     return None;
@@ -274,7 +292,7 @@ impl ContractCheck<'_> {
             all_known &= self.universe.known_details(at.release).classes.is_some();
             walk.push_parents(self.universe, self.selection, at);
         }
-        // What is not known could be of the class.
+        // A release with unknown classes could define it.
         all_known.then_some((walk.lookups, None, start))
     }
 }
@@ -288,8 +306,8 @@ fn holds_object(value: &ModelValue) -> bool {
     }
 }
 
-/// The objects in a value that a contract wants to be of a class, each with where it stands.
-/// Recursion is bounded by the depth limit on documents.
+/// The objects in a value that a contract constrains, each with its path. Recursion is bounded by
+/// the depth limit of documents.
 fn constrained_objects<'a>(
     contract: &'a Contract,
     value: &ModelValue,

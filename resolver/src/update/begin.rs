@@ -1,4 +1,5 @@
-//! What an update begins with: which releases are named and locked, and what is asked for.
+//! The start of an update: looks up the named and locked releases, and sets the goals for exact
+//! versions.
 
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
@@ -10,15 +11,15 @@ use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
 use crate::set::PositionSet;
 use crate::universe::{Missing, PackageId, ReleaseId, Universe};
 
-/// A locked release that requires something, or a root.
+/// The owner of a locked requirement: a release, or a root.
 #[derive(Debug)]
 pub(super) struct BoundOwner {
     name: PackageName,
-    /// `None` for a root, whatever its version is now.
+    /// `None` for a root, which has its current version.
     version: Option<Version>,
 }
 
-/// For each package that is named those who are bound to a release of it that is to move.
+/// For each named package, the owners that are bound to a release that is to move.
 pub(super) fn bound_owners(
     update: &Update,
     locked: &Locked,
@@ -41,7 +42,7 @@ pub(super) fn bound_owners(
 }
 
 impl UpdateSearch {
-    /// Asks for everything that is named or locked, and looks up which releases these are.
+    /// Requests the named and locked packages, and looks up their releases.
     pub(super) fn begin(&mut self, universe: &mut Universe) -> Result<(), Interrupt> {
         let targets = self.targets.iter().map(|(name, _)| name);
         let names: Vec<PackageName> = (self.locked_versions.iter().map(|(name, _)| name))
@@ -71,12 +72,12 @@ impl UpdateSearch {
             let several = several.map(|(name, _)| universe.package_id(name));
             self.split.extend(several);
         }
-        for (name, moving) in &self.targets {
-            if let UpdateTarget::Exactly(version) = &moving.to {
+        for (name, package_update) in &self.targets {
+            if let UpdateTarget::Exactly(version) = &package_update.to {
                 let package = universe.package_id(name);
                 let index = universe.index_of(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
-                let scope = if self.stays_in_part(name, moving) && !allowed.is_empty() {
+                let scope = if self.stays_partly(name, package_update) && !allowed.is_empty() {
                     GoalScope::Of(self.owners_of(universe, name))
                 } else if allowed.is_empty() {
                     GoalScope::ToBeThere
@@ -95,7 +96,7 @@ impl UpdateSearch {
         Ok(())
     }
 
-    /// What is asked of a package as a whole: what was there is to stay there.
+    /// The scope of a goal for a whole package: a locked package has to stay present.
     pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
         if self.is_locked(name) {
             GoalScope::ToBeThere
@@ -104,8 +105,8 @@ impl UpdateSearch {
         }
     }
 
-    /// Whether a package has several releases of which some are not to move.
-    fn stays_in_part(&self, name: &PackageName, moving: &PackageUpdate) -> bool {
+    /// Whether a package has several locked releases, some of which are not to move.
+    fn stays_partly(&self, name: &PackageName, package_update: &PackageUpdate) -> bool {
         let locked_versions = self
             .locked_versions
             .iter()
@@ -113,18 +114,18 @@ impl UpdateSearch {
         let mut versions = locked_versions
             .into_iter()
             .flat_map(|(_, versions)| versions);
-        self.may_split && versions.any(|version| !moving.moves(version))
+        self.may_split && versions.any(|version| !package_update.moves(version))
     }
 
-    /// The releases, as far as there are such, whose requirement on a package is bound to what is to
-    /// move.
+    /// The releases whose requirement on a package is bound to a release that is to move, as far as
+    /// they exist.
     fn owners_of(&self, universe: &mut Universe, name: &PackageName) -> Vec<ReleaseId> {
         let owners = self.bound.get(name).into_iter().flatten();
         owners
             .filter_map(|owner| {
                 let package = universe.package_id(&owner.name);
                 let index = match &owner.version {
-                    // A root is all that there is of its package.
+                    // A root is the only release of its package.
                     None => Some(0),
                     Some(version) => universe.index_of(package, version),
                 };

@@ -1,4 +1,4 @@
-//! The best version that a package can go to, wherever the others go.
+//! The best possible version of a named package, while all others may move.
 
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
@@ -16,19 +16,19 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 #[derive(Debug)]
 pub(super) struct BestVersion {
     package: PackageId,
-    /// The best ones first.
+    /// The candidates, best first.
     candidates: Vec<u32>,
     next: usize,
-    /// Why the next one is not possible.
+    /// The unfinished explanation why the next one is impossible.
     explanation: Option<Box<Explanation>>,
-    /// Those before it, the best ones first, each with the facts that stand in its way.
+    /// The impossible ones before it, best first, each with the facts that rule it out.
     held_back: Vec<(HeldBack, FxHashSet<Fact>)>,
-    /// Ways in which the package would not be there. They are the same for every version.
+    /// Loop nogoods about the package. They hold for every version.
     loop_nogoods: Vec<LoopNogood>,
 }
 
 impl UpdateSearch {
-    /// Goes on to find the best version of the named package at a position.
+    /// Continues to look for the best version of the named package at a position.
     pub(super) fn find_best(
         &mut self,
         universe: &mut Universe,
@@ -36,12 +36,14 @@ impl UpdateSearch {
         at: usize,
         best: Option<BestVersion>,
     ) -> Result<(), Interrupt> {
-        let Some((name, moving)) = self.targets.get(at).cloned() else {
+        let Some((name, package_update)) = self.targets.get(at).cloned() else {
             self.stage = Stage::Unlock;
             return Ok(());
         };
-        // What may have several releases gets the best for each requirement anyway.
-        if moving.to != UpdateTarget::Newest || self.split.contains(&universe.package_id(&name)) {
+        // Packages that may have several releases get the best for each requirement anyway.
+        if package_update.to != UpdateTarget::Newest
+            || self.split.contains(&universe.package_id(&name))
+        {
             self.stage = Stage::BestVersion(at + 1, None);
             return Ok(());
         }
@@ -64,7 +66,7 @@ impl UpdateSearch {
         result.map(|_| ())
     }
 
-    /// Tries the next best version; says whether that settles the package.
+    /// Tries the next candidate; returns whether the package is settled.
     fn try_next(
         &mut self,
         universe: &mut Universe,
@@ -73,20 +75,20 @@ impl UpdateSearch {
         best: &mut BestVersion,
     ) -> Result<bool, Interrupt> {
         let Some(index) = best.candidates.get(best.next).copied() else {
-            // The package is on its way out: no version of it stands for an update.
+            // No version is possible: the package will not be in the resolution.
             return Ok(true);
         };
         let package = best.package;
         let version = universe.version(ReleaseId { package, index }).clone();
         if let Some(explanation) = &mut best.explanation {
-            let because = explanation.finish(universe, budget)?;
+            let conflict = explanation.finish(universe, budget)?;
             let facts = explanation.facts().cloned().collect();
             best.explanation = None;
             let held_back = HeldBack {
                 package: name.clone(),
                 version,
                 alike: Vec::new(),
-                because,
+                because: conflict,
             };
             best.held_back.push((held_back, facts));
             best.next += 1;
@@ -100,7 +102,7 @@ impl UpdateSearch {
             loop_nogoods: best.loop_nogoods.clone(),
         };
         if self.search.is_none() {
-            // Often the same stands in the way of many versions.
+            // The same facts often rule out many versions.
             let is_same = budget.restartable(|budget| {
                 for (held_back, facts) in &mut best.held_back {
                     let nogoods = self.nogoods.clone();
@@ -134,7 +136,7 @@ impl UpdateSearch {
                 let mut held_back: Vec<HeldBack> =
                     held_back.map(|(held_back, _)| held_back).collect();
                 if universe.is_last_resort(ReleaseId { package, index }) {
-                    // To stay at what was yanked is not to be held back from what is older.
+                    // A package that stays at a yanked release is not held back from older ones.
                     let is_named = self.names_prerelease(universe, package);
                     let is_better = |version: &Version| {
                         let other = universe.index_of(package, version);
@@ -161,19 +163,19 @@ impl UpdateSearch {
         }
     }
 
-    /// The candidates of a package, the best first, without regard to what was locked.
+    /// The candidates of a package, best first, regardless of the lock.
     fn best_first(&self, universe: &mut Universe, package: PackageId) -> Vec<u32> {
         let is_named = self.names_prerelease(universe, package);
-        let mut left = universe.candidates_of(package);
+        let mut remaining = universe.candidates_of(package);
         let mut candidates = Vec::new();
-        while let Some(best) = universe.best(package, &left, is_named) {
+        while let Some(best) = universe.best(package, &remaining, is_named) {
             candidates.push(best);
-            left = left.intersection(&PositionSet::single(best).complement());
+            remaining = remaining.intersection(&PositionSet::single(best).complement());
         }
         candidates
     }
 
-    /// Whether a root or what was locked names a prerelease of a package.
+    /// Whether a root or a locked release names a prerelease of a package.
     fn names_prerelease(&self, universe: &mut Universe, package: PackageId) -> bool {
         let mut releases: Vec<ReleaseId> = universe.roots().to_vec();
         for (package, allowed) in &self.locked {

@@ -1,18 +1,36 @@
-//! Updates: what is named moves, and as little else as possible.
+//! Updates: the named packages move, and as little else as possible.
 //!
-//! A package has one release, unless the lock has several of it side by side, or nothing, or no version
-//! that was asked for by its number, would be possible otherwise: then those packages may have several, and
-//! no others. First it is found out which versions the named packages can have at all, wherever the others
-//! go. Then everything else that is locked has to stay. As long as that is impossible, what the proof holds
-//! on to is let go. In the end each package that was let go is tried again: what can stay with all others
-//! that stay, stays. So no package moves that could have stayed where it was while the same others stayed;
-//! and since to let fewer packages go never makes more possible, no smaller part of what moved would have
-//! been enough either.
+//! # Problem
 //!
-//! Where a package has several releases, each of them is the best that its requirements can be bound
-//! to, and which of the locked ones these are is left open: that no smaller part could have moved is
-//! proved of packages, and not of their releases. Where some of them alone are to move, an exact version
-//! is asked of the requirements that are bound to these, as far as those who have them stay.
+//! An update asks for the best versions of some packages, or for exact ones. Everything else that
+//! is locked should stay, unless that is impossible. Which packages have to move then is a minimal
+//! correction subset of the lock, and users want to know the reason for each of them.
+//!
+//! # Idea
+//!
+//! 1. [`Stage::BestVersion`] finds the best version of each named package while all others may move
+//!    freely. Versions that are impossible are explained and reported as held back.
+//! 2. [`Stage::Unlock`] searches with all other locked packages staying. As long as that is
+//!    impossible, the packages in the proof are unlocked.
+//! 3. [`Stage::Relock`] tries each unlocked package again, with everything else that stays. What
+//!    can stay, stays; the proof that it cannot becomes the reason for its move.
+//!
+//! Unlocking more packages never makes less possible, so the result is minimal: no proper subset of
+//! the moved packages would have been enough.
+//!
+//! Packages have one release each, unless the lock has several, or nothing or no requested exact
+//! version is possible otherwise ([`Stage::Split`]). Such a package gets the best release for each
+//! requirement, and minimality is proved of packages, not of their releases. If only some locked
+//! releases of a package are to move, the exact version is requested from the requirements that are
+//! bound to these, as far as their owners stay.
+//!
+//! # Cost
+//!
+//! One search for each candidate version that is better than the result, one for each proof that
+//! unlocks packages, and one for each unlocked package. Learned nogoods are kept between searches.
+//! An impossible version is first checked against the facts that ruled out an earlier one
+//! ([`refute`](crate::search::refute)), which often saves its search. All searches share the step
+//! limit of the request.
 
 mod begin;
 mod best_version;
@@ -40,8 +58,7 @@ use begin::BoundOwner;
 use best_version::BestVersion;
 use report::Findings;
 
-/// The answer to an update: a selection and what was found out on the way, or a proof that what was
-/// asked for is impossible.
+/// The answer to an update: a selection with findings, or a proof that the request is impossible.
 pub(crate) type UpdateOutcome = Verdict<(Selection, Findings), Box<Refuted>>;
 
 /// An update in progress.
@@ -49,23 +66,23 @@ pub(crate) type UpdateOutcome = Verdict<(Selection, Findings), Box<Refuted>>;
 pub(crate) struct UpdateSearch {
     /// The named packages, by name.
     targets: Vec<(PackageName, PackageUpdate)>,
-    /// For each of them who is bound to what is to move.
+    /// For each of them, the owners of requirements that are bound to a release that is to move.
     bound: FxHashMap<PackageName, Vec<BoundOwner>>,
-    /// What the lock holds, by name.
+    /// The locked versions of each package, by name.
     locked_versions: Vec<(PackageName, Vec<Version>)>,
     /// The locked packages that are not named, by name, and their locked releases.
     locked: Vec<(PackageId, PositionSet)>,
-    /// The packages that may have several releases: those that the lock has side by side and, where
-    /// nothing is possible otherwise, others.
+    /// The packages that may have several releases: those that the lock has side by side, and
+    /// others if there is no resolution otherwise.
     split: BTreeSet<PackageId>,
     may_split: bool,
-    /// What the named packages are to be at, by name.
+    /// The goals for the named packages, by name.
     wanted: Vec<Goal>,
-    /// The locked packages that are let go, by their place in `locked`.
+    /// The unlocked packages, by their position in `locked`.
     unlocked: BTreeSet<usize>,
     stage: Stage,
     search: Option<SearchEngine>,
-    /// What the search that is going on is limited to.
+    /// The goals of the paused search.
     paused_goals: Option<Goals>,
     nogoods: Vec<Nogood>,
     findings: Findings,
@@ -73,28 +90,29 @@ pub(crate) struct UpdateSearch {
 
 #[derive(Debug)]
 enum Stage {
-    /// What is named and what is locked has to be known.
+    /// Request the releases of all named and locked packages.
     Begin,
-    /// Whether the exact versions are possible.
+    /// Search with the exact versions.
     Exact,
-    /// They are not; whether anything is.
+    /// They are impossible; search without goals.
     Anything(Box<Refuted>),
-    /// Nothing is, or, if that is said, not with what was asked for; which packages need several
-    /// releases.
+    /// No search with single releases succeeds, without goals or with them; find packages that need
+    /// several releases.
     Split(Box<Refuted>, SplitGoal),
-    /// The best version of the named package at this position.
+    /// Find the best version of the named package at this position.
     BestVersion(usize, Option<BestVersion>),
-    /// With everything staying that was not let go.
+    /// Search with all packages staying that are not unlocked.
     Unlock,
-    /// What was let go and was not looked at yet, by name backwards; and a resolution.
+    /// Try to lock packages again. Has the positions still to try, by name backwards, and a
+    /// resolution.
     Relock(Vec<usize>, Box<Selection>),
-    /// Why a package has to move.
+    /// Explain why the package at a position has to move.
     ExplainMove(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
-    /// With everything staying that can.
+    /// Search once more with everything staying that can.
     Final,
 }
 
-/// Whether packages get several releases for what was asked for, or for anything at all.
+/// What packages get several releases for: the requested versions, or any resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SplitGoal {
     Requested,
@@ -102,7 +120,8 @@ enum SplitGoal {
 }
 
 impl UpdateSearch {
-    /// An update of what is locked; `may_split` says whether a package may have several releases.
+    /// An update of the locked releases; `may_split` tells whether packages may have several
+    /// releases.
     pub(crate) fn new(
         update: &Update,
         locked: &Locked,
@@ -132,7 +151,7 @@ impl UpdateSearch {
         }
     }
 
-    /// Goes on until there is an answer or something is needed.
+    /// Advances until there is an answer or packages are missing.
     pub(crate) fn advance(
         &mut self,
         universe: &mut Universe,
@@ -145,7 +164,8 @@ impl UpdateSearch {
         }
     }
 
-    /// Goes on to the next stage, or to the answer. An interrupt leaves the stage as it was.
+    /// Runs one stage; returns the answer after the last one. An interrupt leaves the stage as it
+    /// was.
     fn advance_stage(
         &mut self,
         universe: &mut Universe,
@@ -219,8 +239,7 @@ impl UpdateSearch {
         Ok(None)
     }
 
-    /// Finds out which packages need several releases for what was asked for, or anything, to be possible,
-    /// and begins again with these.
+    /// Finds the packages that need several releases, and starts again with these.
     fn split(
         &mut self,
         universe: &mut Universe,
@@ -250,7 +269,7 @@ impl UpdateSearch {
             return Ok(Some(Verdict::Impossible(refuted)));
         }
         self.nogoods.clear();
-        // They are about what may have several releases.
+        // Loop nogoods depend on which packages may have several releases.
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
         }
@@ -265,8 +284,7 @@ impl UpdateSearch {
         position.is_ok()
     }
 
-    /// Searches with the goals and, if it is said what is let go, with all other locked packages
-    /// staying.
+    /// Searches with the goals. With `unlocked`, all other locked packages stay.
     fn search(
         &mut self,
         universe: &mut Universe,
@@ -318,7 +336,7 @@ impl UpdateSearch {
         }
     }
 
-    /// What makes a package absent does so in other searches as well.
+    /// Keeps loop nogoods: they hold in other searches as well.
     fn keep_loop_nogoods(&mut self, goals: Goals) {
         for goal in goals.wanted {
             let mut known = self.wanted.iter_mut();
@@ -328,7 +346,7 @@ impl UpdateSearch {
         }
     }
 
-    /// Lets go of all locked packages that a proof holds on to.
+    /// Unlocks all locked packages that a proof depends on.
     fn unlock_conflicting(&mut self, proof: &Proof) {
         let before = self.unlocked.len();
         let stays = proof.facts.iter().filter_map(|fact| match fact {
@@ -350,7 +368,7 @@ impl UpdateSearch {
         }
     }
 
-    /// Tries whether the next package that was let go can stay.
+    /// Tries to lock the next unlocked package again.
     fn relock(
         &mut self,
         universe: &mut Universe,
@@ -391,14 +409,14 @@ impl UpdateSearch {
         Ok(())
     }
 
-    /// The end: a resolution, and that the named packages moved because they were named.
+    /// Finishes the update: the named packages moved because they were requested.
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> UpdateOutcome {
         let mut goals = self.goals(None);
         debug_assert!(
             !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
             "a search ends with what was asked for"
         );
-        // What was ruled out on the way is not why something moved.
+        // Versions that were ruled out on the way are not the reason for a move.
         goals.forget_loop_nogoods();
         let wanted: Vec<PackageId> = goals.wanted.iter().map(|goal| goal.package).collect();
         let mut problem = Problem::new(universe, self.split.clone());

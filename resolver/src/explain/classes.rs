@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
 
-/// The candidates of a package of which a class extends a class of others.
+/// The candidates of a package with a class that extends a class of another package.
 pub(super) fn extending(
     universe: &mut Universe,
     owner: PackageId,
@@ -22,8 +22,8 @@ pub(super) fn extending(
     releases
 }
 
-/// Which classes of releases extend a class of others, in words, and what these do. They are named where
-/// they are the same in all of the releases.
+/// The classes of releases that extend a class, in words, and the verb. They are named if they are
+/// the same in all releases.
 fn extending_classes_of(
     universe: &mut Universe,
     releases: &[ReleaseId],
@@ -44,7 +44,7 @@ fn extending_classes_of(
     }
 }
 
-/// The packages in which classes that a release extends are looked for.
+/// The required packages, in which classes that a release extends are searched.
 pub(super) fn required_packages(
     problem: &mut Problem<'_>,
     release: ReleaseId,
@@ -60,8 +60,8 @@ pub(super) fn required_packages(
     }
 }
 
-/// The candidates of a package that do not define a class, and the newest one that does, if there
-/// are both.
+/// The candidates of a package that do not define a class, and the newest one that does; `None`
+/// unless there are both.
 pub(super) fn not_defining(
     universe: &Universe,
     package: PackageId,
@@ -75,8 +75,8 @@ pub(super) fn not_defining(
     (!without_class.is_empty()).then_some((without_class, newest))
 }
 
-/// That classes of a package extend a class which no candidate for it defines, and which versions
-/// of the packages lack it that `reported` releases require.
+/// The reasons that classes of a package extend a class that no candidate for it defines, and which
+/// versions of the required packages do not define it.
 pub(super) fn extends_reasons(
     problem: &mut Problem<'_>,
     owner: PackageId,
@@ -133,7 +133,8 @@ pub(super) fn extends_reasons(
     Ok(reasons)
 }
 
-/// That classes of releases of a package extend each other; the cycle is that of the first one.
+/// The reason that classes of a package extend each other. The text has the cycle of the first
+/// release.
 pub(super) fn own_cycle_reason(universe: &mut Universe, package: PackageId) -> Reason {
     let mut releases = candidates(universe, package);
     let mut cycle: Vec<ClassId> = Vec::new();

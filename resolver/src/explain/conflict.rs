@@ -14,32 +14,35 @@ use super::wording::{Subject, extending_classes};
 use crate::request::{OBJECT_MODEL, Root};
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// Why there is no resolution: reasons that together leave none. Only where
-/// [`is_minimal`](Self::is_minimal) does not hold, some of them may not be needed for that.
+/// Why there is no resolution: incompatible reasons. Only if [`is_minimal`](Self::is_minimal) is
+/// false, some of them may not be needed.
 ///
-/// It depends on the request and on what was provided, but not on how many steps the search took.
+/// A conflict depends on the request and the metadata, but not on the number of steps that the
+/// search took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The kind of conflict.
     pub code: Code,
     /// The conflict in one sentence.
     pub summary: String,
-    /// The packages that take part, sorted.
+    /// The packages of the conflict, sorted.
     pub packages: Vec<PackageName>,
-    /// The reasons: those that clash first, then how the others came in, from the root on.
+    /// The reasons: first those that contradict each other, then those that lead to them, from the
+    /// root on.
     pub reasons: Vec<Reason>,
-    /// Whether it is proved that no reason can be left out. It is not where that would take too
-    /// long, as with a chain of very many packages.
+    /// Whether it is proved that no reason can be left out. False if the proof would take too long,
+    /// as for a chain of very many packages.
     pub is_minimal: bool,
-    /// What can be done, at most two entries.
+    /// Suggestions, at most two.
     pub hints: Vec<Hint>,
-    /// Changes of which any one makes it solvable with one release of each package; each was tried.
+    /// Changes of which each makes the problem solvable with one release of each package. Each was
+    /// tried.
     pub repairs: Vec<Repair>,
 }
 
 impl Conflict {
-    /// Says of reasons about classes of a root which class it is and where it stands. An index does
-    /// not know that; whoever has the files of the root does.
+    /// Names and locates the classes of a root in the reasons. An index does not have their
+    /// locations; callers with the files of the root do.
     pub fn locate_classes(&mut self, root: &Package) {
         locate_classes(&mut self.reasons, root);
     }
@@ -48,26 +51,26 @@ impl Conflict {
 /// One reason of a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// What the reason is.
+    /// The kind of reason.
     pub kind: ReasonKind,
-    /// The package that it is about; `None` if it is about the object model.
+    /// The package that has the reason; `None` for the object model.
     pub owner: Option<PackageName>,
-    /// The package's versions for which it holds, ascending.
+    /// The package's versions with the reason, ascending.
     pub versions: Vec<Version>,
-    /// Whether it holds for all versions that could be chosen, of several.
+    /// Whether all candidates of the package have the reason, if there are several.
     pub every_version: bool,
-    /// Where it is written, if it comes from a file.
+    /// The location in a file of the root, if known.
     pub location: Option<Location>,
-    /// Where the package comes from; `None` for a root.
+    /// The source of the package; `None` for a root.
     pub source: Option<ReleaseSource>,
-    /// Whether it is one of those that clash, rather than what brought one of them in.
+    /// Whether it contradicts other reasons, rather than leading to one that does.
     pub clashes: bool,
     /// The reason in one sentence.
     pub text: String,
 }
 
 impl Reason {
-    /// What the package that it is about is called, or the object model.
+    /// The name of the package, or "the object model".
     pub fn owner_name(&self) -> &str {
         self.owner
             .as_ref()
@@ -84,9 +87,9 @@ pub enum ReasonKind {
         package: PackageName,
         /// The spec as written.
         spec: String,
-        /// What it is taken to say, if an override stands in its place.
+        /// The spec of the override that replaces it, if there is one.
         overridden_by: Option<String>,
-        /// Whether nobody wrote it: every package requires the core library.
+        /// Whether it is implied: every package requires the core library.
         is_implied: bool,
     },
     /// A class of the owner extends a class that no required package defines, or only some
@@ -102,59 +105,60 @@ pub enum ReasonKind {
     },
     /// Classes of the owner extend each other.
     OwnCycle,
-    /// These versions of the owner were asked for, by an update or as roots.
+    /// These versions of the owner were requested, by an update or as roots.
     Wanted {
-        /// A release, if there is one, with which nothing would require the owner. That is no way to
-        /// update it.
+        /// A release without any requirement on the owner, which would remove the owner instead of
+        /// updating it.
         dropped_by: Option<(PackageName, Version)>,
     },
     /// The lock holds these versions of the owner.
     Stays,
-    /// An object of a model does not meet the contract of a property.
+    /// An object of a model violates the contract of a property.
     Contract {
         /// The object that has the property.
         holder: String,
         /// The property, with positions in lists and keys of mappings.
         path: String,
-        /// The object that is there.
+        /// The object that the property holds.
         object: String,
-        /// The class that the contract wants.
+        /// The class that the contract demands.
         class: ClassName,
     },
-    /// A class would be inherited twice, or extend itself: the paths, as classes and releases.
+    /// A class would be inherited twice, or extend itself: the paths, as classes with their
+    /// releases.
     Inherits {
         /// One path for a cycle, two for a class that is inherited twice.
         paths: Vec<Vec<(ClassName, PackageName, Version)>>,
     },
 }
 
-/// What can be done about a conflict, or what there is instead.
+/// A suggestion about a conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// What kind of hint it is, for those who do not show every kind.
+    /// The kind of hint, for callers that do not show every kind.
     pub kind: HintKind,
     /// The hint in one sentence.
     pub text: String,
 }
 
-/// What kind of hint it is.
+/// The kind of a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HintKind {
-    /// A package has a name similar to one that nobody knows.
+    /// A package has a name similar to an unknown one.
     Similar {
-        /// The name that was asked for.
+        /// The unknown name.
         unknown: PackageName,
-        /// The package that may have been meant.
+        /// The similar name.
         meant: PackageName,
     },
-    /// It names options of the command line or settings: of use to those alone who have one.
+    /// It names options or settings, so it helps only users of the command line.
     Option,
-    /// It speaks of packages and their versions, and says the same to everybody.
+    /// It is about packages and versions, and helps everybody.
     Packages,
 }
 
 impl Hint {
-    /// A hint that a package may have been meant by a name that nobody knows.
+    /// A hint about a similar package name.
     pub fn similar(unknown: PackageName, meant: PackageName) -> Self {
         Self {
             text: format!("there is a package `{meant}`"),
@@ -162,7 +166,7 @@ impl Hint {
         }
     }
 
-    /// A hint that names options of the command line or settings.
+    /// A hint that names options or settings.
     pub fn option(text: impl Into<String>) -> Self {
         Self {
             kind: HintKind::Option,
@@ -170,7 +174,7 @@ impl Hint {
         }
     }
 
-    /// A hint that speaks of packages and their versions.
+    /// A hint about packages and versions.
     pub fn packages(text: impl Into<String>) -> Self {
         Self {
             kind: HintKind::Packages,
@@ -185,7 +189,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// A reason about releases of a package, in words that depend on which these are.
+/// A reason about releases of a package. Its text may depend on which these are.
 pub(super) fn reason_about(
     universe: &Universe,
     owner: PackageId,
@@ -206,7 +210,7 @@ pub(super) fn reason_about(
     }
 }
 
-/// Says of reasons about classes of a root where these stand.
+/// Names and locates the classes of a root in reasons.
 pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
     if let Some(classes) = &root.classes {
         for reason in reasons {
@@ -238,15 +242,15 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
     }
 }
 
-/// Where a class says that it extends another one.
+/// The location at which a class extends another one.
 fn extended_at(definition: &ClassDefinition, class: &ClassName) -> Option<Location> {
     let mut extended = definition.extends.iter();
     let found = extended.find(|extended| extended.value == *class)?;
     Some(found.location.clone())
 }
 
-/// The conflict of roots of which only one can be there: those that have one name, each of which is
-/// to be the only candidate of it, or models. Of several such names the first is told.
+/// The conflict of roots that exclude each other: several with one name, each of which would be its
+/// only candidate, or several models. If several names conflict, the first is reported.
 pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
     if roots.len() < 2 {
         return None;
@@ -285,7 +289,7 @@ pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
     })
 }
 
-/// A conflict of roots alone.
+/// A conflict that has only roots.
 fn conflict_of_roots(
     summary: String,
     text: String,

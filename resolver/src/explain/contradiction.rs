@@ -1,4 +1,4 @@
-//! What a conflict is about.
+//! The contradiction at the center of a conflict, and its summary.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use crate::problem::{Fact, NogoodCause, Problem};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
 
-/// Where the facts of a conflict contradict each other.
+/// The packages on which the facts of a conflict contradict each other.
 pub(super) struct Contradiction {
-    /// The package that the conflict is about.
+    /// The package in the summary.
     pub(super) package: Option<PackageId>,
-    /// The packages of which some facts want what others do not allow.
+    /// All packages with contradicting facts.
     packages: FxHashSet<PackageId>,
-    /// The packages, by name, of which each leads to all of these, if there are several: whatever versions they
-    /// have, one is in the way.
+    /// The packages, by name, that each require all of these, if there are several: whatever their
+    /// versions are, one of the requirements cannot be satisfied.
     pub(super) common_dependents: Vec<PackageId>,
-    /// Whether these may not have all of their versions.
+    /// Whether other requirements exclude some of their versions.
     pub(super) is_restricted: bool,
 }
 
 impl Contradiction {
-    /// What facts are about of which these are the [dead ends](dead_ends).
+    /// The contradiction of facts with these [unsatisfiable packages](unsatisfiable_packages).
     pub(super) fn of(
         problem: &Problem<'_>,
         facts: &[Fact],
@@ -66,8 +66,8 @@ impl Contradiction {
         contradiction
     }
 
-    /// The clash of packages of which each leads to all dead ends. What keeps other versions of them away is a part
-    /// of it.
+    /// The contradiction of packages that each require all unsatisfiable packages, with the
+    /// requirements that exclude other versions of them.
     fn of_common_dependents(
         problem: &Problem<'_>,
         facts: &[Fact],
@@ -96,7 +96,7 @@ impl Contradiction {
         }
     }
 
-    /// Whether a fact is one of those that contradict each other, rather than what brought one of them in.
+    /// Whether a fact is part of the contradiction, rather than leading to it.
     pub(super) fn is_of(&self, fact: &Fact) -> bool {
         match fact {
             Fact::Requires { target, .. } => self.packages.contains(target),
@@ -106,17 +106,17 @@ impl Contradiction {
     }
 }
 
-/// Who restricts a package, in one version or another.
+/// The source of constraints on a package, over all its versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ConstraintSource {
-    /// A package, which may do so in other ways in other versions.
+    /// A package, whose versions may constrain differently.
     Package(PackageId),
-    /// A fact by itself, of these.
+    /// A single fact, by its position.
     Fact(usize),
 }
 
 impl ConstraintSource {
-    /// Who requires something by a fact. All objects of a model do so together.
+    /// The source of a requirement. Each fact about the objects of a model is a source by itself.
     pub(super) fn of(universe: &Universe, owner: PackageId, fact: usize) -> Self {
         if universe.is_model(owner) {
             Self::Fact(fact)
@@ -126,7 +126,7 @@ impl ConstraintSource {
     }
 }
 
-/// What the first nogood among the facts forbids.
+/// The cause of the first nogood among the facts.
 pub(super) fn first_violation<'problem>(
     problem: &'problem Problem<'_>,
     facts: &[Fact],
@@ -137,7 +137,7 @@ pub(super) fn first_violation<'problem>(
     })
 }
 
-/// The package of which a class would be inherited in two versions.
+/// The package from which a class would be inherited in two versions.
 fn diamond_package(cause: &NogoodCause) -> Option<PackageId> {
     let NogoodCause::Rule(Violation::Diamond([one, two])) = cause else {
         return None;
@@ -146,8 +146,8 @@ fn diamond_package(cause: &NogoodCause) -> Option<PackageId> {
     (one == two).then_some(one)
 }
 
-/// The packages of which no version is allowed by all who restrict them. What a package allows in any of
-/// its versions it allows.
+/// The packages without a version that all sources of constraints allow. A package allows what any
+/// of its versions allows.
 pub(super) fn unsatisfiable_packages(
     problem: &Problem<'_>,
     facts: &[Fact],
@@ -188,7 +188,7 @@ pub(super) fn unsatisfiable_packages(
     unsatisfiable.map(|(package, _)| package).collect()
 }
 
-/// The packages, no roots, that require all of some packages, in one version or another; by name.
+/// The packages except roots that require all unsatisfiable ones in some version, by name.
 fn common_dependents_of(
     problem: &Problem<'_>,
     facts: &[Fact],
@@ -213,9 +213,9 @@ fn common_dependents_of(
     common_dependents
 }
 
-/// The package that is restricted most, of dead ends if there are some: no version is left of it, a root is
-/// among those who restrict it, which is there in any case, or most of the facts do so; of equals the first by
-/// name.
+/// The most restricted package, among the unsatisfiable ones if there are any. First come packages
+/// without an allowed version, then those with requirements of a root, then those with the most
+/// requirements; of equals the first by name.
 fn most_restricted(
     problem: &Problem<'_>,
     facts: &[Fact],

@@ -11,10 +11,11 @@ use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// How many hints are given.
+/// The maximum number of hints.
 const MAX_HINTS: usize = 2;
 
-/// At most two hints, of which no two are the same, about facts with these [dead ends](super::contradiction::dead_ends).
+/// Distinct hints about facts with these [unsatisfiable
+/// packages](super::contradiction::unsatisfiable_packages), at most [`MAX_HINTS`].
 pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
@@ -43,7 +44,7 @@ pub(super) fn hints(
             let mut known: Vec<&PackageName> = universe
                 .reached()
                 .filter(|package| {
-                    // Whoever requires something here was not meant.
+                    // The owner of a requirement in the conflict was not meant.
                     let is_meant = !universe.is_root(*package) && !owners.contains(package);
                     is_meant && universe.release_count(*package) > 0
                 })
@@ -63,7 +64,7 @@ pub(super) fn hints(
             )));
             continue;
         }
-        // Once for all who require it.
+        // One hint for all requirements on the package.
         let is_new = unsatisfiable.remove(target);
         match is_new
             .then(|| excluded_release_hint(universe, facts, *target))
@@ -77,7 +78,7 @@ pub(super) fn hints(
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
-    // Requirements that are spelled in different ways may be mended by the same words.
+    // Different requirements may have the same hint.
     let mut distinct: Vec<Hint> = Vec::new();
     for hint in hints {
         let is_duplicate = distinct.iter().any(|known| known.text == hint.text);
@@ -88,7 +89,7 @@ pub(super) fn hints(
     distinct
 }
 
-/// What there is in place of versions of a package that were asked for and that nobody has.
+/// The versions of a package that exist, if none of the requested ones does.
 fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
     let (universe, goals) = (&*problem.universe, problem.goals());
     goals.goal(package).filter(|goal| goal.allowed.is_empty())?;
@@ -133,12 +134,12 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
     }
 }
 
-/// What keeps a release from being chosen.
+/// The reasons for which a release is not a candidate.
 #[derive(Debug, Clone, Copy)]
 struct Exclusion {
     is_yanked: bool,
     is_too_new: bool,
-    /// Whether it is a prerelease where these are refused.
+    /// Whether it is a prerelease, and prereleases are forbidden.
     is_forbidden_prerelease: bool,
 }
 
@@ -163,8 +164,7 @@ impl Exclusion {
         .count()
     }
 
-    /// What can be done about them, or that nothing can. `release` is in words; it matches a requirement, or
-    /// several.
+    /// A hint about these reasons. `release` is in words; it matches one requirement or several.
     fn hint(self, release: &str, has_several: bool) -> Hint {
         let matches = if has_several {
             "matches all of these"
@@ -206,8 +206,8 @@ impl Exclusion {
     }
 }
 
-/// What keeps out a version of a package that all requirements on it match; they leave none of those that may be
-/// chosen. It is the newest one of those with the least in the way.
+/// A hint about a version that matches all requirements on a package but is not a candidate, if no
+/// candidate matches them. It is the newest of the versions with the fewest reasons.
 pub(super) fn excluded_release_hint(
     universe: &mut Universe,
     facts: &[Fact],
@@ -250,8 +250,8 @@ pub(super) fn excluded_release_hint(
     Some(exclusion.hint(&format!("{name} {version}"), has_several))
 }
 
-/// The versions, candidates or not, that match what a package requires where the candidates that this allows are one
-/// of these sets.
+/// All versions, candidates or not, that match requirements of a package for which the allowed
+/// candidates are one of these sets.
 fn matching(
     universe: &mut Universe,
     owner: PackageId,

@@ -1,4 +1,5 @@
-//! Leaving out what a conflict does not need: facts, then the lines in which facts are reported.
+//! Minimal unsatisfiable subsets by deletion: of facts, then of the lines in which facts are
+//! reported.
 
 use std::collections::BTreeMap;
 
@@ -12,36 +13,36 @@ use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// How many facts all tries together look at. Each try takes as long as there are facts, so that
-/// the proof of a chain of a hundred thousand packages, which needs them all, would take hours to
-/// find that out.
+/// The limit of facts that all attempts examine together. Each attempt takes time linear in the
+/// facts. The proof for a chain of a hundred thousand packages needs all its facts, and to verify
+/// that would take hours.
 const MAX_FACTS_EXAMINED: usize = 250_000;
 
-/// How many steps each try may take. What the search took before does not count: why there is no
-/// resolution must not depend on what it took to find that out.
+/// The step limit of each attempt. The steps of the search before do not count: the explanation
+/// must not depend on the effort that it took to find the conflict.
 const MAX_STEPS: u64 = 20_000;
 
-/// Facts that leave no selection, on the way to a set of which none can be left out.
+/// Unsatisfiable facts that are being reduced to a minimal subset.
 ///
-/// Each fact is tried once: without it, either there is still no selection, or it is needed. Where
-/// that takes too many steps to find out the fact is kept. What was found out stays when more has
-/// to be delivered first.
+/// Each fact is tried once: either there is still no selection without it, or it is needed. A fact
+/// is kept if its attempt exceeds the step limit. Progress is kept when packages have to be
+/// provided first.
 #[derive(Debug)]
 pub(super) struct Reduction {
-    /// In an order that depends on the metadata alone.
+    /// The remaining facts, in an order that depends only on the metadata.
     kept: Vec<Fact>,
-    /// How many at the end were tried and kept.
+    /// The number of facts at the end that were tried and kept.
     tried: usize,
-    /// Whether all of these are known to be needed.
+    /// Whether all of these are proved to be needed.
     all_needed: bool,
-    /// How many facts were looked at.
+    /// The number of facts examined so far.
     facts_examined: usize,
 }
 
-/// What is left of the facts that a proof uses.
+/// The result of a reduction.
 pub(super) struct Reduced<'reduction> {
     pub(super) facts: &'reduction [Fact],
-    /// Whether it is known that none can be left out.
+    /// Whether it is proved that no fact can be left out.
     pub(super) is_minimal: bool,
 }
 
@@ -55,12 +56,12 @@ impl Reduction {
         }
     }
 
-    /// The facts that were not left out so far.
+    /// The remaining facts.
     pub(super) fn facts(&self) -> &[Fact] {
         &self.kept
     }
 
-    /// Goes on until no fact can be left out, as far as can be found out.
+    /// Continues until no fact can be left out, within the limits.
     pub(super) fn finish(
         &mut self,
         problem: &mut Problem<'_>,
@@ -70,7 +71,7 @@ impl Reduction {
             && self.facts_examined + self.kept.len() <= MAX_FACTS_EXAMINED
             && !budget.cancellation().is_cancelled()
         {
-            // Facts that stand later are further from the root: they go first.
+            // Later facts are further from the root and are removed first.
             let candidate = self.kept.len() - 1 - self.tried;
             let without: FxHashSet<Fact> = (self.kept.iter().enumerate())
                 .filter(|(at, _)| *at != candidate)
@@ -82,7 +83,8 @@ impl Reduction {
                 self.facts_examined += self.kept.len();
             }
             match refutation {
-                // What the new proof does not use goes as well, but never what was kept.
+                // Facts that the new proof does not use are removed as well, except those that were
+                // kept.
                 Ok(Verdict::Impossible(proof)) => {
                     let tried = self.kept.split_off(self.kept.len() - self.tried);
                     let used: FxHashSet<Fact> = proof.facts.into_iter().collect();
@@ -104,7 +106,7 @@ impl Reduction {
     }
 }
 
-/// Orders facts by the names, classes and versions that they are about.
+/// Orders facts by their names, classes and versions.
 fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
     let name = |package: &PackageId| universe.name(*package).to_string();
     let mut facts: Vec<Fact> = facts.into_iter().collect();
@@ -127,7 +129,7 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
             }
             Fact::OwnCycle { owner } => (3, name(owner), String::new(), 0, nothing),
             Fact::Nogood(number) => (4, String::new(), String::new(), *number, nothing),
-            // What was asked for is the last to go, and what is only to stay the first.
+            // Requested packages are removed last, and packages that should only stay first.
             Fact::Wanted { package } => (0, String::new(), name(package), 0, nothing),
             Fact::Stays { package } => (5, name(package), String::new(), 0, nothing),
         }
@@ -135,7 +137,11 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
     facts
 }
 
-/// For each fact the releases of its owner whose lines are told.
+/// For each fact, the releases of its owner whose lines are needed.
+///
+/// A fact has several lines if its requirement has several spellings, or if its class is searched
+/// in different packages. All of them are one fact of the proof, which may need only some: lines
+/// about a release that another reason rules out say nothing.
 pub(super) fn needed_lines(
     problem: &mut Problem<'_>,
     facts: &[Fact],
@@ -146,7 +152,7 @@ pub(super) fn needed_lines(
         lines.push(lines_of(problem, fact)?);
     }
     let mut reported = vec![PositionSet::FULL; facts.len()];
-    // What is told in one line is in force as it stands, the rest line by line.
+    // A fact with one line stays as it is, the others are replaced by their lines.
     let mut active: FxHashSet<Fact> = FxHashSet::default();
     let mut tries: Vec<(usize, PositionSet, Vec<Fact>)> = Vec::new();
     for (at, (fact, lines)) in facts.iter().zip(lines).enumerate() {
@@ -183,8 +189,7 @@ pub(super) fn needed_lines(
     Ok(reported)
 }
 
-/// The releases that the lines of a fact are about, the oldest first; nothing where it is told in
-/// one line whatever is left out.
+/// The releases of each line of a fact, oldest first; empty for facts that always have one line.
 fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, Interrupt> {
     let mut lines: Vec<PositionSet> = match fact {
         Fact::Requires {
@@ -217,7 +222,8 @@ fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, 
     Ok(lines)
 }
 
-/// A line as nogoods, one a release: that it is there, and nothing is there that it asks for.
+/// Adds a line as nogoods, one for each release: the release is chosen, and no release that
+/// satisfies its requirement is.
 fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Vec<Fact> {
     let (Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) = fact else {
         return Vec::new();
@@ -238,8 +244,8 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
                     .into_iter()
                     .collect()
             }
-            // Where no release of a required package is left, that is the reason; that its classes are
-            // missing only follows from it.
+            // If no release of a required package is left, that is the reason; missing classes only
+            // follow from it.
             Fact::Extends { .. } if problem.lacks_a_package(release) => continue,
             Fact::Extends { class, .. } => problem.definers_of(release, *class),
             _ => Vec::new(),
@@ -252,7 +258,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         let mut terms = vec![presence];
         for (edge, allowed) in requirements {
             let target = problem.universe.details(release).edges[edge].package;
-            // The number after the last release says that none is there.
+            // The position after the last release means that none is chosen.
             let all = PositionSet::range(0, problem.universe.release_count(target) + 1);
             let others = all.intersection(&allowed.complement());
             terms.push((problem.bound_variable(release, edge), others));

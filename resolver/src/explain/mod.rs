@@ -1,29 +1,36 @@
-//! Why there is no resolution.
+//! Explanations: why there is no resolution.
 //!
 //! # Problem
 //!
-//! A proof from the search can rest on thousands of facts, most of which happen to be on its way. A reader
-//! needs the few that are really incompatible, in an order that begins with their own manifest.
+//! A proof from the search can depend on thousands of facts, most of which the search met by
+//! chance. A reader needs the few that are really incompatible, in an order that begins with their
+//! own manifest.
 //!
 //! # Idea
 //!
-//! 1. [`reduce`] removes one fact after the other and searches again. If there is still no selection without
-//!    a fact, the fact goes. What remains is a minimal unsatisfiable subset, found by deletion (Marques-Silva
-//!    2010). [`Conflict::is_minimal`] is false if a limit was reached.
-//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only changes that
-//!    make the problem solvable become hints. [`hints`] adds versions that match but cannot be chosen.
-//! 3. [`clash`] finds what the conflict is about, which determines its code and its summary.
-//! 4. [`lines`] removes lines that are not needed, since several releases may write one fact in several ways.
-//! 5. [`tell`] orders the reasons from the root on. [`reasons`] has a sentence for each kind of fact.
+//! 1. [`minimize`] removes one fact after the other and searches again. If there is still no
+//!    selection without a fact, the fact is removed. What remains is a minimal unsatisfiable subset
+//!    (MUS by deletion, Liffiton and Sakallah 2008). [`Conflict::is_minimal`] is false if a limit
+//!    was reached. A fact can be several lines of the report, since releases may write a
+//!    requirement in several ways; lines that are not needed are removed in the same way.
+//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only
+//!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
+//!    cannot be chosen.
+//! 3. [`contradiction`] finds what the conflict is about, which determines its code and its
+//!    summary.
+//! 4. [`report`] orders the reasons from the root on. [`requirements`], [`classes`] and
+//!    [`violations`] have the sentences for each kind of fact, in the words of [`wording`].
 //!
 //! # Cost
 //!
-//! Each attempt has its own step limit, and all together have a limit of facts, so that an explanation ends in
-//! seconds. Steps that the search took before do not count: the explanation must depend only on the metadata.
+//! Each attempt has its own step limit, and all together have a limit of facts, so that an
+//! explanation ends in seconds. The steps of the search before do not count: the explanation must
+//! depend only on the metadata.
 //!
 //! # What users see
 //!
-//! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a reason.
+//! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a
+//! reason.
 
 mod classes;
 mod conflict;
@@ -50,7 +57,7 @@ pub use repairs::Repair;
 use repairs::Repairs;
 use violations::ViolationGroups;
 
-/// That versions of a package were asked for, in words.
+/// The reason that versions of a package were requested.
 pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
     let reasons = report::reasons_of(
@@ -59,10 +66,10 @@ pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Re
         &PositionSet::FULL,
         &ViolationGroups::default(),
     );
-    reasons.expect("nothing has to be known to say what was asked for")
+    reasons.expect("a goal is reported without further packages")
 }
 
-/// An explanation in the making.
+/// An explanation in progress.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     split: BTreeSet<PackageId>,
@@ -74,10 +81,11 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    /// Begins to explain why a search was in vain; `may_split` says whether a repair may leave packages
-    /// with several releases.
+    /// Starts to explain a failed search. `may_split` tells whether a repair may use several
+    /// releases of a package.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
-        // A repair is looked for with one release of the package that is asked for.
+        // Repairs allow one release of the package, so they do not fit goals for single
+        // requirements.
         let repairs = refuted.goals.asks_in_part().then(Repairs::none);
         Self {
             split: refuted.split,
@@ -89,7 +97,7 @@ impl Explanation {
         }
     }
 
-    /// Begins to explain without a look for repairs.
+    /// Starts to explain without looking for repairs.
     pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted) -> Self {
         Self {
             repairs: Some(Repairs::none()),
@@ -97,12 +105,12 @@ impl Explanation {
         }
     }
 
-    /// The facts that are left.
+    /// The remaining facts.
     pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
         self.reduction.facts().iter()
     }
 
-    /// The conflict, or what has to be known to tell which reasons can be left out.
+    /// The conflict, or the packages that are needed to find out which reasons can be left out.
     pub(crate) fn finish(
         &mut self,
         universe: &mut Universe,

@@ -1,4 +1,4 @@
-//! Facts as a report: what the conflict is, and the reasons in order.
+//! The report of a conflict: facts as reasons, in order.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -37,7 +37,7 @@ pub(super) fn report(
         for reason in &mut of_fact {
             reason.clashes = clashes;
         }
-        // Several facts may rest on one class that is missing.
+        // Several facts may depend on the same missing class.
         of_fact.retain(|reason| {
             !matches!(reason.kind, ReasonKind::Lacks { .. })
                 || missing_classes.insert(reason.text.clone())
@@ -46,7 +46,7 @@ pub(super) fn report(
     }
     let order = distances(problem.universe, facts);
     let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
-    // What classes inherit and contracts want is the point; requirements are how it came about.
+    // Class rules and contracts come first; requirements are how they came about.
     let is_rule_violation = |reason: &Reason| {
         let is_about_requirements =
             matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
@@ -81,9 +81,8 @@ pub(super) fn report(
     })
 }
 
-/// The reasons that a fact amounts to, without the lines that are about no release among `reported`.
-/// Of the `violations` that are alike only the first is told, for all. All of them are said to clash: which do
-/// not is not for one fact to know.
+/// The reasons of a fact. `reported` are the releases whose lines are needed. Violations of the
+/// same shape have one reason. All reasons are marked as contradicting; the caller knows which do.
 pub(super) fn reasons_of(
     problem: &mut Problem<'_>,
     fact: &Fact,
@@ -112,7 +111,7 @@ pub(super) fn reasons_of(
     })
 }
 
-/// How far packages are from the roots along the requirements among the facts.
+/// The distance of packages from the roots along the requirements among the facts.
 fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
     let name = |package: PackageId| universe.package_name(package).cloned();
     let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();

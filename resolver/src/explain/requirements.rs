@@ -13,18 +13,18 @@ use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, Edge, PackageId, ReleaseId, Universe};
 
-/// One way in which a requirement is written.
+/// The releases that spell a requirement in the same way.
 pub(super) struct Spelling {
-    /// The releases that write it like this.
+    /// The releases, ascending.
     pub(super) releases: Vec<ReleaseId>,
     spec: Spec,
     location: Option<Location>,
-    /// Whether none of them writes it: every package requires the core library.
+    /// Whether it is implied: every package requires the core library.
     is_implied: bool,
 }
 
-/// The ways in which requirements of a package on another one are written that allow exactly these
-/// versions, by what is written.
+/// The spellings of the requirements of a package on another one that allow exactly these versions,
+/// by spec.
 pub(super) fn spellings(
     universe: &mut Universe,
     owner: PackageId,
@@ -57,7 +57,7 @@ pub(super) fn spellings(
 }
 
 /// The requirements of a package on another one that allow exactly these versions: one reason for
-/// each way in which they are written.
+/// each spelling.
 pub(super) fn requirements(
     universe: &mut Universe,
     (owner, target, allowed): (PackageId, PackageId, &PositionSet),
@@ -111,8 +111,8 @@ pub(super) fn requirements(
     reasons
 }
 
-/// What objects of a model require of a package, where that is exactly these versions. Where contracts
-/// that are not met are among the reasons, only the objects count that they are about, if any.
+/// The requirements of objects on a package that allow exactly these versions. If some of the
+/// objects violate contracts in the same conflict, only those are reported.
 pub(super) fn object_requirements(
     universe: &mut Universe,
     root: PackageId,
@@ -139,7 +139,7 @@ pub(super) fn object_requirements(
         let (shown, spec) = (model.shown(object), &edge.requirement.spec);
         let definers = universe.definers(target, class);
         let versions = universe.versions_in(target, spec);
-        // That the class is missing is the reason only where there is such a version at all.
+        // The missing class is the reason only if such a version exists.
         let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&definers)
         {
             let class = universe.class_name(class);
@@ -168,7 +168,7 @@ pub(super) fn object_requirements(
     reasons
 }
 
-/// That versions of a package were asked for, or that the lock holds some.
+/// The reason that versions of a package were requested, or that they are locked.
 pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Reason {
     let dropping = dropped_by(problem, fact, package);
     let (universe, goals) = (&*problem.universe, problem.goals());
@@ -220,8 +220,8 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
     }
 }
 
-/// A release with which a package would not be there though it was asked for, of a package that requires
-/// it in another version. Where other packages are to stay, it is not about that.
+/// A release that would remove a requested package, of a package that requires it in another
+/// version. `None` if other packages have to stay.
 fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
     let goal = problem.goals().goal(package)?;
     let is_wanted = matches!(fact, Fact::Wanted { .. }) && goal.is_needed();

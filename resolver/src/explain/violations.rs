@@ -1,4 +1,4 @@
-//! Violated class rules and contracts as reasons. Violations of one shape are reported once.
+//! Violated class rules and contracts as reasons. Violations of the same shape are reported once.
 
 use std::collections::BTreeSet;
 
@@ -14,25 +14,25 @@ use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId};
 
-/// What nogoods have in common that say the same of other releases.
+/// The shape of a violation: what it has in common with violations in other releases.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Shape {
-    /// The classes of each path, and the packages that they are of.
+    /// Whether it is a cycle, and the classes of each path with their packages.
     Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
-    /// What is wanted of which object, the class that it is, and the package in which it is that.
+    /// The class that a contract demands, the object, and the class and package of the object.
     Contract(Box<(ExpectedClass, ObjectId, ClassName, PackageName)>),
 }
 
-/// The object that has a property, the path to what it holds there, the class that declares it and its
-/// release, and what is to be there.
+/// The object that has a property, the path of the value, the class that declares the property, and
+/// the class that it demands.
 type ExpectedClass = (ObjectId, String, (ClassName, PackageName, Version), String);
 
 /// What the nogoods among facts say together.
 #[derive(Debug, Default)]
 pub(super) struct ViolationGroups {
-    /// For the first of those of one shape all of them, in the order of the facts.
+    /// For the first nogood of each shape all of them, in the order of the facts.
     same_shape: FxHashMap<u32, Vec<u32>>,
-    /// The objects that contracts are about which are not met.
+    /// The objects of violated contracts.
     objects: FxHashSet<ObjectId>,
 }
 
@@ -65,7 +65,7 @@ impl ViolationGroups {
         violations
     }
 
-    /// The nogoods of the shape of one, if it is the first of them.
+    /// The nogoods of the same shape, if this is the first of them.
     fn same_shape(&self, number: u32) -> &[u32] {
         self.same_shape
             .get(&number)
@@ -73,12 +73,12 @@ impl ViolationGroups {
             .unwrap_or_default()
     }
 
-    /// Whether a contract is about an object.
+    /// Whether an object takes part in a violated contract.
     pub(super) fn mention(&self, object: ObjectId) -> bool {
         self.objects.contains(&object)
     }
 
-    /// What a nogood says and all that are like it; nothing if one that is like it was first.
+    /// The reason for all nogoods of the same shape; `None` if this is not the first of them.
     pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
         let same_shape = self.same_shape(number);
         match &problem.nogoods()[number as usize].breach {
@@ -107,7 +107,7 @@ fn shape_of_contract(violation: &ContractViolation) -> Shape {
     Shape::Contract(Box::new((expected_class, violation.object, class, package)))
 }
 
-/// The paths on which a rule is broken; a cycle is not closed.
+/// The paths of a violation; the last class of a cycle is not repeated.
 pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
     match violation {
         Violation::Cycle(cycle) => vec![cycle],
@@ -116,8 +116,8 @@ pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
     }
 }
 
-/// That classes inherit what they may not, as nogoods of one shape say it. The text names all versions
-/// that the nogoods are about; the paths are those of the selection that broke the rule first.
+/// The reason for violated class rules of the same shape. The text names all versions of the
+/// nogoods; the paths are those of the first violation.
 pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> Option<Reason> {
     let universe = &*problem.universe;
     let nogoods = same_shape.iter().filter_map(|number| {
@@ -130,7 +130,7 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
     let (first, paths) = nogoods.first()?;
     let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
-    // The releases that can stand at a place of a path.
+    // The releases at a place of a path, in any of the nogoods.
     let covered_releases = |path: usize, at: usize| -> Vec<ReleaseId> {
         let all: BTreeSet<ReleaseId> = (nogoods.iter())
             .flat_map(|(nogood, paths)| covered_releases(problem, nogood, paths[path], at))
@@ -173,7 +173,7 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     ))
 }
 
-/// The releases that a nogood is about at a place of a path, each of which can stand there.
+/// The releases that a nogood covers at a place of a path.
 fn covered_releases(
     problem: &Problem<'_>,
     nogood: &Nogood,
@@ -185,7 +185,7 @@ fn covered_releases(
     let release = path[at].release;
     let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
     let term = if problem.is_split(release.package) {
-        // Before the first class of a cycle stands the last one.
+        // The last class of a cycle precedes the first.
         let last = path[at..].iter().rev().filter(|_| is_cycle);
         let mut before = path[..at].iter().rev().chain(last);
         let by = before.find(|class| class.release != release);
@@ -199,7 +199,7 @@ fn covered_releases(
             _ => None,
         })
     } else if nogood.terms.iter().any(is_bound) {
-        // What is bound is bound for this release alone.
+        // A binding belongs to this release only.
         None
     } else {
         let package = Variable::Package(release.package);
@@ -217,7 +217,7 @@ fn covered_releases(
     }
 }
 
-/// The class that an object has to be, and in which versions.
+/// The class and versions that the contract demands, in words.
 pub(super) fn expected_class(violation: &ContractViolation) -> String {
     match &violation.allowed {
         AllowedVersions::Spec(spec) => format!("{} {spec}", violation.class),
@@ -225,7 +225,8 @@ pub(super) fn expected_class(violation: &ContractViolation) -> String {
     }
 }
 
-/// The class that an object is, and the release in which it is that: the wanted one, or its own.
+/// The class that the object has with the release: the demanded one if it inherits that, or its
+/// own.
 pub(super) fn actual_class(violation: &ContractViolation) -> (ClassName, PackageName, Version) {
     match &violation.inherits {
         Some((package, version)) => (violation.class.clone(), package.clone(), version.clone()),
@@ -233,8 +234,7 @@ pub(super) fn actual_class(violation: &ContractViolation) -> (ClassName, Package
     }
 }
 
-/// That an object of a model is not what the contract of a property wants, as nogoods of one shape say
-/// it.
+/// The reason for violated contracts of the same shape.
 pub(super) fn contract_reason(problem: &mut Problem<'_>, same_shape: &[u32]) -> Option<Reason> {
     let violations =
         same_shape

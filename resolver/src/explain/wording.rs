@@ -4,23 +4,23 @@ use pkgres_manifest::{ClassName, Version};
 
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// How many versions are listed before "and n more".
+/// The number of versions that are listed before "and n more".
 pub(super) const LISTED_VERSIONS: usize = 4;
 
-/// What a reason is about.
+/// The subject of a reason: versions of a package.
 pub(super) struct Subject {
     /// `Db 1.2.0 to 1.9.0`
     pub(super) text: String,
     /// The versions, ascending.
     pub(super) versions: Vec<Version>,
-    /// Whether these are all that could be chosen, of several.
+    /// Whether these are all candidates, of several.
     pub(super) is_every_version: bool,
-    /// Whether the text is about one thing, as "every version of" is.
+    /// Whether the text is singular, as "every version of" is.
     is_singular: bool,
 }
 
 impl Subject {
-    /// Releases of a package, ascending.
+    /// The subject for releases of a package, ascending.
     pub(super) fn new(universe: &Universe, package: PackageId, releases: &[ReleaseId]) -> Self {
         let version = |release: ReleaseId| universe.version(release).clone();
         let versions: Vec<Version> = releases.iter().copied().map(version).collect();
@@ -48,21 +48,21 @@ impl Subject {
         }
     }
 
-    /// What one of them does, or all.
+    /// The verb in the number of the subject.
     pub(super) fn verb(&self, singular: &'static str, plural: &'static str) -> &'static str {
         if self.is_singular { singular } else { plural }
     }
 }
 
-/// The releases of a package that can be chosen, ascending.
+/// The candidates of a package, ascending.
 pub(super) fn candidates(universe: &Universe, package: PackageId) -> Vec<ReleaseId> {
     let candidates = universe.candidates_of(package);
     let release = |index| ReleaseId { package, index };
     candidates.iter().map(release).collect()
 }
 
-/// Several versions, told in few words; `all` are those that could be chosen, ascending, and whether
-/// each of them is meant. And whether that is singular.
+/// Several versions in few words, and whether the words are singular. `all` has each candidate,
+/// ascending, and whether it is included.
 fn version_list(name: &str, all: &[(Version, bool)]) -> (String, bool) {
     let (included, excluded) = (runs(all, true), runs(all, false));
     let count = all.iter().filter(|(_, is_included)| *is_included).count();
@@ -86,8 +86,8 @@ fn version_list(name: &str, all: &[(Version, bool)]) -> (String, bool) {
     (text, false)
 }
 
-/// The versions that are meant, or those that are not, and how many there are in each part: of three
-/// or more that follow one another the first and the last are named.
+/// The versions that are included, or excluded, as ranges with the number of versions in each.
+/// Three or more consecutive versions are a range.
 fn runs(all: &[(Version, bool)], is_included: bool) -> Vec<(String, usize)> {
     let mut runs = Vec::new();
     for run in all.chunk_by(|(_, one), (_, other)| one == other) {
@@ -100,7 +100,7 @@ fn runs(all: &[(Version, bool)], is_included: bool) -> Vec<(String, usize)> {
     runs
 }
 
-/// A class and so many more in words, and what these do.
+/// A class and a number of others in words, and the verb "extend" for them.
 pub(super) fn extending_classes(class: &ClassName, more: usize) -> (String, &'static str) {
     match more {
         0 => (format!("the class {class}"), "extends"),
@@ -113,7 +113,7 @@ pub(super) fn extending_classes(class: &ClassName, more: usize) -> (String, &'st
 mod tests {
     use super::*;
 
-    /// What is told where those marked `x` are meant, of the versions 0.0.0, 1.0.0 and so on.
+    /// The words for the versions 0.0.0, 1.0.0 and so on, of which those marked `x` are included.
     fn marked(marks: &str) -> String {
         let version = |major| Version::parse(&format!("{major}.0.0")).expect("a version");
         let marks = marks.chars().zip(0..);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_follow_one_another_are_told_as_one() {
+    fn consecutive_versions_are_reported_as_a_range() {
         for (marks, expected) in [
             ("xx", "every version of Db"),
             ("xx.", "Db 0.0.0, 1.0.0"),

@@ -1,9 +1,8 @@
-//! From an object model to what its objects require.
+//! Plans for object models: the packages that the objects of a model require.
 //!
-//! That is found out in two stages, each a type: which packages define the classes of objects that
-//! name none ([`ModelPlan`]), then which versions the packages of pinned objects have
-//! ([`ObjectPackages`]). Like the solver, a plan does no input or output: it says what it needs to
-//! be told.
+//! A plan has two stages, each a type: which packages define the classes of objects without a
+//! package ([`ModelPlan`]), then which versions the packages of pinned objects have
+//! ([`ObjectPackages`]). Like the solver, a plan does no input or output: it names what it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,36 +14,36 @@ use pkgres_manifest::{
 
 use crate::request::{ModelRoot, ObjectRequirement};
 
-/// What the objects of a model require, and what was decided on the way.
+/// The requirements of the objects of a model, and the substitutions of missing versions.
 #[derive(Debug, Clone)]
 pub struct PlannedModel {
     /// The model and the requirements of its objects.
     pub root: ModelRoot,
-    /// Pinned versions that are gone.
+    /// Replaced pins, whose versions are missing.
     pub substitutions: Vec<Substitution>,
 }
 
-/// Which packages define a class.
+/// The packages that define a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Definers {
-    /// These do.
+    /// These packages.
     Packages(BTreeSet<PackageName>),
-    /// None does. A class of a similar name may be meant, and a package that defines that.
+    /// No package. A class with a similar name may have been meant.
     Nobody {
-        /// That class and that package.
+        /// The similar class and a package that defines it.
         similar: Option<(ClassName, PackageName)>,
     },
 }
 
-/// Finds out which packages the objects of a model come from, and in which versions they may.
+/// A plan for the packages and versions of the objects of a model.
 ///
-/// An object's package is the one that it names, else the one in the lock that defines its class,
+/// The package of an object is the one that it names, else the locked one that defines its class,
 /// else the only one that does.
 #[derive(Debug)]
 pub struct ModelPlan {
     model: Arc<ObjectModel>,
     fallback: Fallback,
-    /// Packages that are preferred where several define a class.
+    /// Packages that are preferred if several define a class.
     locked: BTreeSet<PackageName>,
     /// The classes that the host supplies.
     definers: BTreeMap<ClassName, Definers>,
@@ -53,8 +52,7 @@ pub struct ModelPlan {
 }
 
 impl ModelPlan {
-    /// A plan for a model. `locked` are the packages that a lock holds, `provided` the releases
-    /// that the host supplies.
+    /// A plan for a model. `locked` are the locked packages, `provided` the releases of the host.
     pub fn new(
         model: Arc<ObjectModel>,
         locked: BTreeSet<PackageName>,
@@ -83,7 +81,7 @@ impl ModelPlan {
         plan
     }
 
-    /// The classes of which the plan needs to know which packages define them.
+    /// The classes whose packages the plan needs.
     pub fn needed_classes(&self) -> BTreeSet<ClassName> {
         self.model
             .objects()
@@ -94,8 +92,8 @@ impl ModelPlan {
             .collect()
     }
 
-    /// Goes on with which packages define the [needed classes](Self::needed_classes). A class that
-    /// is not among them is one that nobody defines.
+    /// Continues with the packages that define the [needed classes](Self::needed_classes). Other
+    /// classes are defined by no package.
     pub fn with_definers(mut self, definers: BTreeMap<ClassName, Definers>) -> ObjectPackages {
         for (class, defining) in definers {
             self.definers.entry(class).or_insert(defining);
@@ -112,7 +110,7 @@ impl ModelPlan {
         }
     }
 
-    /// The package that an object without `package` comes from, or all that it could.
+    /// The package of an object without `package`, or all candidates.
     fn definer(&self, class: &ClassName) -> Result<PackageName, BTreeSet<PackageName>> {
         let Some(Definers::Packages(all)) = self.definers.get(class) else {
             return Err(BTreeSet::new());
@@ -129,7 +127,7 @@ impl ModelPlan {
         }
     }
 
-    /// That no package, or several, define the class of an object.
+    /// The error that no package, or several, define the class of an object.
     fn no_package(&self, object: ObjectId, packages: &BTreeSet<PackageName>) -> Diagnostic {
         let location = self.model.object(object).location.clone();
         let class = &self.model.object(object).class;
@@ -155,17 +153,16 @@ impl ModelPlan {
     }
 }
 
-/// A plan that knows the package of each object, or why there is none.
+/// A plan with the package of each object, or the reason why there is none.
 #[derive(Debug)]
 pub struct ObjectPackages {
     plan: ModelPlan,
-    /// For each object its package, or all that it could come from.
+    /// For each object, its package or all candidates.
     packages: Vec<Result<PackageName, BTreeSet<PackageName>>>,
 }
 
 impl ObjectPackages {
-    /// The packages of which the plan needs to know the versions, to tell whether pinned ones are
-    /// gone.
+    /// The packages whose versions the plan needs, to check pins.
     pub fn needed_packages(&self) -> BTreeSet<PackageName> {
         let objects = self.plan.model.objects().iter().zip(&self.packages);
         objects
@@ -176,8 +173,8 @@ impl ObjectPackages {
             .collect()
     }
 
-    /// What the objects require, or what is wrong with the model, by the versions of the
-    /// [needed packages](Self::needed_packages). A package that is not among them has none.
+    /// The requirements of the objects, or the errors in the model, for the versions of the [needed
+    /// packages](Self::needed_packages). Other packages have none.
     pub fn with_versions(
         mut self,
         versions: BTreeMap<PackageName, Vec<Version>>,
@@ -195,7 +192,7 @@ impl ObjectPackages {
         })
     }
 
-    /// What an object requires.
+    /// The requirement of an object.
     fn requirement(
         &self,
         id: ObjectId,
@@ -226,33 +223,33 @@ impl ObjectPackages {
     }
 }
 
-/// What happens where a pinned version is gone.
+/// What to do if a pinned version is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fallback {
-    /// It is an error.
+    /// Report an error.
     #[default]
     Never,
-    /// The newest of the same minor version is taken, else of the same major version; never an
-    /// older one.
+    /// Take the newest of the same minor version, else of the same major version; never an older
+    /// one.
     Newer,
-    /// Likewise, and an older one where there is no newer one.
+    /// Likewise, but take an older one if there is no newer one.
     Any,
 }
 
-/// A pinned version that is gone, and what is taken instead.
+/// A missing pinned version and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substitution {
     /// The object.
     pub object: ObjectId,
     /// Its package.
     pub package: PackageName,
-    /// The version that is gone.
+    /// The pinned version.
     pub missing: Version,
-    /// The version that is taken instead.
+    /// The version that replaces it.
     pub replacement: Version,
 }
 
-/// Whether a pinned version is there; if not, what is taken instead.
+/// The substitution of a pinned version, if it is missing.
 pub(super) fn pinned(
     (model, object): (&ObjectModel, ObjectId),
     (package, version): (&PackageName, &Version),

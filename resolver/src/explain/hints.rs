@@ -72,7 +72,7 @@ pub(super) fn hints(
         {
             Some(hint) => hints.push(hint),
             None if allowed.is_empty() => {
-                hints.push(Hint::packages(available_versions(universe, *target)))
+                hints.push(Hint::packages(available_versions(universe, *target)));
             }
             None => {}
         }

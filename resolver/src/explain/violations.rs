@@ -27,7 +27,7 @@ enum Shape {
 /// the class that it demands.
 type ExpectedClass = (ObjectId, String, (ClassName, PackageName, Version), String);
 
-/// What the nogoods among facts say together.
+/// The violations among facts, grouped by shape.
 #[derive(Debug, Default)]
 pub(super) struct ViolationGroups {
     /// For the first nogood of each shape all of them, in the order of the facts.
@@ -37,7 +37,7 @@ pub(super) struct ViolationGroups {
 }
 
 impl ViolationGroups {
-    /// What the nogoods among some facts say.
+    /// Groups the violations among facts.
     pub(super) fn among(problem: &Problem<'_>, facts: &[Fact]) -> Self {
         let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
         let mut violations = Self::default();

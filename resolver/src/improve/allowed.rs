@@ -1,4 +1,4 @@
-//! What requirements together allow.
+//! The releases that all requirements on a package allow.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
 use crate::universe::{ClassRequirements, PackageId, ReleaseId, Universe};
 
-/// What all requirements on a package together allow, for the packages that have better candidates
-/// than the one that was chosen.
+/// The intersection of all requirements on a package, for packages with better candidates than the
+/// chosen one.
 #[derive(Default)]
 pub(super) struct AllowedByAll {
-    /// For each package where its set stands; [`NONE`] if it has none.
+    /// For each package the start of its set in `words`; [`NONE`] if it has none.
     sets: Vec<u32>,
     words: Vec<u64>,
 }
@@ -42,7 +42,7 @@ impl AllowedByAll {
         allowed_by_all
     }
 
-    /// Gives each package a set that has better candidates than the one that was chosen.
+    /// Adds a set for each package with better candidates.
     pub(super) fn track(
         &mut self,
         universe: &Universe,
@@ -65,7 +65,7 @@ impl AllowedByAll {
         self.sets[package.position()] != NONE
     }
 
-    /// Takes in that a requirement allows these releases of a package.
+    /// Intersects the set of a package with the releases that a requirement allows.
     pub(super) fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
         if self.is_tracked(package) {
             let words = &mut self.words[self.sets[package.position()] as usize..];
@@ -75,8 +75,8 @@ impl AllowedByAll {
         }
     }
 
-    /// Takes in which classes a release extends: where only one of the releases that its
-    /// requirements are bound to defines one, the package must go on defining it.
+    /// Intersects with the classes that a release extends: if only one of its bound releases
+    /// defines a class, that package has to define it.
     fn restrict_to_definers(
         &mut self,
         universe: &mut Universe,
@@ -104,7 +104,7 @@ impl AllowedByAll {
         }
     }
 
-    /// What all requirements on a package allow; nothing if none of it is better than what was chosen.
+    /// The releases that all requirements allow; `None` if there is no better candidate.
     pub(super) fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
         let set = self.sets[package.position()];
         (set != NONE).then(|| &self.words[set as usize..][..universe.width(package)])

@@ -1,8 +1,24 @@
-//! The end of rule 5: no release can be exchanged for a better candidate with all others kept.
+//! Locally best selections: no release can be exchanged for a better candidate with all others kept
+//! (rule 5).
 //!
-//! A search in the order of decisions ends in such a selection by itself. One that had to follow
-//! conflicts instead ends in any valid selection; here it is made locally best, one exchange after
-//! the other. Each exchange makes the first decision that it changes better, so there is an end.
+//! # Problem
+//!
+//! A search that decides in order ends in the best selection by itself. After
+//! [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts, a search follows the
+//! conflicts instead of the order, and ends in any valid selection. Users would see old versions
+//! for no reason.
+//!
+//! # Idea
+//!
+//! Hill climbing: go through the decisions in order, and exchange each release for a better one if
+//! the selection stays valid. Each exchange improves the first decision that it changes, so there
+//! is an end. [`AllowedByAll`] holds what the other requirements on a package allow, which excludes
+//! most candidates without building a selection.
+//!
+//! # Cost
+//!
+//! Each pass is linear in the selection, plus one check of the class rules and contracts for each
+//! exchange that the requirements allow. Each attempt counts as a step.
 
 mod allowed;
 
@@ -20,8 +36,8 @@ use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
 use allowed::AllowedByAll;
 
-/// Searches for a valid selection and makes it locally best, unless the search has ended in the best
-/// one. A search that is interrupted goes on from `paused`.
+/// Searches for a valid selection and makes it locally best, unless it is the best already. An
+/// interrupted search continues from `paused`.
 pub(crate) fn search_and_improve(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
@@ -44,21 +60,21 @@ fn search_first(
         Verdict::Solved(found) => found,
         Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
     };
-    // An exchange could lose what an update asked for of single requirements.
+    // An exchange could violate goals for single requirements.
     if quality == Quality::Best || problem.goals().asks_in_part() {
         return Ok(Verdict::Solved(selection));
     }
     let split = problem.split().clone();
     let wanted = problem.goals().wanted.iter().map(|goal| goal.package);
     let fixed: Vec<PackageId> = wanted.collect();
-    // All exchanges are tried again.
+    // After an interrupt, all exchanges are tried again.
     let improved = budget
         .restartable(|budget| improve(problem.universe, selection, &split, &fixed, budget))?;
     Ok(Verdict::Solved(improved))
 }
 
-/// Makes a valid selection locally best, where `split` packages may have several releases and
-/// `fixed` ones stay as they are.
+/// Makes a valid selection locally best. `split` packages may have several releases, `fixed` ones
+/// do not change.
 fn improve(
     universe: &mut Universe,
     selection: Selection,
@@ -90,30 +106,30 @@ struct Improvement<'search> {
     allowed_by_all: AllowedByAll,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
-    /// Where none does, what names a prerelease need not be looked for.
+    /// If this is false, there is no need to look for requirements that name prereleases.
     any_names_prerelease: bool,
 }
 
-/// What was decided up to a point of a walk through a selection.
+/// The decisions up to a point of a walk through a selection.
 struct Decided {
-    /// By package, whether its release was; of packages that may have several releases, whether any was.
+    /// For each package, whether it is decided; for split packages, whether any release is.
     packages: Vec<bool>,
-    /// The packages of which a prerelease is named by a requirement of a decided release.
+    /// The packages with a prerelease that a requirement of a decided release names.
     prerelease_named: FxHashSet<PackageId>,
 }
 
-/// A decision to be taken differently.
+/// An exchange: a requirement that is bound to a better release.
 #[derive(Clone, Copy)]
 struct Exchange {
     owner: ReleaseId,
     edge: usize,
-    /// The release that the requirement is bound to now.
+    /// The current release.
     current: ReleaseId,
     better: ReleaseId,
 }
 
 impl Improvement<'_> {
-    /// Goes through all decisions in their order; says whether any was improved.
+    /// Goes through all decisions in order; returns whether any was improved.
     fn pass(&mut self) -> Result<bool, Interrupt> {
         let mut improved = false;
         let mut decided = Decided {
@@ -152,7 +168,7 @@ impl Improvement<'_> {
         }
     }
 
-    /// Binds a requirement to a better release, if that is valid.
+    /// Binds a requirement to a better release if the selection stays valid.
     fn improve_decision(
         &mut self,
         owner: ReleaseId,
@@ -203,8 +219,8 @@ impl Improvement<'_> {
         }
     }
 
-    /// Whether the classes that a better release extends are found among what is there. Where
-    /// several releases of a package may be, the check of the whole selection decides.
+    /// Whether the classes that a better release extends are found among the current releases. With
+    /// split packages, the check of the whole selection decides.
     fn finds_classes(&mut self, exchange: Exchange) -> bool {
         let better = exchange.better;
         if !self.split.is_empty() || self.universe.finds_classes(better, &self.requirements) {
@@ -233,7 +249,8 @@ impl Improvement<'_> {
         let Exchange { better, .. } = exchange;
         self.universe.requirements(better, &mut self.requirements);
         let (selection, split) = (&self.selection, self.split);
-        // Few exchanges fit; that one does not usually shows in what it requires itself.
+        // Most exchanges fail because of the requirements of the better release, so these are
+        // checked first.
         let fits = (self.requirements.iter().enumerate()).all(|required| {
             binding_after(self.universe, selection, split, exchange, better, required).is_some()
         });
@@ -271,7 +288,7 @@ impl Improvement<'_> {
         let Some(found) = found else {
             return Ok(None);
         };
-        // An exchange elsewhere can be the end of a package that nothing else requires.
+        // An exchange can remove a package that nothing else requires.
         let mut before = self.selection.releases().iter();
         let is_kept = |release: &ReleaseId| {
             !self.fixed.contains(&release.package) || found.position(*release).is_some()
@@ -279,7 +296,7 @@ impl Improvement<'_> {
         if !self.fixed.is_empty() && !before.all(is_kept) {
             return Ok(None);
         }
-        // Where packages have one release each, all classes that are extended are found by now.
+        // Without split packages, all extended classes are known to be found here.
         let is_harmless = self.split.is_empty() && hierarchy::is_harmless(self.universe, &found);
         if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
@@ -289,7 +306,7 @@ impl Improvement<'_> {
     }
 }
 
-/// What a requirement of a release that comes in is bound to among the releases that are there.
+/// The binding of a requirement of a new release, among the current releases.
 fn binding_after(
     universe: &Universe,
     selection: &Selection,
@@ -300,7 +317,7 @@ fn binding_after(
 ) -> Option<u32> {
     let package = requirement.target;
     if !requirement.is_known() {
-        // What the search never came across is not among the releases that are there.
+        // A package that the search never met is not among the current releases.
         return None;
     }
     if !split.contains(&package) {

@@ -11,21 +11,21 @@ use crate::index::to_u32;
 use crate::selection::Selection;
 use crate::universe::{Edge, PackageId, PackageRequirement, ReleaseId, Required};
 
-/// What the requirements of releases are bound to.
+/// The bindings of the requirements of locked releases.
 #[derive(Debug, Default)]
 pub(super) struct Bindings {
-    /// Where the bindings of each release begin.
+    /// The position of the first binding of each release.
     starts: FxHashMap<ReleaseId, u32>,
     /// In the order of the requirements of each release.
     bound: Vec<(PackageId, u32)>,
-    /// What is made use of again for each release.
+    /// Scratch memory.
     requirements: Vec<PackageRequirement>,
     specs: FxHashMap<(u32, u32), Spec>,
 }
 
 impl Bindings {
-    /// What the requirement of this number, which is on `target`, is bound to; nothing if the lock
-    /// does not bind it, or binds it to a release that it has not.
+    /// The release to which a requirement on `target` is bound; `None` if the lock does not bind
+    /// it, or binds it to a release that is not locked.
     pub(super) fn of(&self, release: ReleaseId, number: usize, target: PackageId) -> Option<u32> {
         let start = *self.starts.get(&release)? as usize;
         let (package, index) = *self.bound.get(start + number)?;
@@ -50,7 +50,7 @@ impl LockCheck {
         }
     }
 
-    /// Whether an override of a requirement came or says something else than when the lock was written.
+    /// Whether the override of a requirement is new or has changed since the lock was written.
     fn is_newly_overridden(&self, edge: &Edge) -> bool {
         let requirement = &edge.requirement;
         let locked = self.lock.overrides.get(&requirement.package);
@@ -88,7 +88,7 @@ impl LockCheck {
                         spec,
                         location,
                     }),
-                    // What an override says and did not say is told once, for all who require it.
+                    // A changed override is reported once, not for each requirement on the package.
                     Some(bound)
                         if bound.spec.set() != spec.set() && !self.is_newly_overridden(edge) =>
                     {
@@ -121,7 +121,7 @@ impl LockCheck {
         }
     }
 
-    /// Checks a release of the lock; gives it if it is there.
+    /// Checks a locked release; returns it if it exists.
     pub(super) fn check_release(
         &mut self,
         package: PackageId,
@@ -177,7 +177,7 @@ impl LockCheck {
         Some(release)
     }
 
-    /// What is wrong with what the requirements of a release are bound to.
+    /// Reports the wrong bindings of a release.
     fn check_requirements(
         &mut self,
         release: ReleaseId,
@@ -213,7 +213,7 @@ impl LockCheck {
         }
     }
 
-    /// That a requirement does not allow what the lock binds it to.
+    /// Reports a requirement that does not allow its locked version.
     fn not_allowed(&self, owner: ReleaseId, edge: &Edge, locked: &Version) -> Option<Staleness> {
         let requirement = &edge.requirement;
         let version = if self.universe.is_root(edge.package) {
@@ -236,8 +236,8 @@ impl LockCheck {
         })
     }
 
-    /// What can be said only of a lock whose parts are all right: the class rules, and whether
-    /// everything is reached.
+    /// Checks what only a lock with valid bindings allows to check: the class rules, and whether
+    /// each release is reached.
     pub(super) fn check_whole(
         &mut self,
         lock: &Lockfile,
@@ -262,7 +262,7 @@ impl LockCheck {
                 bound
             });
         let Some(selection) = selection else {
-            // A lock that is not from a file can lead to releases that it has not.
+            // A lock that was not read from a file can bind releases that it does not have.
             report
                 .stale
                 .extend(unbound.map(|(owner, package)| Staleness::NotBound {
@@ -308,9 +308,8 @@ impl LockCheck {
         }
     }
 
-    /// Whether each requirement of a release is bound to a release that it allows, and, if it is
-    /// said how many packages the lock binds, nothing else is. If so, it is known from then on what
-    /// it binds them to.
+    /// Whether each requirement of a release is bound to a release that it allows and, if `count`
+    /// is given, whether there are no other bindings. If so, its bindings are kept.
     fn bind<'lock>(
         &mut self,
         release: ReleaseId,
@@ -324,7 +323,7 @@ impl LockCheck {
             requirements,
             specs,
         } = &mut self.bindings;
-        // Packages are met by this.
+        // This interns the names of required packages.
         universe.requirements(release, requirements);
         let universe = &*universe;
         let start = bound.len();
@@ -356,7 +355,7 @@ impl LockCheck {
     }
 }
 
-/// No package may have several releases.
+/// Checks that no package has several releases.
 pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
     let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();
     for (name, version) in lock.packages.keys() {
@@ -372,7 +371,8 @@ pub(super) fn check_single_version(lock: &Lockfile, report: &mut LockReport) {
     }
 }
 
-/// Leaves out that releases are gone which nothing reaches any more: they go with what led to them.
+/// Removes reports of missing releases that nothing reaches any more: they go with the requirement
+/// that led to them.
 pub(super) fn remove_unreached(lock: &Lockfile, report: &mut LockReport) {
     let stale = report.stale.iter();
     let removed = stale.filter_map(|entry| match entry {

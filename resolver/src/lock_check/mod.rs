@@ -1,8 +1,26 @@
-//! Whether a lockfile still fits: without searching.
+//! Checks of lockfiles without searching.
 //!
-//! Stale is what no longer holds: a root requires something else, a binding breaks a rule, a
-//! release is gone or has another digest, something is not reached any more. That newer versions
-//! exist, that a release was yanked or that a registry moved does not make a lock stale.
+//! # Problem
+//!
+//! Commands that keep a lockfile only have to know whether it is still valid, and if it is not,
+//! why. A search takes longer than necessary, and its result does not tell what is wrong with the
+//! lock.
+//!
+//! # Idea
+//!
+//! A lock is verified like a certificate. [`LockCheck`] looks up each locked release, compares its
+//! source and digest, and checks that each requirement is bound to a version that it allows. If all
+//! of that is right, the lock is a selection, and [`hierarchy`] checks its class rules. Each
+//! difference is a [`Staleness`]. [`locked_selection`] does the same for the solver, which needs
+//! only the selection: a lock that is still valid is the answer.
+//!
+//! A lock is stale if it violates the current rules: a root requires something else, a binding is
+//! not allowed, a release is gone or has another digest, or a release is not reached any more.
+//! Newer versions, yanked releases and a registry that moved do not make a lock stale.
+//!
+//! # Cost
+//!
+//! Linear in the locked packages and their requirements.
 
 mod checks;
 mod staleness;
@@ -23,9 +41,9 @@ use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Universe};
 use checks::{Bindings, check_single_version, remove_unreached};
 
-/// Checks a lockfile against a request. Like the solver it does no input or output:
-/// [`needs`](Self::needs) says which packages to [`provide`](Self::provide), then
-/// [`report`](Self::report) gives the result.
+/// A check of a lockfile against a request. Like the solver, it does no input or output:
+/// [`needs`](Self::needs) names the packages to [`provide`](Self::provide), then
+/// [`report`](Self::report) returns the result.
 ///
 /// ```
 /// use pkgres_manifest::{IndexRecord, Lockfile};
@@ -43,14 +61,15 @@ pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
     single_version: bool,
-    /// The package of each release of the lock, in its order; nothing before they were looked up.
+    /// The package of each locked release, in the order of the lock; empty before the first call of
+    /// `needs`.
     packages: Vec<PackageId>,
     bindings: Bindings,
 }
 
 impl LockCheck {
-    /// A check of a lockfile. What the request has locked is ignored, and of several roots of one
-    /// name all but the first.
+    /// A check of a lockfile. What the request has locked is ignored. Of several roots with one
+    /// name, only the first is checked.
     pub fn new(request: Request, lock: Lockfile) -> Self {
         let Request {
             roots,
@@ -60,7 +79,7 @@ impl LockCheck {
             options,
             ..
         } = request;
-        // Nothing is chosen here, so nothing is preferred.
+        // A check chooses nothing, so it needs no preferences.
         let mut universe = Universe::new(core.as_ref(), PrereleasePolicy::Allow, Locked::default());
         universe.override_requirements(overrides);
         let mut names = BTreeSet::new();
@@ -105,8 +124,8 @@ impl LockCheck {
         names.into_iter().collect()
     }
 
-    /// Takes a whole index: for the packages that it has there will be no need. What was provided
-    /// or attached before goes first.
+    /// Attaches an index: its packages are not needed any more. What was provided or attached
+    /// before takes precedence.
     pub fn attach(&mut self, source: ReleaseSource, index: Arc<CompiledIndex>) {
         self.universe.attach(source, index);
     }
@@ -122,7 +141,7 @@ impl LockCheck {
         Ok(())
     }
 
-    /// What there is to say about the lock. Packages that were not provided count as unknown.
+    /// The result. Packages that were not provided count as unknown.
     pub fn report(mut self) -> LockReport {
         for name in self.needs() {
             self.universe.provide(&name, Supply::Unknown);
@@ -147,10 +166,10 @@ impl LockCheck {
     }
 }
 
-/// The lock as a selection, if it is whole and valid, and has one release of each package where that
-/// is asked for.
+/// The lock as a selection, if it is complete and valid, and has one release of each package if
+/// that is required.
 ///
-/// Every package that it names and every package that a root requires has to be delivered first.
+/// The packages of the lock and the requirements of the roots have to be provided first.
 pub(crate) fn locked_selection(
     universe: &mut Universe,
     single_version: bool,

@@ -1,4 +1,4 @@
-//! What is asked of the solver.
+//! Requests: what the solver is asked, and what it may do.
 
 mod locked;
 
@@ -17,29 +17,27 @@ use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Ver
 /// them, see [`Resolver`](crate::Resolver).
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What a resolution is wanted for. Each package is the only candidate of its name. Where several
-    /// have one name, be they the same release, or several roots are models, there is no resolution,
-    /// and the solver says so.
+    /// The roots. Each package is the only candidate of its name. If several have one name, or
+    /// several roots are models, there is no resolution.
     pub roots: Vec<Root>,
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,
-    /// Releases that the host supplies. For their names no registry is asked.
+    /// The releases that the host supplies. No registry is asked for their names.
     pub provided: Vec<IndexRecord>,
-    /// What an earlier resolution held.
+    /// The lock.
     pub locked: Locked,
-    /// What every requirement on a package is taken to say, whatever is written: the way past a
-    /// wrong bound in the manifest of somebody else. Whatever is said about a requirement says
-    /// where this is so.
+    /// Specs that replace every requirement on a package, as a way around a wrong bound in a
+    /// foreign manifest. An override is visible wherever its requirement is reported.
     pub overrides: BTreeMap<PackageName, Spec>,
-    /// What the solver may do.
+    /// The options.
     pub options: SolveOptions,
-    /// Which packages are to move away from what is locked, with as few others as possible; `None`
-    /// to keep what is locked as far as it is still valid.
+    /// The packages to update, with as few other changes as possible; `None` to keep the lock as
+    /// far as it is valid.
     pub update: Option<Update>,
 }
 
 impl Request {
-    /// A request with the usual core library, nothing provided and nothing locked.
+    /// A request with the default core library and without host releases and lock.
     pub fn new(root: IndexRecord) -> Self {
         Self {
             roots: vec![Root::Package(Box::new(root))],
@@ -53,17 +51,17 @@ impl Request {
     }
 }
 
-/// What a resolution is wanted for.
+/// A root of a resolution.
 #[derive(Debug, Clone)]
 pub enum Root {
-    /// A release given by its manifest and class files: the only candidate of its name.
+    /// A release with its manifest and class files: the only candidate of its name.
     Package(Box<IndexRecord>),
     /// The objects of a model.
     Model(ModelRoot),
 }
 
 impl Root {
-    /// The name of which it is the only candidate; a model has none.
+    /// The name of a release; a model has none.
     pub(crate) fn name(&self) -> Option<&PackageName> {
         match self {
             Self::Package(record) => Some(&record.name),
@@ -72,17 +70,17 @@ impl Root {
     }
 }
 
-/// The objects of a model, each with the package that its class is taken from.
+/// An object model, with the package of each object.
 #[derive(Debug, Clone)]
 pub struct ModelRoot {
     /// The model, whose contracts have to be met.
     pub(crate) model: Arc<ObjectModel>,
-    /// One entry an object, in the order of the model.
+    /// One requirement for each object, in the order of the model.
     pub(crate) objects: Vec<ObjectRequirement>,
 }
 
 impl ModelRoot {
-    /// A model, and what each of its objects requires.
+    /// A model with the requirement of each object.
     pub fn new(
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> ObjectRequirement,
@@ -94,7 +92,7 @@ impl ModelRoot {
         Self { model, objects }
     }
 
-    /// A model, and what each of its objects requires; or all that is wrong with them.
+    /// A model with the requirement of each object, or all errors.
     pub fn try_new<E>(
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
@@ -115,17 +113,17 @@ impl ModelRoot {
     }
 }
 
-/// What an object requires.
+/// The requirement of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectRequirement {
-    /// The package that the object's class is taken from.
+    /// The package that defines the object's class.
     pub package: PackageName,
-    /// The versions that will do.
+    /// The allowed versions.
     pub spec: Spec,
 }
 
-/// Who has a requirement: a release, or the object model, whose objects require packages and which
-/// has neither a name nor a version.
+/// The owner of a requirement: a release, or the object model, whose objects require packages and
+/// which has no name and no version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// A release.
@@ -168,77 +166,76 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What the object model is called where others are called by their names. It is not a valid name,
-/// so that no package is taken for it.
+/// The name of the object model in messages. It is not a valid package name, so it cannot be
+/// confused with one.
 pub(crate) const OBJECT_MODEL: &str = "the object model";
 
 /// How prereleases compare with stable versions. Matching is not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PrereleasePolicy {
-    /// Stable versions come first, then prereleases; but simply the newest first as soon as a
-    /// requirement that is present names a prerelease.
+    /// Stable versions come first. Once a present requirement names a prerelease of the package,
+    /// the newest version comes first.
     #[default]
     IfNecessary,
     /// The newest comes first, prerelease or not.
     Allow,
-    /// Prereleases are no candidates unless a lockfile holds them.
+    /// Prereleases are not candidates unless they are locked.
     Never,
 }
 
-/// Which version is the better one of two stable versions, or of two prereleases.
+/// Which one of two stable versions, or of two prereleases, is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preference {
     /// The newer one.
     #[default]
     Newest,
-    /// The older one: what a package says that it works with is put to the test.
+    /// The older one, to test the lower bounds of requirements.
     Oldest,
 }
 
-/// Which engine searches. An [update](crate::Request::update) and the search for
-/// [repairs](crate::Conflict::repairs) are the native engine's whichever it is, because only that one
-/// can be told what stays and what is to allow more.
+/// The search engine. An [update](crate::Request::update) and the search for
+/// [repairs](crate::Conflict::repairs) always use the native engine, because only that one supports
+/// goals and relaxed requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// The engine of our own.
+    /// The native engine.
     #[default]
     Native,
-    /// The `pubgrub` crate: a second opinion, with the cargo feature of that name.
+    /// The `pubgrub` crate, as a second opinion, with the cargo feature of that name.
     #[cfg(feature = "pubgrub")]
     Pubgrub,
 }
 
 impl Engine {
-    /// Whether a search goes on where it was after a delivery, rather than starting anew.
+    /// Whether a search continues after packages were provided, rather than starting again.
     pub(crate) fn is_resumable(self) -> bool {
         matches!(self, Self::Native)
     }
 }
 
-/// What the solver may do.
+/// Options of the solver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolveOptions {
     /// How prereleases compare.
     pub prerelease: PrereleasePolicy,
     /// Whether newer versions are better, or older ones.
     pub prefer: Preference,
-    /// Releases that were published at this time or later are no candidates unless they are locked.
-    /// A release without a date of publication is taken for old, and one whose date cannot be read
-    /// for new ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
+    /// Releases that were published at this time or later are not candidates unless they are
+    /// locked. A release without a date counts as old, and one with an unreadable date as new
+    /// ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
     pub exclude_newer: Option<Timestamp>,
-    /// Whether several releases of a package are out of the question.
+    /// Whether each package may have only one release.
     pub single_version: bool,
-    /// After how many steps the solver gives up. A step is a decision, a conflict, or a release that is
-    /// ruled out before it could be decided on.
+    /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a
+    /// release that is ruled out before it could be decided.
     pub max_steps: u64,
-    /// After how many conflicts a search settles for a locally best resolution: one in which no
-    /// release can be exchanged for a better one with all others kept. The best resolution in the
-    /// order of decisions can be out of reach where some resolution is not. 1,000 unless told
-    /// otherwise.
+    /// The number of conflicts after which a search accepts a locally best resolution: one in which
+    /// no release can be exchanged for a better one with all others kept. The best resolution in
+    /// the order of decisions can be out of reach when another one is not. The default is 1,000.
     pub conflict_limit: u64,
-    /// Which engine searches. [Updates](crate::Request::update), and which
-    /// [reasons](crate::Conflict::reasons) are needed and what would [repair](crate::Conflict::repairs)
-    /// a conflict, are always the native engine's.
+    /// The search engine. [Updates](crate::Request::update), and which
+    /// [reasons](crate::Conflict::reasons) are needed and what would
+    /// [repair](crate::Conflict::repairs) a conflict, always use the native engine.
     pub engine: Engine,
 }
 
@@ -256,28 +253,28 @@ impl Default for SolveOptions {
     }
 }
 
-/// Packages that are to move away from what is locked.
+/// An update: packages that move away from their locked versions.
 ///
-/// What is not named stays where it is if that is possible; with no package named, only what has to
-/// move for the lock to be valid again does.
+/// Other packages stay if that is possible. Without named packages, only those move that have to
+/// for the lock to be valid again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Update {
-    /// The packages, and where they are to go.
+    /// The packages and their targets.
     pub packages: BTreeMap<PackageName, PackageUpdate>,
 }
 
-/// Which of the locked releases of a package are to move, and where to.
+/// The update of one package: which of its locked releases move, and their target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageUpdate {
-    /// The versions that are to move; whatever is locked of the package if none is named. Others of
-    /// a package that is locked side by side stay where they are if that is possible.
+    /// The versions that move; all locked ones if this is empty. Other releases of a package that
+    /// is locked side by side stay if that is possible.
     pub from: BTreeSet<Version>,
-    /// Where they are to go.
+    /// The target.
     pub to: UpdateTarget,
 }
 
 impl PackageUpdate {
-    /// Whether this version is to move.
+    /// Whether a version moves.
     pub(crate) fn moves(&self, version: &Version) -> bool {
         self.from.is_empty() || self.from.contains(version)
     }
@@ -291,19 +288,19 @@ impl From<UpdateTarget> for PackageUpdate {
     }
 }
 
-/// Where a package is to go.
+/// The target of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpdateTarget {
-    /// To the best version for which there is a resolution. Of several packages the first by name
-    /// has the first choice.
+    /// The best version with a resolution. If several packages are updated, the first by name has
+    /// the first choice.
     Newest,
-    /// To this version, which then is a candidate even if it was yanked or is a prerelease.
+    /// Exactly this version, which is a candidate even if it is yanked or a prerelease.
     Exactly(Version),
 }
 
 impl Update {
-    /// What is still locked: bindings of the named packages are only candidates, and what was asked
-    /// for is preferred.
+    /// The rest of a lock: the bindings of moving releases are removed, the releases stay
+    /// candidates, and exact versions are preferred.
     pub(crate) fn unlock(&self, mut locked: Locked) -> Locked {
         let mut unlock = BTreeSet::new();
         let mut stays = |name: &PackageName, version: &Version| {
@@ -328,15 +325,14 @@ impl Update {
         locked
     }
 
-    /// Whether a locked release is to move.
+    /// Whether a locked release moves.
     pub(crate) fn moves(&self, name: &PackageName, version: &Version) -> bool {
         let package_update = self.packages.get(name);
         package_update.is_some_and(|package_update| package_update.moves(version))
     }
 }
 
-/// Releases that the host supplies by their names, each name with its releases in the order that
-/// they were given.
+/// Groups the releases of the host by name; those of one name keep their order.
 pub(crate) fn by_name(provided: Vec<IndexRecord>) -> BTreeMap<PackageName, Vec<IndexRecord>> {
     let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in provided {

@@ -1,4 +1,4 @@
-//! The contents of a resolution in words: roots and releases with their requirements.
+//! The contents of a resolution: roots and releases with their requirements.
 
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
@@ -7,45 +7,45 @@ use crate::request::Owner;
 use crate::selection::Selection;
 use crate::universe::{ReleaseId, Universe};
 
-/// A root and what its requirements are bound to.
+/// A root with its bound requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedRoot {
-    /// The release that it is, or the object model.
+    /// The release, or the object model.
     pub owner: Owner,
     /// Its requirements: the core library first, then in the order of the manifest. Those of a model
     /// are one for each object, in its order.
     pub requires: Vec<BoundRequirement>,
 }
 
-/// A release and what its requirements are bound to.
+/// A release with its bound requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPackage {
     /// The package.
     pub name: PackageName,
     /// The version.
     pub version: Version,
-    /// Where the release comes from.
+    /// The source of the release.
     pub source: ReleaseSource,
     /// The digest of its artifact, if the source knows it; none for releases of the host.
     pub digest: Option<ArtifactDigest>,
-    /// Whether it was yanked; it was chosen because a lock holds it.
+    /// Whether it is yanked. A yanked release is chosen only if it is locked or requested.
     pub yanked: bool,
     /// Its requirements: the core library first, then in the order of the manifest.
     pub requires: Vec<BoundRequirement>,
 }
 
-/// A requirement and the version that it is bound to.
+/// A requirement with its chosen version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundRequirement {
     /// The package.
     pub package: PackageName,
-    /// The versions that are allowed.
+    /// The allowed versions.
     pub spec: Spec,
-    /// What the manifest says, if an override stands in its place.
+    /// The spec in the manifest, if an override replaces it.
     pub overridden: Option<Spec>,
     /// The version that was chosen.
     pub version: Version,
-    /// Whether nobody wrote it: every package requires the core library.
+    /// Whether it is implied: every package requires the core library.
     pub is_implied: bool,
 }
 
@@ -59,7 +59,7 @@ pub enum ResolvedOwner<'resolution> {
 }
 
 impl<'resolution> ResolvedOwner<'resolution> {
-    /// What its requirements are bound to.
+    /// Its bound requirements.
     pub fn requires(self) -> &'resolution [BoundRequirement] {
         match self {
             Self::Root(root) => &root.requires,
@@ -87,7 +87,7 @@ impl<'resolution> ResolvedOwner<'resolution> {
     }
 }
 
-/// A resolution in words.
+/// The contents of a resolution.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) roots: Vec<ResolvedRoot>,
@@ -145,8 +145,7 @@ impl Contents {
     }
 }
 
-/// The digest that is known of a release. The host answers for what it supplies; see
-/// `LockedPackage::digest`.
+/// The digest of a release. Releases of the host have none, see `LockedPackage::digest`.
 pub(super) fn digest(
     universe: &Universe,
     release: ReleaseId,
@@ -156,7 +155,7 @@ pub(super) fn digest(
     universe.digest(release).filter(|_| !is_hosted)
 }
 
-/// The versions of chosen releases, each read once.
+/// The versions of the chosen releases. Each is read once.
 pub(super) struct ChosenVersions<'solved> {
     selection: &'solved Selection,
     /// In the order of the selection.
@@ -195,7 +194,7 @@ pub(super) fn sorted_positions(
     if indexes.count() <= 1 {
         return placed.into_iter().map(|(_, at)| at).collect();
     }
-    // To look a name up takes longer than to compare it.
+    // Looking a name up takes longer than comparing it.
     let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
         .map(|(at, release)| (universe.name(release.package), &versions.all[at], at))
         .collect();

@@ -1,4 +1,4 @@
-//! A resolution: the answer when there is one.
+//! Resolutions, which are rendered when they are first read.
 
 mod contents;
 mod lock;
@@ -23,16 +23,16 @@ pub use notes::{
 };
 pub use paths::{PathStep, RequirementPath};
 
-/// A valid set of releases and what each requirement is bound to.
+/// A valid set of releases, and the binding of each requirement.
 ///
-/// Names, versions and specs are put together when they are first asked for; until then a
-/// resolution is the numbers that the solver found.
+/// Names, versions and specs are read from the indexes when they are first asked for. Until then, a
+/// resolution consists of the ids that the solver found.
 #[derive(Clone)]
 pub struct Resolution {
     solved: Arc<Solved>,
 }
 
-/// What the solver found.
+/// The result of the solver.
 struct Solved {
     universe: Box<Universe>,
     selection: Selection,
@@ -43,10 +43,10 @@ struct Solved {
     prereleases: OnceLock<Vec<ChosenPrerelease>>,
 }
 
-/// What a resolution took.
+/// The effort for a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// The steps that the solver took.
+    /// The number of steps of the solver.
     pub steps: u64,
 }
 
@@ -76,7 +76,7 @@ impl Resolution {
         solved.contents.get_or_init(contents)
     }
 
-    /// How many releases there are, without the roots.
+    /// The number of releases without the roots.
     pub fn len(&self) -> usize {
         let roots = self.solved.universe.roots().len();
         self.solved.selection.releases().len() - roots
@@ -156,12 +156,12 @@ impl Resolution {
         overrides.into_iter().collect()
     }
 
-    /// What it took.
+    /// The effort for it.
     pub fn stats(&self) -> Stats {
         self.solved.stats
     }
 
-    /// What moved and why, if an update was asked for.
+    /// The report of the update, if the request has one.
     pub fn update(&self) -> Option<&UpdateReport> {
         self.solved.update.as_ref()
     }
@@ -174,7 +174,7 @@ impl Resolution {
         (last.name == *name).then_some(last)
     }
 
-    /// Who requires a package, and in which versions: roots first, then by name and version.
+    /// The requirements on a package: those of roots first, then by name and version.
     pub fn requirers(&self, name: &PackageName) -> Vec<Requirer> {
         self.owners()
             .flat_map(|owner| {
@@ -185,16 +185,16 @@ impl Resolution {
             .collect()
     }
 
-    /// How a package comes in: for each requirement on it, the shortest path from a root. The
+    /// The paths to a package: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
     pub fn paths_to(&self, name: &PackageName) -> Vec<RequirementPath> {
         paths::paths_to(self, name)
     }
 
-    /// The releases whose artifacts are not those that the request had
-    /// [locked](crate::Locked::artifacts), sorted. A program that goes on to use a release for
-    /// which this is a [violation](ArtifactChange::is_violation) uses something that nobody
-    /// agreed to.
+    /// The releases whose artifacts differ from those that the request had
+    /// [locked](crate::Locked::artifacts), sorted. If a change is a
+    /// [violation](ArtifactChange::is_violation), the release must not be used without the consent
+    /// of the user.
     pub fn artifact_changes(&self) -> Vec<ArtifactChange> {
         let artifacts = self.locked_artifacts();
         if artifacts.is_empty() {
@@ -216,7 +216,7 @@ impl Resolution {
             .collect()
     }
 
-    /// What the request said was known of artifacts.
+    /// The artifacts that the request had locked.
     pub fn locked_artifacts(&self) -> &BTreeMap<(PackageName, Version), LockedArtifact> {
         &self.solved.universe.locked().artifacts
     }
@@ -230,7 +230,7 @@ impl Resolution {
         lock::lockfile(&self.solved.universe, &self.solved.selection)
     }
 
-    /// This resolution as what another one is to keep.
+    /// This resolution as the lock of another request.
     pub fn to_locked(&self) -> Locked {
         lock::locked(&self.solved.universe, &self.solved.selection)
     }

@@ -1,4 +1,5 @@
-//! What is worth a note: packages with several releases, prereleases, yanked releases, changed artifacts.
+//! Notes about a resolution: packages with several releases, prereleases, yanked releases, changed
+//! artifacts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +18,15 @@ pub struct SideBySide {
     pub name: PackageName,
     /// Its versions, ascending.
     pub versions: Vec<Version>,
-    /// Whether the lock holds all of them: then they may stay side by side where one would do by now.
+    /// Whether all of them are locked. Then they may stay even if one would be enough by now.
     pub are_locked: bool,
-    /// Who requires which of them: the reason why one would not do.
+    /// The requirements on them, which are the reason for several releases.
     pub because: Vec<Requirer>,
 }
 
 impl SideBySide {
-    /// The newest of the versions that every requirement allows. Where there is one, requirements on the
-    /// package are not what keeps its releases apart: the lock does, or what they require or define.
+    /// The newest version that all requirements allow. If there is one, the requirements are not
+    /// the reason for several releases: the lock is, or what the releases require or define.
     pub fn allowed_by_all(&self) -> Option<&Version> {
         let is_allowed = |version: &&Version| {
             (self.because.iter()).all(|requirement| requirement.spec.matches(version))
@@ -37,13 +38,13 @@ impl SideBySide {
 /// A requirement on a package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirer {
-    /// Who requires it.
+    /// The owner of the requirement.
     pub owner: Owner,
-    /// The versions that it allows.
+    /// The allowed versions.
     pub spec: Spec,
-    /// Whether nobody wrote it: every package requires the core library.
+    /// Whether it is implied: every package requires the core library.
     pub is_implied: bool,
-    /// The version that it is bound to.
+    /// The chosen version.
     pub version: Version,
 }
 
@@ -66,25 +67,25 @@ pub struct ChosenPrerelease {
     pub name: PackageName,
     /// The prerelease.
     pub version: Version,
-    /// Why.
+    /// The reason.
     pub because: PrereleaseReason,
 }
 
 /// Why a prerelease was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrereleaseReason {
-    /// A lock holds it.
+    /// It is locked.
     Locked,
-    /// The policy is to take the newest.
+    /// The policy allows the newest version.
     Policy,
     /// A requirement names a prerelease.
     Named {
-        /// Whose requirement it is.
+        /// The owner of the requirement.
         owner: Owner,
         /// The requirement's spec.
         spec: Spec,
     },
-    /// No stable version fits.
+    /// No stable version is allowed.
     NoStable,
 }
 
@@ -95,29 +96,29 @@ pub struct ChosenYanked {
     pub name: PackageName,
     /// The release.
     pub version: Version,
-    /// Whether an [update](crate::Update) asked for it. Otherwise a lock held it.
+    /// Whether an [update](crate::Update) requested it. Otherwise it was locked.
     pub was_asked_for: bool,
 }
 
-/// A release whose artifact is not what was locked: it has another digest or another source.
+/// A release whose digest or source differs from what was locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactChange {
     /// The package.
     pub name: PackageName,
-    /// The version, which is the one that was locked.
+    /// The version that was locked.
     pub version: Version,
     /// What was locked.
     pub locked: LockedArtifact,
-    /// Where the release comes from.
+    /// The current source.
     pub source: ReleaseSource,
-    /// The digest of its artifact, if the source knows it.
+    /// The current digest, if the source has it.
     pub digest: Option<ArtifactDigest>,
 }
 
 impl ArtifactChange {
-    /// Whether the release has other content than what was locked, or content that nothing is
-    /// known of. What the host supplies has no digest: it answers for that itself. A folder is
-    /// still being worked on: that its content changes is no violation.
+    /// Whether the content of the release differs from what was locked, or is unknown. The host is
+    /// responsible for its releases, which have no digest. Folders may change, since they are still
+    /// edited.
     pub fn is_violation(&self) -> bool {
         let is_folder = |digest: &ArtifactDigest| matches!(digest, ArtifactDigest::Tree(_));
         self.source != ReleaseSource::Host
@@ -125,7 +126,7 @@ impl ArtifactChange {
             && self.digest_differs()
     }
 
-    /// Whether the digest is not one that was locked.
+    /// Whether the digest is not one of the locked ones.
     pub fn digest_differs(&self) -> bool {
         match &self.digest {
             Some(digest) => !self.locked.digests.contains(digest),
@@ -133,7 +134,7 @@ impl ArtifactChange {
         }
     }
 
-    /// Whether the source is known not to be the one that was locked.
+    /// Whether the source is known to differ from the locked one.
     pub fn source_differs(&self) -> bool {
         self.locked
             .source
@@ -177,7 +178,7 @@ pub(super) fn side_by_side(
     versions.into_iter().map(entry).collect()
 }
 
-/// The yanked releases of a selection; an update may have asked for some.
+/// The yanked releases of a selection.
 pub(super) fn yanked(
     universe: &Universe,
     selection: &Selection,
@@ -191,7 +192,7 @@ pub(super) fn yanked(
             let name = universe.name(release.package).clone();
             let version = universe.read_version(*release);
             let key = (name, version);
-            // What was locked and let go by the update is kept.
+            // Releases that an update unlocked are in `kept`.
             let was_asked_for =
                 is_update && locked.preferred.contains(&key) && !locked.kept.contains(&key);
             let (name, version) = key;

@@ -1,4 +1,4 @@
-//! How a package comes into a resolution.
+//! Requirement paths from a root to a package.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::request::Owner;
 pub struct RequirementPath {
     /// The root.
     pub root: Owner,
-    /// What the root requires, what that requires, and so on.
+    /// The requirements along the path.
     pub steps: Vec<PathStep>,
 }
 
@@ -23,16 +23,16 @@ pub struct PathStep {
     pub package: PackageName,
     /// Its version.
     pub version: Version,
-    /// The spec by which the step before, or the root, requires it.
+    /// The spec of the requirement on it.
     pub spec: Spec,
-    /// Whether that is an override, in place of what the manifest says.
+    /// Whether this is the spec of an override.
     pub is_override: bool,
 }
 
 /// An owner by its name and version; the object model has none.
 type OwnerKey<'a> = Option<(&'a PackageName, &'a Version)>;
 
-/// How releases that are no roots are reached first: from whom, and by which requirement.
+/// The requirement that reaches each release first, with its owner; `None` for roots.
 type Predecessors<'a> = HashMap<OwnerKey<'a>, Option<(OwnerKey<'a>, &'a BoundRequirement)>>;
 
 pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<RequirementPath> {

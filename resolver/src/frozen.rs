@@ -25,16 +25,15 @@ pub enum FrozenError {
     Inconsistent,
 }
 
-/// The resolution that a lockfile holds, as it stands.
+/// The resolution in a lockfile, without changes.
 ///
-/// Neither manifests nor registries are asked, so that the resolution may be one that would not be
-/// found today. A lock does not hold what releases require, but only the versions that they got:
-/// the specs of their requirements are those versions. Nothing is known of classes. The version of
-/// the root is not in the lock either, and is the one that is given.
+/// It reads neither manifests nor registries, so a search could find a different resolution. A lock
+/// does not have the requirements of releases, only their chosen versions, which become the specs.
+/// It does not have classes either. The version of the root is not in the lock, so it is a parameter.
 ///
-/// Where the lock has several roots, those that the root requires, itself or through others, are
-/// roots of the resolution too and follow it by name. They have the versions that they had when the
-/// lock was written.
+/// If the lock has several roots, those that the root requires, directly or through others, are also
+/// roots of the resolution and follow it by name, with the versions that they had when the lock was
+/// written.
 ///
 /// ```
 /// use pkgres_manifest::{Lockfile, PackageName, Version};

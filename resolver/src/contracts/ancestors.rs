@@ -13,8 +13,10 @@ use crate::universe::{ClassId, Parent, ReleaseId, Universe};
 /// One lookup of a class in the release that a requirement is bound to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup {
+    /// The release that has the requirement.
     pub(crate) release: ReleaseId,
-    pub(crate) edge: usize,
+    /// The number of the requirement.
+    pub(crate) requirement: usize,
     pub(crate) outcome: LookupOutcome,
 }
 
@@ -38,10 +40,10 @@ pub(super) fn lookups(
     outcome: LookupOutcome,
 ) -> Vec<Lookup> {
     (0..=provider)
-        .map(|edge| Lookup {
+        .map(|requirement| Lookup {
             release,
-            edge,
-            outcome: if edge == provider {
+            requirement,
+            outcome: if requirement == provider {
                 outcome
             } else {
                 LookupOutcome::NotDefined(class)
@@ -62,7 +64,7 @@ impl AncestorWalk {
     pub(super) fn from(root: ReleaseId, object: ObjectId, start: ClassAt) -> Self {
         let first = vec![Lookup {
             release: root,
-            edge: object.0,
+            requirement: object.0,
             outcome: LookupOutcome::Entered(start.class),
         }];
         Self {
@@ -98,11 +100,17 @@ impl AncestorWalk {
                 }
                 Parent::External(external) => {
                     let class = table.external[*external as usize];
-                    let Some((edge, release)) = provider(universe, selection, at.release, class)
+                    let Some((requirement, release)) =
+                        provider(universe, selection, at.release, class)
                     else {
                         continue;
                     };
-                    let lookups = lookups(at.release, edge, class, LookupOutcome::Entered(class));
+                    let lookups = lookups(
+                        at.release,
+                        requirement,
+                        class,
+                        LookupOutcome::Entered(class),
+                    );
                     (ClassAt { release, class }, lookups)
                 }
             };

@@ -150,8 +150,8 @@ impl ContractCheck<'_> {
 
     /// The class of an object in the release that the selection binds it to.
     fn class_of(&self, object: ObjectId) -> Option<ClassAt> {
-        let edge = &self.universe.known_details(self.root).edges[object.0];
-        let (_, class) = edge.object?;
+        let requirement = &self.universe.known_details(self.root).edges[object.0];
+        let (_, class) = requirement.object?;
         Some(ClassAt {
             release: self.selection.bound(self.root)[object.0],
             class,
@@ -262,9 +262,9 @@ impl ContractCheck<'_> {
             let own = self.universe.version(release).clone();
             return Some((AllowedVersions::MajorOf(own), Vec::new()));
         }
-        let (edge, _) = provider(self.universe, self.selection, release, class)?;
-        let spec = details.edges[edge].requirement.spec.clone();
-        let lookup = lookups(release, edge, class, LookupOutcome::Defines(class));
+        let (requirement, _) = provider(self.universe, self.selection, release, class)?;
+        let spec = details.edges[requirement].requirement.spec.clone();
+        let lookup = lookups(release, requirement, class, LookupOutcome::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
     }
 
@@ -332,7 +332,7 @@ fn constrained_objects<'a>(
                 }
             }
         }
-        // A single value stands for a list of one.
+        // A single value counts as a list of one.
         (Contract::List { items, .. }, _) => {
             if let Some(item) = items.first() {
                 constrained_objects(item, value, path, found);

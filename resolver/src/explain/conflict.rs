@@ -78,7 +78,7 @@ impl Reason {
     }
 }
 
-/// What a reason is.
+/// The kind of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReasonKind {
     /// The owner requires a package.

@@ -40,29 +40,23 @@ impl ViolationGroups {
     /// Groups the violations among facts.
     pub(super) fn among(problem: &Problem<'_>, facts: &[Fact]) -> Self {
         let mut first: FxHashMap<Shape, u32> = FxHashMap::default();
-        let mut violations = Self::default();
+        let mut groups = Self::default();
         for fact in facts {
             let Fact::Nogood(number) = fact else {
                 continue;
             };
             let shape = match &problem.nogoods()[*number as usize].breach {
-                NogoodCause::Rule(violation) => shape(violation),
+                NogoodCause::Rule(violation) => rule_shape(violation),
                 NogoodCause::Contract(violation) => {
-                    violations
-                        .objects
-                        .extend([violation.holder, violation.object]);
-                    shape_of_contract(violation)
+                    groups.objects.extend([violation.holder, violation.object]);
+                    contract_shape(violation)
                 }
                 NogoodCause::Line => continue,
             };
             let first = *first.entry(shape).or_insert(*number);
-            violations
-                .same_shape
-                .entry(first)
-                .or_default()
-                .push(*number);
+            groups.same_shape.entry(first).or_default().push(*number);
         }
-        violations
+        groups
     }
 
     /// The nogoods of the same shape, if this is the first of them.
@@ -89,14 +83,14 @@ impl ViolationGroups {
     }
 }
 
-fn shape(violation: &Violation) -> Shape {
+fn rule_shape(violation: &Violation) -> Shape {
     let place = |at: &ClassAt| (at.class, at.release.package);
     let paths = paths(violation).into_iter();
     let paths = paths.map(|path| path.iter().map(place).collect());
     Shape::Rule(matches!(violation, Violation::Cycle(_)), paths.collect())
 }
 
-fn shape_of_contract(violation: &ContractViolation) -> Shape {
+fn contract_shape(violation: &ContractViolation) -> Shape {
     let expected_class: ExpectedClass = (
         violation.holder,
         violation.path.clone(),

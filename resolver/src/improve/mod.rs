@@ -122,7 +122,7 @@ struct Decided {
 #[derive(Clone, Copy)]
 struct Exchange {
     owner: ReleaseId,
-    edge: usize,
+    number: usize,
     /// The current release.
     current: ReleaseId,
     better: ReleaseId,
@@ -141,11 +141,11 @@ impl Improvement<'_> {
         }
         let mut at = 0;
         while let Some(owner) = self.selection.releases().get(at).copied() {
-            for edge in 0..self.selection.bound_at(at).len() {
-                while self.improve_decision(owner, at, edge, &decided)? {
+            for number in 0..self.selection.bound_at(at).len() {
+                while self.improve_decision(owner, at, number, &decided)? {
                     improved = true;
                 }
-                let bound = self.selection.bound_at(at)[edge];
+                let bound = self.selection.bound_at(at)[number];
                 self.decide(&mut decided, bound);
             }
             at += 1;
@@ -173,10 +173,10 @@ impl Improvement<'_> {
         &mut self,
         owner: ReleaseId,
         at: usize,
-        edge: usize,
+        number: usize,
         decided: &Decided,
     ) -> Result<bool, Interrupt> {
-        let current = self.selection.bound_at(at)[edge];
+        let current = self.selection.bound_at(at)[number];
         let package = current.package;
         let is_split = self.split.contains(&package);
         let is_fixed = self.universe.is_root(package) || self.fixed.contains(&package);
@@ -186,7 +186,7 @@ impl Improvement<'_> {
         let named = decided.prerelease_named.contains(&package);
         let mut candidates = if is_split {
             self.universe.requirements(owner, &mut self.requirements);
-            PositionSet::of_words(self.universe.allowed_words(&self.requirements[edge]))
+            PositionSet::of_words(self.universe.allowed_words(&self.requirements[number]))
         } else {
             match self.allowed_by_all.of(self.universe, package) {
                 Some(words) => PositionSet::of_words(words),
@@ -195,7 +195,7 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                (self.universe).best_binding(owner, edge, package, &candidates, named)
+                (self.universe).best_binding(owner, number, package, &candidates, named)
             } else {
                 self.universe.best(package, &candidates, named)
             };
@@ -206,7 +206,7 @@ impl Improvement<'_> {
             let better = ReleaseId { package, index };
             let exchange = Exchange {
                 owner,
-                edge,
+                number,
                 current,
                 better,
             };
@@ -263,13 +263,13 @@ impl Improvement<'_> {
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
             if !kept.is_empty() {
-                let is_exchanged = |edge: usize, bound: &ReleaseId| {
-                    let is_decision = owner == exchange.owner && edge == exchange.edge;
+                let is_exchanged = |number: usize, bound: &ReleaseId| {
+                    let is_decision = owner == exchange.owner && number == exchange.number;
                     *bound == exchange.current && (is_decision || !split.contains(&bound.package))
                 };
                 let kept = kept.iter().enumerate();
-                bound.extend(kept.map(|(edge, bound)| {
-                    if is_exchanged(edge, bound) {
+                bound.extend(kept.map(|(number, bound)| {
+                    if is_exchanged(number, bound) {
                         better
                     } else {
                         *bound
@@ -313,7 +313,7 @@ fn binding_after(
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    (edge, requirement): (usize, &PackageRequirement),
+    (number, requirement): (usize, &PackageRequirement),
 ) -> Option<u32> {
     let package = requirement.target;
     if !requirement.is_known() {
@@ -337,7 +337,7 @@ fn binding_after(
         .collect();
     universe.best_binding(
         owner,
-        edge,
+        number,
         package,
         &candidates,
         requirement.names_prerelease,

@@ -101,8 +101,8 @@ impl LockCheck {
                         });
                     }
                     Some(bound) => {
-                        let refused = self.not_allowed(root, edge, &bound.version);
-                        report.stale.extend(refused);
+                        let violation = self.not_allowed(root, edge, &bound.version);
+                        report.stale.extend(violation);
                     }
                 }
             }

@@ -21,9 +21,12 @@ impl TracedViolation {
                 // It was asked for the class itself, not for one that extends it there.
                 Some((last, before)) if last.outcome == LookupOutcome::Entered(wanted) => {
                     follow(&mut terms, problem, selection, before);
-                    let package = selection.bound(last.release)[last.edge].package;
+                    let package = selection.bound(last.release)[last.requirement].package;
                     let unfit = self.unfit(problem, package);
-                    terms.add(problem.bound_variable(last.release, last.edge), unfit);
+                    terms.add(
+                        problem.bound_variable(last.release, last.requirement),
+                        unfit,
+                    );
                 }
                 _ => follow(&mut terms, problem, selection, &self.object_lookups),
             }
@@ -61,7 +64,7 @@ impl TracedViolation {
         let LookupOutcome::Entered(class) = first.outcome else {
             return true;
         };
-        let package = selection.bound(first.release)[first.edge].package;
+        let package = selection.bound(first.release)[first.requirement].package;
         let wanted = &self.violation.class;
         problem.universe.may_inherit(package, class, wanted)
     }
@@ -75,7 +78,7 @@ fn follow(
     lookups: &[Lookup],
 ) {
     for lookup in lookups {
-        let bound = selection.bound(lookup.release)[lookup.edge];
+        let bound = selection.bound(lookup.release)[lookup.requirement];
         let package = bound.package;
         let values = match lookup.outcome {
             LookupOutcome::Entered(_) => PositionSet::single(bound.index),
@@ -96,6 +99,9 @@ fn follow(
                 values
             }
         };
-        terms.add(problem.bound_variable(lookup.release, lookup.edge), values);
+        terms.add(
+            problem.bound_variable(lookup.release, lookup.requirement),
+            values,
+        );
     }
 }

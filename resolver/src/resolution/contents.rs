@@ -189,7 +189,7 @@ pub(super) fn sorted_positions(
     let place = |(at, release): (usize, &ReleaseId)| (universe.place(*release), at);
     let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
     placed.sort_unstable();
-    // Places in one index are in the order that is asked for.
+    // Places in a single index are in this order already.
     let indexes = placed.chunk_by(|((one, _), _), ((other, _), _)| one == other);
     if indexes.count() <= 1 {
         return placed.into_iter().map(|(_, at)| at).collect();

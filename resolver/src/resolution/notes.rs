@@ -107,7 +107,7 @@ pub struct ArtifactChange {
     pub name: PackageName,
     /// The version that was locked.
     pub version: Version,
-    /// What was locked.
+    /// The locked artifact.
     pub locked: LockedArtifact,
     /// The current source.
     pub source: ReleaseSource,
@@ -143,8 +143,8 @@ impl ArtifactChange {
     }
 }
 
-/// The packages that have several releases, and why.
-/// `is_locked` says whether the lock holds a release.
+/// The packages with several releases, and the requirements on them. `is_locked` tells whether a
+/// release is locked.
 pub(super) fn side_by_side(
     contents: &Contents,
     packages: &BTreeSet<&PackageName>,

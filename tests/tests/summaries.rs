@@ -25,7 +25,9 @@ fn hints_that_name_options_have_their_own_kind() {
         };
         let shown = |hint: &Hint| {
             let mark = match &hint.kind {
-                HintKind::Similar { unknown, meant } => format!("similar: {meant} to {unknown}"),
+                HintKind::Similar { unknown, similar } => {
+                    format!("similar: {similar} to {unknown}")
+                }
                 HintKind::Option => "option".to_owned(),
                 HintKind::Packages => "packages".to_owned(),
             };

@@ -149,7 +149,7 @@ pub enum HintKind {
         /// The unknown name.
         unknown: PackageName,
         /// The similar name.
-        meant: PackageName,
+        similar: PackageName,
     },
     /// It names options or settings, so it helps only users of the command line.
     Option,
@@ -159,10 +159,10 @@ pub enum HintKind {
 
 impl Hint {
     /// A hint about a similar package name.
-    pub fn similar(unknown: PackageName, meant: PackageName) -> Self {
+    pub fn similar(unknown: PackageName, similar: PackageName) -> Self {
         Self {
-            text: format!("there is a package `{meant}`"),
-            kind: HintKind::Similar { unknown, meant },
+            text: format!("there is a package `{similar}`"),
+            kind: HintKind::Similar { unknown, similar },
         }
     }
 

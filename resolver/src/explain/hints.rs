@@ -45,19 +45,19 @@ pub(super) fn hints(
                 .reached()
                 .filter(|package| {
                     // The owner of a requirement in the conflict was not meant.
-                    let is_meant = !universe.is_root(*package) && !owners.contains(package);
-                    is_meant && universe.release_count(*package) > 0
+                    let is_eligible = !universe.is_root(*package) && !owners.contains(package);
+                    is_eligible && universe.release_count(*package) > 0
                 })
                 .map(|package| universe.name(package))
                 .collect();
             known.sort_unstable();
             let texts = known.iter().map(|package| package.as_str());
             let similar = most_similar_name(name.as_str(), texts);
-            let meant = known
+            let suggestion = known
                 .iter()
                 .find(|package| Some(package.as_str()) == similar);
-            if let Some(meant) = meant {
-                hints.push(Hint::similar(name.clone(), (*meant).clone()));
+            if let Some(suggestion) = suggestion {
+                hints.push(Hint::similar(name.clone(), (*suggestion).clone()));
             }
             hints.push(Hint::option(format!(
                 "`--registry` adds a registry that has `{name}`, `--provide` a file that says what the host supplies"

@@ -9,16 +9,15 @@ mod bytes;
 mod check;
 mod column;
 mod compile;
-mod first_seen;
 mod inheritance;
-mod numbered;
+mod interner;
 mod versions;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use first_seen::FirstSeen;
 pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_cycles};
+pub(crate) use interner::FirstSeen;
 use versions::Versions;
 
 use std::sync::OnceLock;

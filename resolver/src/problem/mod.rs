@@ -12,17 +12,11 @@
 //! may hold. A nogood is a variable with one value a term, where term i forbids value i.
 
 mod contract_nogood;
-mod fact;
 mod goals;
-mod loop_nogood;
 mod nogood;
-mod variable;
 
-pub(crate) use fact::{Fact, Relaxation};
-pub(crate) use goals::{Goal, GoalScope, Goals};
-pub(crate) use loop_nogood::LoopNogood;
+pub(crate) use goals::{Goal, GoalScope, Goals, LoopNogood};
 pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
-pub(crate) use variable::Variable;
 
 use std::collections::BTreeSet;
 
@@ -32,6 +26,65 @@ use crate::hierarchy::Violation;
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
+
+/// Something that has to be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Variable {
+    /// A package that has one release; the value is its position.
+    Package(PackageId),
+    /// A release of a split package; the value is 0 if it is there.
+    Release(ReleaseId),
+    /// What a requirement on a split package is bound to, by the number of the edge.
+    Binding(ReleaseId, u32),
+}
+
+impl Variable {
+    /// The release that a value of the variable stands for.
+    pub(crate) fn release(self, value: u32) -> Option<ReleaseId> {
+        match self {
+            Self::Package(package) => Some(ReleaseId {
+                package,
+                index: value,
+            }),
+            Self::Release(release) => Some(release),
+            Self::Binding(..) => None,
+        }
+    }
+}
+
+/// A rule that a proof uses, without regard to which versions of the owner it holds for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Fact {
+    /// Versions of `owner` require `target`, which leaves `allowed`.
+    Requires {
+        owner: PackageId,
+        target: PackageId,
+        allowed: PositionSet,
+    },
+    /// Versions of `owner` extend a class that required packages must define.
+    Extends { owner: PackageId, class: ClassId },
+    /// Versions of `owner` have classes that extend each other in a cycle.
+    OwnCycle { owner: PackageId },
+    /// The nogood of this number.
+    Nogood(u32),
+    /// Certain versions of a package were asked for.
+    Wanted { package: PackageId },
+    /// A package is to stay at what the lock holds, if it is there at all.
+    Stays { package: PackageId },
+}
+
+/// Something that is written once and can be changed to allow every version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Relaxation {
+    /// What versions of `owner` require of `target`, which leaves `allowed`.
+    Requirement {
+        owner: PackageId,
+        target: PackageId,
+        allowed: PositionSet,
+    },
+    /// What stands in place of every requirement on `target`.
+    Override { target: PackageId },
+}
 
 /// The problem for one choice of split packages.
 #[derive(Debug)]

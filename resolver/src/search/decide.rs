@@ -1,5 +1,8 @@
 //! What is decided next, and at which value.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Problem, Variable};
 use crate::set::PositionSet;
@@ -7,7 +10,7 @@ use crate::set::bits;
 use crate::universe::ReleaseId;
 
 use super::Search;
-use super::assignment::Var;
+use super::assignment::{Assignment, Var};
 use super::decision_order::Listed;
 
 impl Search {
@@ -114,5 +117,67 @@ impl Search {
             None => universe.best(package, &among, named),
         };
         best.expect("a value is left")
+    }
+}
+
+/// Undecided variables, those that take part in conflicts first, then those with the fewest
+/// values.
+#[derive(Debug, Default)]
+pub(super) struct VariableQueue {
+    heap: BinaryHeap<(Activity, Reverse<Var>)>,
+    /// For each variable the highest activity with which it is in the heap.
+    known: Vec<Option<Activity>>,
+}
+
+/// How often a variable took part in conflicts, and how few values it has.
+type Activity = (u32, Reverse<u32>);
+
+impl VariableQueue {
+    /// Forgets all variables.
+    pub(super) fn clear(&mut self) {
+        self.heap.clear();
+        self.known.clear();
+    }
+
+    pub(super) fn add(&mut self, state: &Assignment, var: Var) {
+        if state.is_present(var) && state.value(var).is_none() {
+            self.push(Self::activity(state, var), var);
+        }
+    }
+
+    /// Adds a variable, unless it is there and will come up in time.
+    fn push(&mut self, activity: Activity, var: Var) {
+        if self.known.len() <= var as usize {
+            self.known.resize(var as usize + 1, None);
+        }
+        let known = &mut self.known[var as usize];
+        if *known < Some(activity) {
+            *known = Some(activity);
+            self.heap.push((activity, Reverse(var)));
+        }
+    }
+
+    fn activity(state: &Assignment, var: Var) -> Activity {
+        let values = bits::count(state.domain(var));
+        (state.details(var).conflicts, Reverse(values))
+    }
+
+    /// The variable to decide next.
+    pub(super) fn next(&mut self, state: &Assignment) -> Option<Var> {
+        while let Some((activity, Reverse(var))) = self.heap.pop() {
+            let known = &mut self.known[var as usize];
+            if *known == Some(activity) {
+                *known = None;
+            }
+            if !state.is_present(var) || state.value(var).is_some() {
+                continue;
+            }
+            let now = Self::activity(state, var);
+            if now == activity {
+                return Some(var);
+            }
+            self.push(now, var);
+        }
+        None
     }
 }

@@ -4,14 +4,11 @@
 //! requirements are seen, release after release. A search that keeps to it ends in the best
 //! selection. One that has passed its conflict limit decides first what takes part in conflicts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
-use crate::set::bits;
 use crate::universe::{PackageId, ReleaseId};
 
 use super::assignment::{Assignment, Var};
@@ -245,67 +242,5 @@ impl Order {
             state.var_mut(listed.var).listed = false;
         }
         self.next = mark.next;
-    }
-}
-
-/// Undecided variables, those that take part in conflicts first, then those with the fewest
-/// values.
-#[derive(Debug, Default)]
-pub(super) struct VariableQueue {
-    heap: BinaryHeap<(Activity, Reverse<Var>)>,
-    /// For each variable the highest activity with which it is in the heap.
-    known: Vec<Option<Activity>>,
-}
-
-/// How often a variable took part in conflicts, and how few values it has.
-type Activity = (u32, Reverse<u32>);
-
-impl VariableQueue {
-    /// Forgets all variables.
-    pub(super) fn clear(&mut self) {
-        self.heap.clear();
-        self.known.clear();
-    }
-
-    pub(super) fn add(&mut self, state: &Assignment, var: Var) {
-        if state.is_present(var) && state.value(var).is_none() {
-            self.push(Self::activity(state, var), var);
-        }
-    }
-
-    /// Adds a variable, unless it is there and will come up in time.
-    fn push(&mut self, activity: Activity, var: Var) {
-        if self.known.len() <= var as usize {
-            self.known.resize(var as usize + 1, None);
-        }
-        let known = &mut self.known[var as usize];
-        if *known < Some(activity) {
-            *known = Some(activity);
-            self.heap.push((activity, Reverse(var)));
-        }
-    }
-
-    fn activity(state: &Assignment, var: Var) -> Activity {
-        let values = bits::count(state.domain(var));
-        (state.details(var).conflicts, Reverse(values))
-    }
-
-    /// The variable to decide next.
-    pub(super) fn next(&mut self, state: &Assignment) -> Option<Var> {
-        while let Some((activity, Reverse(var))) = self.heap.pop() {
-            let known = &mut self.known[var as usize];
-            if *known == Some(activity) {
-                *known = None;
-            }
-            if !state.is_present(var) || state.value(var).is_some() {
-                continue;
-            }
-            let now = Self::activity(state, var);
-            if now == activity {
-                return Some(var);
-            }
-            self.push(now, var);
-        }
-        None
     }
 }

@@ -26,7 +26,7 @@
 //!   in this order is the best one. After [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts,
 //!   variables that took part in the most conflicts come first (like VSIDS, but without decay), and
 //!   [`improve`](crate::improve) makes the result locally best.
-//! - [`probe`] expands the release that will probably be decided as soon as its package is needed. If it
+//! - [`propagate`] expands the release that will probably be decided as soon as its package is needed. If it
 //!   contradicts earlier decisions, it is removed at once, which is not a conflict.
 //!
 //! Rules that would need too many constraints (no class inherits two versions of one ancestor, contracts)
@@ -47,16 +47,15 @@ mod decision_order;
 mod engine;
 mod expand;
 mod expand_classes;
-mod expand_requirements;
-mod probe;
 mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
 mod pubgrub;
-mod single_release;
+mod verdict;
 mod watch_lists;
 
-pub(crate) use engine::{Found, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search};
+pub(crate) use engine::{SearchEngine, refute, search};
+pub(crate) use verdict::{Found, Proof, Quality, Refuted, Verdict};
 
 use std::collections::VecDeque;
 
@@ -72,7 +71,8 @@ use crate::set::bits;
 use analyze::{Analysis, Learned};
 use assignment::{Assignment, ClauseRef, Term, Var};
 use clauses::{Constraints, Origin};
-use decision_order::{Order, VariableQueue};
+use decide::VariableQueue;
+use decision_order::Order;
 
 /// A search goes back no further than necessary to where what was learned applies if that is so
 /// many levels away: taking thousands of decisions again costs more than it brings.

@@ -3,7 +3,9 @@
 //! Which constraints are looked at is decided by the lists that they stand in (`lists.rs`); what
 //! cannot say anything new should not be looked at.
 
+use crate::budget::{Budget, Interrupt};
 use crate::index::NONE;
+use crate::problem::Problem;
 use crate::set::bits::{self, Below};
 
 use super::Search;
@@ -140,5 +142,50 @@ impl Search {
         }
         self.constraints.put_watchers(var, watchers);
         result
+    }
+}
+
+impl Search {
+    /// Looks at what the best value of a package depends on, and takes the value away if that contradicts
+    /// what is there.
+    pub(super) fn probe(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+        var: Var,
+        value: u32,
+    ) -> Result<Option<ClauseRef>, Interrupt> {
+        let first = self.state.side_count();
+        self.expand(problem, var, value)?;
+        let end = self.state.side_count();
+        for constraint in first / 2..end / 2 {
+            if let Err(conflict) = self.apply_binary(constraint) {
+                return Ok(Some(conflict));
+            }
+        }
+        if !bits::contains(self.state.domain(var), value) {
+            // It takes the place of a decision that ends in a conflict.
+            budget.take()?;
+        }
+        Ok(None)
+    }
+
+    /// The value that a package will be decided at, if it has to have one and nobody looked at it yet.
+    #[inline]
+    pub(super) fn to_probe(&self, problem: &Problem<'_>, var: Var) -> Option<u32> {
+        if !self.state.is_present(var) || !self.is_of_package(var) {
+            return None;
+        }
+        let value = self.best(problem, var);
+        (!self.state.is_expanded(var, value)).then_some(value)
+    }
+
+    /// Looks at a new constraint of two terms, of which the second may hold.
+    fn apply_binary(&mut self, constraint: u32) -> Result<(), ClauseRef> {
+        let [own, other] = [2 * constraint, 2 * constraint + 1];
+        if self.state.side_holds(other) {
+            self.exclude_side(own)?;
+        }
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@
 use crate::index::{NONE, to_u32};
 use crate::set::bits::{self, Below};
 
-use super::assignment::{Assignment, Term, Var, VarState, WatchList};
+use super::assignment::{Assignment, Literal, Term, Var, VarState, WatchList};
 use super::clauses::Constraints;
 
 impl Constraints {
@@ -158,11 +158,39 @@ impl Constraints {
     }
 }
 
+/// How many constraints about single values a variable with few values has before these stand in
+/// lists of their own.
+pub(crate) const MANY_SINGLES: u8 = 16;
+
+impl Assignment {
+    /// Puts a side that comes to stand at a place into a list of its variable, if it has few values and
+    /// needs no other list, as nearly all do; says whether it did.
+    #[inline]
+    pub(crate) fn list_among_others(
+        &mut self,
+        side: &mut Literal,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut WatchList,
+    ) -> bool {
+        let var = self.var_mut(side.var);
+        if !var.is_narrow() {
+            return false;
+        }
+        if bits::below(&[side.word], var.values) != Below::Several {
+            if var.singles != NONE || var.single_count == MANY_SINGLES {
+                return false;
+            }
+            var.single_count += 1;
+        }
+        side.next = list(var).put(at, side.word);
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::problem::Variable;
-    use crate::search::assignment::MANY_SINGLES;
     use crate::search::clauses::Origin;
     use crate::universe::PackageId;
 

@@ -1,7 +1,5 @@
 //! Sets of small numbers as slices of words of one length.
 
-use crate::index::to_u32;
-
 #[inline]
 pub(crate) fn is_subset(one: &[u64], of: &[u64]) -> bool {
     one.iter().zip(of).all(|(one, of)| one & !of == 0)
@@ -62,7 +60,8 @@ pub(crate) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
 pub(crate) fn last(set: &[u64]) -> Option<u32> {
     let mut numbered = set.iter().enumerate().rev();
     let (at, word) = numbered.find(|(_, word)| **word != 0)?;
-    Some(to_u32(at) * u64::BITS + word.ilog2())
+    let base = u32::try_from(at).expect("few words") * u64::BITS;
+    Some(base + word.ilog2())
 }
 
 #[inline]
@@ -134,7 +133,7 @@ pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
     let mask = (1_u64 << (end % 64)) - 1;
     (0..=last).rev().find_map(|at| {
         let word = if at == last { set[at] & mask } else { set[at] };
-        let base = u32::try_from(at).expect("few words") * 64;
+        let base = u32::try_from(at).expect("few words") * u64::BITS;
         (word != 0).then(|| base + word.ilog2())
     })
 }

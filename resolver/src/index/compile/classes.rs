@@ -4,8 +4,7 @@ use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
 
 use crate::index::column::{Lists, ListsBuilder};
-use crate::index::first_seen::FirstSeen;
-use crate::index::numbered::{Numbered, other_than_before};
+use crate::index::interner::{FirstSeen, Numbered, other_than_before};
 use crate::index::{CompiledIndex, INTERNAL, Texts, to_u32};
 
 /// Fills the columns of classes.

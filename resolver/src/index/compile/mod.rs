@@ -1,23 +1,21 @@
 //! Preparing releases for solving.
 
 mod classes;
-mod releases;
 
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{IndexRecord, PackageName, Shared, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Shared, Spec, Version};
 use rustc_hash::FxHashMap;
 
-use crate::index::column::ListsBuilder;
-use crate::index::first_seen::FirstSeen;
-use crate::index::numbered::{Numbered, Placed as _, other_than_before};
+use crate::index::column::{Column, ListsBuilder};
+use crate::index::interner::{FirstSeen, Numbered, Placed as _, other_than_before};
 use crate::index::versions::Versions;
-use crate::index::{CompiledIndex, EdgeNumbers, NAMES_PRERELEASE, PLAIN, Texts, to_u32, width};
+use crate::index::{
+    CompiledIndex, EdgeNumbers, HAS_DIGEST, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts, YANKED,
+    to_u32, width,
+};
 use classes::classes;
-use releases::{digests, release_flags};
-
-pub(super) use releases::{DIGEST_BYTES, digest_from, has_default_order};
 
 /// Prepares releases.
 pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
@@ -251,4 +249,55 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
     index.versions = Versions::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     index.digests = digests(records);
+}
+
+pub(in crate::index) const DIGEST_BYTES: usize = 33;
+
+const ARCHIVE: u8 = 0;
+const TREE: u8 = 1;
+
+/// The flags of a release.
+pub(super) fn release_flags(record: &IndexRecord) -> u8 {
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    flag(record.yanked, YANKED)
+        | flag(record.version.is_prerelease(), PRERELEASE)
+        | flag(record.digest.is_some(), HAS_DIGEST)
+}
+
+/// Whether a release with these flags is neither yanked nor a prerelease.
+pub(in crate::index) fn has_default_order(flags: u8) -> bool {
+    flags & (YANKED | PRERELEASE) == 0
+}
+
+/// The digests of releases, if any has one.
+pub(super) fn digests(records: &[&IndexRecord]) -> Column<u8> {
+    if records.iter().all(|record| record.digest.is_none()) {
+        return Column::default();
+    }
+    let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
+    for record in records {
+        digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
+    }
+    digests.into()
+}
+
+fn digest_bytes(digest: Option<&ArtifactDigest>) -> [u8; DIGEST_BYTES] {
+    let mut bytes = [0; DIGEST_BYTES];
+    let (kind, digest) = match digest {
+        None => return bytes,
+        Some(ArtifactDigest::Archive(digest)) => (ARCHIVE, digest),
+        Some(ArtifactDigest::Tree(digest)) => (TREE, digest),
+    };
+    bytes[0] = kind;
+    bytes[1..].copy_from_slice(digest);
+    bytes
+}
+
+pub(in crate::index) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
+    let digest = bytes[1..].try_into().expect("a digest has 32 bytes");
+    if bytes[0] == TREE {
+        ArtifactDigest::Tree(digest)
+    } else {
+        ArtifactDigest::Archive(digest)
+    }
 }

@@ -3,28 +3,19 @@
 //! The domain of a variable is a set of words: one bit a value, and one, the last, that stands for
 //! "absent". Every reduction of a domain is an entry of the [`trail`].
 
-mod domains;
-mod literals;
-mod queue;
-mod sets;
+mod literal;
 mod trail;
-mod values;
-mod var;
-mod watch_list;
+mod variable;
 
-pub(super) use literals::Literal;
-pub(super) use sets::{Set, Term};
+pub(super) use literal::{Literal, Term};
 pub(super) use trail::ClauseRef;
-pub(super) use var::{Var, VarState};
-#[cfg(test)]
-pub(super) use watch_list::MANY_SINGLES;
-pub(super) use watch_list::WatchList;
+pub(super) use variable::{Var, VarState, WatchList};
 
 use crate::index::{to_u32, width};
 use crate::problem::Variable;
 use crate::set::bits;
 use trail::{Certainty, Entry, Level};
-use var::{ValueSet, VarDetails};
+use variable::{ValueSet, VarDetails};
 
 #[derive(Debug, Default)]
 pub(super) struct Assignment {
@@ -111,5 +102,217 @@ impl Assignment {
     #[inline]
     fn wide_mut(&mut self, var: Var, set: ValueSet) -> &mut [u64] {
         &mut self.words[self.vars[var as usize].range(set)]
+    }
+
+    #[inline]
+    pub(crate) fn domain(&self, var: Var) -> &[u64] {
+        let state = self.var(var);
+        if state.is_narrow() {
+            std::slice::from_ref(&state.domain)
+        } else {
+            self.wide(var, ValueSet::Domain)
+        }
+    }
+
+    #[inline]
+    pub(super) fn domain_mut(&mut self, var: Var) -> &mut [u64] {
+        if self.var(var).is_narrow() {
+            std::slice::from_mut(&mut self.var_mut(var).domain)
+        } else {
+            self.wide_mut(var, ValueSet::Domain)
+        }
+    }
+
+    /// The value of a variable, if it is known to be there and only one is left.
+    #[inline]
+    pub(crate) fn value(&self, var: Var) -> Option<u32> {
+        let value = bits::single(self.domain(var))?;
+        (value != self.var(var).values).then_some(value)
+    }
+
+    /// Whether a variable cannot be absent.
+    #[inline]
+    pub(crate) fn is_present(&self, var: Var) -> bool {
+        !bits::contains(self.domain(var), self.var(var).values)
+    }
+
+    /// The values of a variable that are left without any decision.
+    #[inline]
+    fn certain(&self, var: Var) -> &[u64] {
+        if self.var(var).is_narrow() {
+            std::slice::from_ref(&self.details(var).certain)
+        } else {
+            self.wide(var, ValueSet::Certain)
+        }
+    }
+
+    /// Whether no values but some of these are left, whatever is decided. "Absent" must not be among
+    /// these: they are not all that there are.
+    #[inline]
+    pub(crate) fn is_certainly_among(&self, var: Var, values: &[u64]) -> bool {
+        debug_assert!(!bits::contains(values, self.var(var).values));
+        self.var(var).is_reduced_for_good && bits::is_subset(self.certain(var), values)
+    }
+
+    /// Whether a term holds.
+    #[inline]
+    pub(crate) fn holds(&self, term: Term) -> bool {
+        bits::is_subset(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term cannot hold any more.
+    #[inline]
+    pub(crate) fn is_excluded(&self, term: Term) -> bool {
+        bits::is_disjoint(self.domain(term.var), self.set(term))
+    }
+
+    /// Whether a term can never hold again, whatever is decided.
+    #[inline]
+    pub(crate) fn is_certainly_excluded(&self, term: Term) -> bool {
+        bits::is_disjoint(self.certain(term.var), self.set(term))
+    }
+
+    /// Whether a domain would be left without values if a term's were taken away; `None` if
+    /// nothing would change.
+    #[inline]
+    pub(crate) fn would_empty(&self, term: Term) -> Option<bool> {
+        if self.is_excluded(term) {
+            None
+        } else {
+            Some(self.holds(term))
+        }
+    }
+
+    #[inline]
+    pub(crate) fn enqueue(&mut self, var: Var) {
+        let state = &mut self.vars[var as usize];
+        if !state.queued {
+            state.queued = true;
+            self.queue.push(var);
+        }
+    }
+
+    /// The next variable whose domain was reduced. It stays in the queue until it is
+    /// [done](Self::dequeue).
+    #[inline]
+    pub(crate) fn next_in_queue(&self) -> Option<Var> {
+        self.queue.get(self.queue_head).copied()
+    }
+
+    pub(crate) fn dequeue(&mut self) {
+        let var = self.queue[self.queue_head];
+        self.vars[var as usize].queued = false;
+        self.queue_head += 1;
+        if self.queue_head == self.queue.len() {
+            self.queue.clear();
+            self.queue_head = 0;
+        }
+    }
+
+    pub(super) fn clear_queue(&mut self) {
+        for var in self.queue.drain(..) {
+            self.vars[var as usize].queued = false;
+        }
+        self.queue_head = 0;
+    }
+
+    /// Marks the dependencies of a value as known; says whether they were not.
+    pub(crate) fn expand(&mut self, var: Var, value: u32) -> bool {
+        bits::add(self.expanded(var), value)
+    }
+
+    pub(crate) fn is_expanded(&self, var: Var, value: u32) -> bool {
+        bits::contains(self.known(var), value)
+    }
+
+    /// The values of a variable whose dependencies are known.
+    pub(crate) fn known(&self, var: Var) -> &[u64] {
+        if self.var(var).is_narrow() {
+            std::slice::from_ref(&self.var(var).known)
+        } else {
+            self.wide(var, ValueSet::Known)
+        }
+    }
+
+    fn expanded(&mut self, var: Var) -> &mut [u64] {
+        if self.var(var).is_narrow() {
+            std::slice::from_mut(&mut self.var_mut(var).known)
+        } else {
+            self.wide_mut(var, ValueSet::Known)
+        }
+    }
+
+    /// A value of a variable with many values that constraints wait for, and that is gone and was
+    /// not [seen](Self::see) to be.
+    pub(crate) fn unseen(&self, var: Var) -> Option<u32> {
+        let sets = [ValueSet::Unseen, ValueSet::Awaited, ValueSet::Domain];
+        let [unseen, awaited, domain] = sets.map(|set| self.wide(var, set));
+        let looked_for = unseen.iter().zip(awaited).zip(domain);
+        let gone = looked_for.map(|((unseen, awaited), domain)| unseen & awaited & !domain);
+        bits::first(gone)
+    }
+
+    /// Says that a value of a variable with many values was seen to be gone.
+    pub(crate) fn see(&mut self, var: Var, value: u32) {
+        bits::remove(self.wide_mut(var, ValueSet::Unseen), value);
+    }
+
+    /// Says that all values of a variable with many values that are gone were seen to be.
+    pub(crate) fn see_all(&mut self, var: Var) {
+        self.change_unseen(var, |unseen, domain| unseen & domain);
+    }
+
+    /// Says that values of a variable with many values which came back can go again.
+    pub(super) fn forget_seen(&mut self, var: Var) {
+        self.change_unseen(var, |unseen, domain| unseen | domain);
+    }
+
+    /// Makes the values that were not seen to be gone something that depends on them and on the domain.
+    fn change_unseen(&mut self, var: Var, change: impl Fn(u64, u64) -> u64) {
+        let state = self.var(var);
+        let (domain, unseen) = (state.range(ValueSet::Domain), state.range(ValueSet::Unseen));
+        for (domain, unseen) in domain.zip(unseen) {
+            self.words[unseen] = change(self.words[unseen], self.words[domain]);
+        }
+    }
+
+    /// Says whether constraints wait for a value of a variable with many values.
+    pub(crate) fn set_awaited(&mut self, var: Var, value: u32, is_awaited: bool) {
+        let awaited = self.wide_mut(var, ValueSet::Awaited);
+        if is_awaited {
+            bits::insert(awaited, value);
+        } else {
+            bits::remove(awaited, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::problem::Variable;
+    use crate::universe::PackageId;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_is_unseen_until_it_was_seen_and_again_when_it_came_back() {
+        let mut state = Assignment::new();
+        let var = state.add_var(Variable::Package(PackageId::FIRST), 70);
+        state.set_awaited(var, 3, true);
+        state.set_awaited(var, 66, true);
+        assert_eq!(state.unseen(var), None);
+        let set = state.keep_single(var, 66);
+        state.remove(Term { var, set }, ClauseRef::Given, 0);
+        assert_eq!(state.unseen(var), Some(66));
+        state.see(var, 66);
+        assert_eq!(state.unseen(var), None);
+        for _ in 0..2 {
+            state.decide(var, 5);
+            assert_eq!(state.unseen(var), Some(3));
+            state.see_all(var);
+            assert_eq!(state.unseen(var), None);
+            state.back_to(0, |_| ());
+            assert_eq!(state.unseen(var), None);
+        }
     }
 }

@@ -7,7 +7,9 @@
 use crate::index::{NONE, to_u32};
 use crate::set::bits;
 
-use super::{Assignment, Set, Term, ValueSet, Var, VarState};
+use super::Assignment;
+use super::literal::{Set, Term};
+use super::variable::{ValueSet, Var, VarState};
 
 /// Why a domain was reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,6 +182,11 @@ impl Assignment {
     /// Takes the values of a term away.
     pub(crate) fn remove(&mut self, term: Term, reason: ClauseRef, level: u32) {
         self.remove_known(term, self.set(term)[0], reason, level);
+    }
+
+    /// Takes the values of a side away.
+    pub(crate) fn remove_side(&mut self, at: u32, reason: ClauseRef, level: u32) {
+        self.remove_known(self.side_term(at), self.side(at).word, reason, level);
     }
 
     /// Takes the values of a term away; the word is its set, if there are few values.

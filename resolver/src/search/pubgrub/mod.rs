@@ -25,8 +25,8 @@ use crate::universe::PackageId;
 
 use dependencies::{VirtualPackage, dependencies};
 
-use super::engine::{Proof, Quality, Verdict};
-use super::single_release::Single;
+use super::proof::Single;
+use super::verdict::{Proof, Quality, Verdict};
 use crate::budget::{Budget, Interrupt};
 
 /// The values of the variables of a solution.

@@ -49,7 +49,7 @@ fn minimal_split(
     };
     let mut settled: Option<PackageName> = None;
     // Of which not every requirement was asked about.
-    let kept: BTreeSet<PackageId> = goals.in_part().collect();
+    let kept: BTreeSet<PackageId> = goals.partial_packages().collect();
     while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
         // Those in between have one release already, and are to keep it.
         split.retain(|package| {
@@ -125,8 +125,8 @@ fn limited<'universe>(
     let mut problem = Problem::new(universe, split);
     let mut goals = goals.clone();
     // They are about what may have several releases.
-    goals.forget_loop_nogoods();
-    problem.limit_to_goals(goals);
+    goals.clear_loop_nogoods();
+    problem.set_goals(goals);
     problem
 }
 

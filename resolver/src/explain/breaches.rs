@@ -43,7 +43,7 @@ impl Breaches {
             let Fact::Nogood(number) = fact else {
                 continue;
             };
-            let shape = match &problem.nogoods()[*number as usize].breach {
+            let shape = match &problem.nogoods()[*number as usize].cause {
                 NogoodCause::Rule(violation) => shape(violation),
                 NogoodCause::Contract(breach) => {
                     breaches.objects.extend([breach.holder, breach.object]);
@@ -73,7 +73,7 @@ impl Breaches {
     /// What a nogood says and all that are like it; nothing if one that is like it was first.
     pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
         let alike = self.alike(number);
-        match &problem.nogoods()[number as usize].breach {
+        match &problem.nogoods()[number as usize].cause {
             NogoodCause::Rule(_) => inheritance(problem, alike),
             NogoodCause::Contract(_) => contract(problem, alike),
             NogoodCause::Line => None,

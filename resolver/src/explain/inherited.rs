@@ -27,14 +27,14 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
     let universe = &*problem.universe;
     let nogoods = alike.iter().filter_map(|number| {
         let nogood = &problem.nogoods()[*number as usize];
-        match &nogood.breach {
+        match &nogood.cause {
             NogoodCause::Rule(violation) => Some((nogood, paths(violation))),
             _ => None,
         }
     });
     let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
     let (first, paths) = nogoods.first()?;
-    let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(first.cause, NogoodCause::Rule(Violation::Cycle(_)));
     // The releases that can stand at a place of a path.
     let covered = |path: usize, at: usize| -> Vec<ReleaseId> {
         let all: BTreeSet<ReleaseId> = (nogoods.iter())
@@ -73,7 +73,7 @@ pub(super) fn inheritance(problem: &Problem<'_>, alike: &[u32]) -> Option<Reason
 /// The releases that a nogood is about at a place of a path, each of which can stand there.
 fn covered(problem: &Problem<'_>, nogood: &Nogood, path: &[ClassAt], at: usize) -> Vec<ReleaseId> {
     let universe = &*problem.universe;
-    let is_cycle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(nogood.cause, NogoodCause::Rule(Violation::Cycle(_)));
     let release = path[at].release;
     let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
     let term = if problem.is_split(release.package) {

@@ -127,7 +127,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             }
             // Where no release of a required package is left, that is the reason; that its classes are
             // missing only follows from it.
-            Fact::Extends { .. } if problem.lacks_a_package(release) => continue,
+            Fact::Extends { .. } if problem.lacks_package(release) => continue,
             Fact::Extends { class, .. } => problem.definers_of(release, *class),
             _ => Vec::new(),
         };
@@ -149,7 +149,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         problem.add(Nogood {
             terms,
             bindings: Vec::new(),
-            breach: NogoodCause::Line,
+            cause: NogoodCause::Line,
         });
     }
     added

@@ -114,7 +114,7 @@ impl Explanation {
     /// with several releases.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         // A repair is looked for with one release of the package that is asked for.
-        let repairs = refuted.goals.asks_in_part().then(Repairs::none);
+        let repairs = refuted.goals.has_partial_goals().then(Repairs::none);
         Self {
             split: refuted.split,
             nogoods: refuted.nogoods,
@@ -145,7 +145,7 @@ impl Explanation {
         budget: &Budget,
     ) -> Result<Conflict, Interrupt> {
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
-        problem.limit_to_goals(self.goals.clone());
+        problem.set_goals(self.goals.clone());
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,

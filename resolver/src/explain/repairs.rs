@@ -164,11 +164,11 @@ fn repair(
     let mut split = BTreeSet::new();
     // Which packages may have several releases is not what it was.
     let mut asked = goals.clone();
-    asked.forget_loop_nogoods();
+    asked.clear_loop_nogoods();
     let selection = loop {
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
-        problem.limit_to_goals(asked.clone());
+        problem.set_goals(asked.clone());
         let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
             Ok(Verdict::Solved(selection)) => break selection,
             Ok(Verdict::Impossible(proof)) => proof,

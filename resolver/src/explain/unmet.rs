@@ -34,7 +34,7 @@ pub(super) fn contract(problem: &mut Problem<'_>, alike: &[u32]) -> Option<Reaso
     let breaches =
         alike
             .iter()
-            .filter_map(|number| match &problem.nogoods()[*number as usize].breach {
+            .filter_map(|number| match &problem.nogoods()[*number as usize].cause {
                 NogoodCause::Contract(breach) => Some((**breach).clone()),
                 _ => None,
             });

@@ -6,7 +6,7 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
-//! | 8 | [`MARK`] as the machine writes numbers, so that one that writes them otherwise notices |
+//! | 8 | [`BYTE_ORDER_MARK`] as the machine writes numbers, so that one that writes them otherwise notices |
 //! | 4, 4 | [`FORMAT`], and how many sections there are |
 //! | 32 | the digest of what the index was compiled from |
 //! | 8 | how many bytes there are in all |
@@ -24,8 +24,8 @@ use bytemuck::bytes_of;
 use bytes::Bytes;
 use twox_hash::XxHash3_128;
 
-use super::column::{Column, Lists, Plain, Texts};
-use super::versions::Versions;
+use super::column::{Column, ColumnItem, Lists, Texts};
+use super::versions::VersionColumn;
 use super::{CompiledIndex, check};
 
 /// What every compiled index begins with. The first byte is not text and the last one ends a line,
@@ -37,14 +37,14 @@ const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 const FORMAT: u32 = 5;
 
 /// Written in the order of the machine's bytes.
-const MARK: u64 = 0x0102_0304_0506_0708;
+const BYTE_ORDER_MARK: u64 = 0x0102_0304_0506_0708;
 
 /// Where sections begin, so that they can be looked at as numbers where they are.
 const ALIGNMENT: usize = 8;
 
 const SECTIONS: usize = 25;
-const TABLE: usize = 64;
-const DATA: usize = TABLE + SECTIONS * 16;
+const TABLE_START: usize = 64;
+const DATA_START: usize = TABLE_START + SECTIONS * 16;
 const CHECKSUM_BYTES: usize = 16;
 
 /// Why bytes are not the compiled index that is looked for. It can always be compiled again.
@@ -104,16 +104,16 @@ impl CompiledIndex {
         let sections = self.sections();
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(bytes_of(&MARK));
+        bytes.extend_from_slice(bytes_of(&BYTE_ORDER_MARK));
         bytes.extend_from_slice(bytes_of(&FORMAT));
         bytes.extend_from_slice(bytes_of(&super::to_u32(SECTIONS)));
         bytes.extend_from_slice(source);
-        let end = sections.iter().fold(DATA, |at, section| {
+        let end = sections.iter().fold(DATA_START, |at, section| {
             (at + section.len()).next_multiple_of(ALIGNMENT)
         });
         bytes.reserve_exact(end + CHECKSUM_BYTES - bytes.len());
         bytes.extend_from_slice(bytes_of(&((end + CHECKSUM_BYTES) as u64)));
-        let mut at = DATA;
+        let mut at = DATA_START;
         for section in &sections {
             bytes.extend_from_slice(bytes_of(&(at as u64)));
             bytes.extend_from_slice(bytes_of(&(section.len() as u64)));
@@ -137,7 +137,7 @@ impl CompiledIndex {
         bytes: impl Deref<Target = [u8]> + Send + Sync + 'static,
         source: &[u8; 32],
     ) -> Result<Self, IndexBytesError> {
-        check_frame(&bytes, source)?;
+        check_header(&bytes, source)?;
         let is_aligned = bytemuck::try_cast_slice::<u8, u64>(&bytes).is_ok();
         let bytes: Bytes = if is_aligned {
             Bytes::from_owner(Owned(bytes))
@@ -149,16 +149,16 @@ impl CompiledIndex {
         let mut index = Self::of_sections(Sections {
             bytes,
             next: 0,
-            end: DATA,
+            end: DATA_START,
         })?;
         check::check(&index).map_err(IndexBytesError::Inconsistent)?;
-        index.work_out_inheritance();
+        index.derive_inheritance();
         Ok(index)
     }
 
     /// The columns in the order in which they are written.
     fn sections(&self) -> [&[u8]; SECTIONS] {
-        fn raw<T: Plain>(column: &Column<T>) -> &[u8] {
+        fn raw<T: ColumnItem>(column: &Column<T>) -> &[u8] {
             bytemuck::cast_slice(column)
         }
         [
@@ -171,8 +171,8 @@ impl CompiledIndex {
             raw(&self.versions.texts.0.items),
             raw(&self.release_flags),
             raw(&self.digests),
-            raw(&self.edges.starts),
-            raw(&self.edges.items),
+            raw(&self.requirements.starts),
+            raw(&self.requirements.items),
             raw(&self.words),
             raw(&self.specs.0.starts),
             raw(&self.specs.0.items),
@@ -198,13 +198,13 @@ impl CompiledIndex {
             names: Texts(sections.lists()?),
             first_release: sections.column()?,
             package_flags: sections.column()?,
-            versions: Versions {
+            versions: VersionColumn {
                 numbers: sections.column()?,
                 texts: Texts(sections.lists()?),
             },
             release_flags: sections.column()?,
             digests: sections.column()?,
-            edges: sections.lists()?,
+            requirements: sections.lists()?,
             words: sections.column()?,
             specs: Texts(sections.lists()?),
             spec_flags: sections.column()?,
@@ -227,14 +227,14 @@ impl CompiledIndex {
 }
 
 /// Whether bytes are a compiled index of a source, and are all that it had when it was written.
-fn check_frame(bytes: &[u8], source: &[u8; 32]) -> Result<(), IndexBytesError> {
+fn check_header(bytes: &[u8], source: &[u8; 32]) -> Result<(), IndexBytesError> {
     if !bytes.starts_with(&MAGIC) {
         return Err(IndexBytesError::Foreign);
     }
-    if bytes.len() < DATA + CHECKSUM_BYTES {
+    if bytes.len() < DATA_START + CHECKSUM_BYTES {
         return Err(IndexBytesError::Length);
     }
-    if number(bytes, 8) != MARK {
+    if number(bytes, 8) != BYTE_ORDER_MARK {
         return Err(IndexBytesError::OtherMachine);
     }
     let halves: [u32; 2] = bytemuck::pod_read_unaligned(&bytes[16..24]);
@@ -272,8 +272,8 @@ struct Sections {
 
 impl Sections {
     /// The next section as a column. Sections follow each other without gaps.
-    fn column<T: Plain>(&mut self) -> Result<Column<T>, IndexBytesError> {
-        let entry = TABLE + self.next * 16;
+    fn column<T: ColumnItem>(&mut self) -> Result<Column<T>, IndexBytesError> {
+        let entry = TABLE_START + self.next * 16;
         let position = |at: usize| usize::try_from(number(&self.bytes, at)).ok();
         let range = position(entry)
             .zip(position(entry + 8))
@@ -282,7 +282,7 @@ impl Sections {
             .ok_or(IndexBytesError::Inconsistent("the place of a section"))?;
         self.next += 1;
         self.end = range.end;
-        Ok(Column::Part(self.bytes.slice(range)))
+        Ok(Column::Mapped(self.bytes.slice(range)))
     }
 
     fn is_place(&self, range: &Range<usize>) -> bool {
@@ -290,7 +290,7 @@ impl Sections {
             && range.end <= self.bytes.len() - CHECKSUM_BYTES
     }
 
-    fn lists<T: Plain>(&mut self) -> Result<Lists<T>, IndexBytesError> {
+    fn lists<T: ColumnItem>(&mut self) -> Result<Lists<T>, IndexBytesError> {
         Ok(Lists {
             starts: self.column()?,
             items: self.column()?,

@@ -16,9 +16,9 @@ mod versions;
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_cycles};
-pub(crate) use interner::FirstSeen;
-use versions::Versions;
+pub(crate) use inheritance::{Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
+pub(crate) use interner::Interner;
+use versions::VersionColumn;
 
 use std::sync::OnceLock;
 
@@ -34,7 +34,7 @@ const PRERELEASE: u8 = 2;
 const HAS_DIGEST: u8 = 4;
 
 /// Flag of a package: every release may be chosen whatever the options, and the newest is best.
-const PLAIN: u8 = 1;
+const DEFAULT_ORDER: u8 = 1;
 
 /// Flag of a spec: it names a prerelease.
 const NAMES_PRERELEASE: u8 = 1;
@@ -46,7 +46,7 @@ const INTERNAL: u8 = 1;
 /// the releases of the same package that allow the same releases of the target, and what they allow.
 /// If the index does not have the target, the first set is that of all releases of the package that require
 /// any of it, and there is no other. What the search reads of a requirement stands together.
-pub(crate) type EdgeNumbers = [u32; 3];
+pub(crate) type RequirementNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.
 ///
@@ -70,13 +70,13 @@ pub struct CompiledIndex {
     /// ascending by version.
     first_release: Column<u32>,
     package_flags: Column<u8>,
-    versions: Versions,
+    versions: VersionColumn,
     release_flags: Column<u8>,
     /// 33 bytes a release, or nothing if no release has a digest.
     digests: Column<u8>,
     /// What a release requires, in the order of its manifest.
-    edges: Lists<EdgeNumbers>,
-    /// The sets of requirements, see [`EdgeNumbers`]; each set has one bit a release, see [`width`].
+    requirements: Lists<RequirementNumbers>,
+    /// The sets of requirements, see [`RequirementNumbers`]; each set has one bit a release, see [`width`].
     words: Column<u64>,
     specs: Texts,
     spec_flags: Column<u8>,
@@ -100,7 +100,7 @@ pub struct CompiledIndex {
 }
 
 /// What follows where all releases are known to have no classes.
-static NOTHING_FOLLOWS: Inheritance = Inheritance::NOTHING;
+static NO_INHERITANCE: Inheritance = Inheritance::EMPTY;
 
 /// A class that is extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,7 +203,7 @@ impl CompiledIndex {
     /// Whether every release of a package may be chosen and the newest is the best.
     #[inline]
     pub(crate) fn has_default_order(&self, name: u32) -> bool {
-        self.package_flags[name as usize] & PLAIN != 0
+        self.package_flags[name as usize] & DEFAULT_ORDER != 0
     }
 
     pub(crate) fn version(&self, release: u32) -> Version {
@@ -236,34 +236,37 @@ impl CompiledIndex {
 
     /// The numbers of the requirements of a release.
     #[inline]
-    pub(crate) fn edges(&self, release: u32) -> std::ops::Range<usize> {
-        self.edges.range(release)
+    pub(crate) fn requirement_range(&self, release: u32) -> std::ops::Range<usize> {
+        self.requirements.range(release)
     }
 
     /// The requirements with these numbers.
     #[inline]
-    pub(crate) fn requirements(&self, edges: std::ops::Range<usize>) -> &[EdgeNumbers] {
-        &self.edges.items[edges]
+    pub(crate) fn requirements(
+        &self,
+        requirements: std::ops::Range<usize>,
+    ) -> &[RequirementNumbers] {
+        &self.requirements.items[requirements]
     }
 
     #[inline]
-    pub(crate) fn requirement(&self, edge: usize) -> EdgeNumbers {
-        self.edges.items[edge]
+    pub(crate) fn requirement(&self, requirement: usize) -> RequirementNumbers {
+        self.requirements.items[requirement]
     }
 
     /// The name that a requirement is on.
     #[inline]
-    pub(crate) fn edge_target(&self, edge: usize) -> u32 {
-        self.edges.items[edge][0]
+    pub(crate) fn requirement_target(&self, requirement: usize) -> u32 {
+        self.requirements.items[requirement][0]
     }
 
     #[inline]
-    pub(crate) fn edge_spec(&self, edge: usize) -> u32 {
-        self.edges.items[edge][1]
+    pub(crate) fn requirement_spec(&self, requirement: usize) -> u32 {
+        self.requirements.items[requirement][1]
     }
 
-    pub(crate) fn location(&self, edge: usize) -> Option<&Location> {
-        self.locations.get(edge)?.as_ref()
+    pub(crate) fn location(&self, requirement: usize) -> Option<&Location> {
+        self.locations.get(requirement)?.as_ref()
     }
 
     pub(crate) fn spec(&self, spec: u32) -> Spec {
@@ -318,16 +321,16 @@ impl CompiledIndex {
 
     /// The names of the classes of a table, ascending.
     pub(crate) fn table_classes(&self, table: u32) -> &[u32] {
-        self.table_classes.of(table)
+        self.table_classes.run(table)
     }
 
     /// The classes that others must define, in the order in which they are extended.
     pub(crate) fn externals(&self, table: u32) -> &[u32] {
-        self.externals.of(table)
+        self.externals.run(table)
     }
 
     /// Works out what follows from the classes, once the columns hold together.
-    fn work_out_inheritance(&mut self) {
+    fn derive_inheritance(&mut self) {
         // From releases that are known to have no classes nothing follows, and many roots have none.
         let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
         self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
@@ -341,7 +344,7 @@ impl CompiledIndex {
     /// What follows from the classes.
     #[inline]
     pub(crate) fn inheritance(&self) -> &Inheritance {
-        self.inheritance.as_deref().unwrap_or(&NOTHING_FOLLOWS)
+        self.inheritance.as_deref().unwrap_or(&NO_INHERITANCE)
     }
 
     /// What the class at a position of a table extends.
@@ -351,7 +354,7 @@ impl CompiledIndex {
         position: usize,
     ) -> impl ExactSizeIterator<Item = ParentNumber> + '_ {
         let class = self.table_classes.range(table).start + position;
-        self.parents.of(to_u32(class)).iter().map(|parent| {
+        self.parents.run(to_u32(class)).iter().map(|parent| {
             if parent & 1 == 0 {
                 ParentNumber::Own(parent >> 1)
             } else {

@@ -13,14 +13,14 @@ pub(super) type VersionNumbers = [u32; 3];
 
 /// The versions of releases.
 #[derive(Debug, Default)]
-pub(super) struct Versions {
+pub(super) struct VersionColumn {
     /// One entry a release.
     pub(super) numbers: Column<VersionNumbers>,
     /// In the order of the releases that have one.
     pub(super) texts: Texts,
 }
 
-impl Versions {
+impl VersionColumn {
     /// The versions of releases in their order.
     pub(super) fn of<'version>(versions: impl ExactSizeIterator<Item = &'version Version>) -> Self {
         let mut numbers = Vec::with_capacity(versions.len());
@@ -87,7 +87,7 @@ impl Versions {
         let texts = self.texts.0.len();
         let said = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
         let said = said.map(|numbers| numbers[2]);
-        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.of(text)))
+        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.run(text)))
     }
 
     /// Whether versions which [can be read](Self::can_be_read) are strictly ascending.
@@ -129,8 +129,8 @@ fn three_numbers(version: &Version) -> Option<VersionNumbers> {
 mod tests {
     use super::*;
 
-    /// Versions at the edges of what three numbers can say, ascending.
-    const EDGES: [&str; 8] = [
+    /// VersionColumn at the edges of what three numbers can say, ascending.
+    const BOUNDARIES: [&str; 8] = [
         "0.0.0",
         "1.2.3-a.1",
         "1.2.3+b",
@@ -141,33 +141,33 @@ mod tests {
         "18446744073709551615.0.1-0",
     ];
 
-    fn versions(texts: &[&str]) -> Versions {
+    fn versions(texts: &[&str]) -> VersionColumn {
         let read = |text: &&str| Version::parse(text).expect("a version");
         let versions: Vec<Version> = texts.iter().map(read).collect();
-        Versions::of(versions.iter())
+        VersionColumn::of(versions.iter())
     }
 
     #[test]
     fn every_version_is_kept_as_it_is() {
-        let kept = versions(&EDGES);
-        let told = (0..to_u32(kept.len())).map(|release| kept.get(release).to_string());
-        assert!(told.eq(EDGES));
+        let kept = versions(&BOUNDARIES);
+        let shown = (0..to_u32(kept.len())).map(|release| kept.get(release).to_string());
+        assert!(shown.eq(BOUNDARIES));
         assert_eq!(kept.texts.0.len(), 5);
         assert!(kept.can_be_read());
-        let prereleases = EDGES.map(|text| text.contains('-'));
+        let prereleases = BOUNDARIES.map(|text| text.contains('-'));
         assert!(kept.are_prereleases().eq(prereleases));
     }
 
     #[test]
     fn the_order_is_that_of_versions_however_they_are_kept() {
-        let kept = versions(&EDGES);
+        let kept = versions(&BOUNDARIES);
         assert!(kept.are_ascending(0..8));
         for at in 0..7 {
-            let (one, two) = (EDGES[at], EDGES[at + 1]);
+            let (one, two) = (BOUNDARIES[at], BOUNDARIES[at + 1]);
             assert!(!versions(&[two, one]).are_ascending(0..2), "{two} {one}");
             assert!(!versions(&[one, one]).are_ascending(0..2), "{one}");
         }
-        for (at, bound) in (0..).zip(EDGES) {
+        for (at, bound) in (0..).zip(BOUNDARIES) {
             let bound = Version::parse(bound).expect("a version");
             assert_eq!(kept.count_below(0..8, &bound), at, "{bound}");
             assert_eq!(kept.count_below(3..8, &bound), at.saturating_sub(3));

@@ -28,7 +28,7 @@ impl ViolatedContract {
                 _ => follow(&mut terms, problem, selection, &self.object_trail),
             }
         }
-        terms.against(NogoodCause::Contract(Box::new(self.breach)))
+        terms.build(NogoodCause::Contract(Box::new(self.breach)))
     }
 
     /// The releases of a package that define the wanted class in a version that will not do.

@@ -47,26 +47,26 @@ pub(crate) struct Goal {
 #[derive(Debug, Clone)]
 pub(crate) enum GoalScope {
     /// That it is there at the versions. To leave a package out is no way to update it.
-    ToBeThere,
+    Present,
     /// That it is at the versions if it is there.
-    IfThere,
+    IfPresent,
     /// Of a package that may have several releases: that the requirements of these releases are bound
     /// to the versions. What others require is not asked about.
-    Of(Vec<ReleaseId>),
+    RequiredBy(Vec<ReleaseId>),
 }
 
 impl Goal {
     /// Whether the package has to be there.
     pub(crate) fn is_needed(&self) -> bool {
-        matches!(self.scope, GoalScope::ToBeThere)
+        matches!(self.scope, GoalScope::Present)
     }
 
     /// Whether a selection does not have what was asked for.
-    pub(crate) fn is_left_out(&self, selection: &Selection) -> bool {
+    pub(crate) fn is_violated_by(&self, selection: &Selection) -> bool {
         match self.scope {
-            GoalScope::ToBeThere => selection.only(self.package).is_none(),
-            GoalScope::IfThere => false,
-            GoalScope::Of(_) => !(selection.releases().iter()).any(|release| {
+            GoalScope::Present => selection.only(self.package).is_none(),
+            GoalScope::IfPresent => false,
+            GoalScope::RequiredBy(_) => !(selection.releases().iter()).any(|release| {
                 release.package == self.package && self.allowed.contains(release.index)
             }),
         }
@@ -74,10 +74,10 @@ impl Goal {
 
     /// Whether it is about what a release requires, or, if none is given, about all that is required
     /// of the package.
-    fn is_about(&self, owner: Option<ReleaseId>) -> bool {
+    fn applies_to(&self, owner: Option<ReleaseId>) -> bool {
         match &self.scope {
-            GoalScope::ToBeThere | GoalScope::IfThere => true,
-            GoalScope::Of(owners) => owner.is_some_and(|owner| owners.contains(&owner)),
+            GoalScope::Present | GoalScope::IfPresent => true,
+            GoalScope::RequiredBy(owners) => owner.is_some_and(|owner| owners.contains(&owner)),
         }
     }
 }
@@ -88,15 +88,15 @@ impl Goals {
     }
 
     /// The packages of which something is asked of some of the requirements alone.
-    pub(crate) fn in_part(&self) -> impl Iterator<Item = PackageId> + '_ {
+    pub(crate) fn partial_packages(&self) -> impl Iterator<Item = PackageId> + '_ {
         let wanted = self.wanted.iter();
-        let wanted = wanted.filter(|goal| matches!(goal.scope, GoalScope::Of(_)));
+        let wanted = wanted.filter(|goal| matches!(goal.scope, GoalScope::RequiredBy(_)));
         wanted.map(|goal| goal.package)
     }
 
     /// Whether there are such packages.
-    pub(crate) fn asks_in_part(&self) -> bool {
-        self.in_part().next().is_some()
+    pub(crate) fn has_partial_goals(&self) -> bool {
+        self.partial_packages().next().is_some()
     }
 
     pub(crate) fn goal(&self, package: PackageId) -> Option<&Goal> {
@@ -110,7 +110,7 @@ impl Goals {
         package: PackageId,
         owner: Option<ReleaseId>,
     ) -> Vec<(Fact, &PositionSet, bool)> {
-        let goal = self.goal(package).filter(|goal| goal.is_about(owner));
+        let goal = self.goal(package).filter(|goal| goal.applies_to(owner));
         let wanted = goal.map(|goal| (Fact::Wanted { package }, &goal.allowed, !goal.is_needed()));
         let stays = self.stays.get(&package);
         let stays = stays.map(|allowed| (Fact::Stays { package }, allowed, true));
@@ -118,7 +118,7 @@ impl Goals {
     }
 
     /// Forgets in which ways packages would not be there.
-    pub(crate) fn forget_loop_nogoods(&mut self) {
+    pub(crate) fn clear_loop_nogoods(&mut self) {
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
         }
@@ -153,18 +153,18 @@ impl LoopNogood {
         selection: &Selection,
         known: &[Self],
     ) -> Option<Self> {
-        let mut among = Among::default();
+        let mut reached = ReachedSet::default();
         for release in selection.releases() {
-            among.add(*release, split);
+            reached.add(*release, split);
         }
         if let Some(largest) = known.iter().max_by_key(|loop_nogood| loop_nogood.size()) {
-            let mut more = among.clone();
-            more.add_all(largest);
+            let mut more = reached.clone();
+            more.add_loop_nogood(largest);
             if more.packages.len() + more.releases.len() > largest.size() {
-                among = more;
+                reached = more;
             }
         }
-        let loop_nogood = among.loop_nogood(universe, split, selection);
+        let loop_nogood = reached.loop_nogood(universe, split, selection);
         let is_same = |other: &Self| {
             other.packages == loop_nogood.packages && other.bindings == loop_nogood.bindings
         };
@@ -178,14 +178,14 @@ impl LoopNogood {
 
 /// What is reached, in the order in which it was.
 #[derive(Debug, Clone, Default)]
-struct Among {
+struct ReachedSet {
     packages: Vec<PackageId>,
     releases: Vec<ReleaseId>,
     known_packages: FxHashSet<PackageId>,
     known_releases: FxHashSet<ReleaseId>,
 }
 
-impl Among {
+impl ReachedSet {
     fn add(&mut self, release: ReleaseId, split: &BTreeSet<PackageId>) {
         if split.contains(&release.package) {
             self.add_release(release);
@@ -206,7 +206,7 @@ impl Among {
         }
     }
 
-    fn add_all(&mut self, loop_nogood: &LoopNogood) {
+    fn add_loop_nogood(&mut self, loop_nogood: &LoopNogood) {
         for (package, _) in &loop_nogood.packages {
             self.add_package(*package);
         }
@@ -231,7 +231,7 @@ impl Among {
                 self.bind(universe, split, release, &requirements, &mut bindings);
             }
             // What is no candidate is not chosen anyway.
-            let mut harmless = PositionSet::range(0, universe.release_count(*package));
+            let mut closed = PositionSet::range(0, universe.release_count(*package));
             for index in universe.candidates_of(*package).iter() {
                 let release = ReleaseId {
                     package: *package,
@@ -242,12 +242,12 @@ impl Among {
                 }
                 universe.requirements(release, &mut requirements);
                 if !(requirements.iter())
-                    .all(|requirement| self.has_all(universe, split, requirement))
+                    .all(|requirement| self.contains_all(universe, split, requirement))
                 {
-                    harmless = harmless.intersection(&PositionSet::single(index).complement());
+                    closed = closed.intersection(&PositionSet::single(index).complement());
                 }
             }
-            packages.push((*package, harmless));
+            packages.push((*package, closed));
         }
         for release in &self.releases {
             universe.requirements(*release, &mut requirements);
@@ -262,7 +262,7 @@ impl Among {
     }
 
     /// Whether everything that a requirement could be bound to is among what is reached.
-    fn has_all(
+    fn contains_all(
         &self,
         universe: &Universe,
         split: &BTreeSet<PackageId>,
@@ -285,7 +285,9 @@ impl Among {
         bindings: &mut Vec<(ReleaseId, usize, PositionSet)>,
     ) {
         for (edge, requirement) in requirements.iter().enumerate() {
-            if split.contains(&requirement.target) && !self.has_all(universe, split, requirement) {
+            if split.contains(&requirement.target)
+                && !self.contains_all(universe, split, requirement)
+            {
                 bindings.push((release, edge, self.releases_of(requirement.target)));
             }
         }

@@ -130,7 +130,7 @@ impl<'universe> Problem<'universe> {
     }
 
     /// Heeds what an update adds to the rules.
-    pub(crate) fn limit_to_goals(&mut self, goals: Goals) {
+    pub(crate) fn set_goals(&mut self, goals: Goals) {
         self.goals = goals;
     }
 
@@ -149,7 +149,7 @@ impl<'universe> Problem<'universe> {
         let mut wanted = self.goals.wanted.iter();
         let at = wanted.position(|goal| {
             let package = goal.package;
-            goal.is_left_out(selection) && self.is_in_force(&Fact::Wanted { package })
+            goal.is_violated_by(selection) && self.is_in_force(&Fact::Wanted { package })
         })?;
         let goal = &mut self.goals.wanted[at];
         let loop_nogood = LoopNogood::of(self.universe, &self.split, selection, &goal.loop_nogoods);
@@ -189,14 +189,14 @@ impl<'universe> Problem<'universe> {
     }
 
     /// Whether everything is in force as it stands.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn is_unmodified(&self) -> bool {
         self.only.is_none() && self.relaxation.is_none()
     }
 
     /// Whether, beside that, every package has one release.
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
-        self.is_whole() && self.split.is_empty()
+        self.is_unmodified() && self.split.is_empty()
     }
 
     /// Whether some facts may be dropped.
@@ -233,7 +233,7 @@ impl<'universe> Problem<'universe> {
 
     /// Whether a release requires something of which no candidate is left. Its classes are not looked
     /// at then.
-    pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
+    pub(crate) fn lacks_package(&mut self, release: ReleaseId) -> bool {
         let details = self.universe.details(release);
         (details.edges.iter()).any(|edge| self.universe.allowed(edge).is_empty())
     }
@@ -258,17 +258,21 @@ impl<'universe> Problem<'universe> {
     }
 
     /// What forbids a violation of rule 3 that a selection was found to have.
-    pub(crate) fn nogood_against(&mut self, selection: &Selection, violation: Violation) -> Nogood {
+    pub(crate) fn nogood_for_violation(
+        &mut self,
+        selection: &Selection,
+        violation: Violation,
+    ) -> Nogood {
         for release in selection.releases() {
             self.universe.details(*release);
         }
-        Nogood::against(self, selection, violation)
+        Nogood::of_violation(self, selection, violation)
     }
 
     /// Rules out a selection by what a nogood says.
     pub(crate) fn rule_out(&mut self, selection: &Selection, nogood: Nogood) {
         debug_assert!(
-            nogood.speaks_against(selection),
+            nogood.excludes(selection),
             "the search would find it again for ever"
         );
         self.add(nogood);

@@ -16,7 +16,7 @@ pub(crate) struct Nogood {
     /// Packages whose terms say what another one's requirement on them is bound to, each after that one.
     pub(crate) bindings: Vec<(PackageId, PackageId)>,
     /// What would be wrong if all held.
-    pub(crate) breach: NogoodCause,
+    pub(crate) cause: NogoodCause,
 }
 
 /// What a nogood keeps from being.
@@ -31,28 +31,28 @@ pub(crate) enum NogoodCause {
 }
 
 /// Which class of a release extends which, and, if the parent is another package's, which packages
-/// are asked for it, the last one of them with success.
+/// are searched for it, the last one of them with success.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct PathStep {
     class: ClassId,
     parent: ClassId,
-    asked: Vec<PackageId>,
+    searched: Vec<PackageId>,
 }
 
 /// The steps that a path takes inside one release.
-struct Visit {
+struct PathSegment {
     release: ReleaseId,
     /// The class at which the path enters.
     entry: ClassId,
     /// Whether the path comes from another release, rather than begins here.
     is_entered: bool,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Nogood {
     /// The nogood against a violation. As long as a package is not split, versions in which the
     /// same classes extend the same classes share a term.
-    pub(super) fn against(
+    pub(super) fn of_violation(
         problem: &mut Problem<'_>,
         selection: &Selection,
         violation: Violation,
@@ -62,18 +62,18 @@ impl Nogood {
         let paths = violation.paths();
         let is_diamond = paths.len() == 2;
         for path in &paths {
-            for visit in visits(problem, selection, path) {
-                terms.visit(problem, selection, &visit);
+            for segment in segments(problem, selection, path) {
+                terms.add_segment(problem, selection, &segment);
             }
         }
         if is_diamond {
             terms.widen_diamond(problem, selection, &paths);
         }
-        terms.against(NogoodCause::Rule(violation))
+        terms.build(NogoodCause::Rule(violation))
     }
 
     /// Whether all terms hold in a selection.
-    pub(super) fn speaks_against(&self, selection: &Selection) -> bool {
+    pub(super) fn excludes(&self, selection: &Selection) -> bool {
         let value = |variable: &Variable| match variable {
             Variable::Package(package) => Some(selection.only(*package)?.index),
             Variable::Release(release) => selection.position(*release).map(|_| 0),
@@ -90,13 +90,13 @@ impl Nogood {
 }
 
 /// Splits a path at the borders of releases.
-fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<Visit> {
-    let mut visits: Vec<Visit> = Vec::new();
+fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<PathSegment> {
+    let mut segments: Vec<PathSegment> = Vec::new();
     for (at, class) in path.iter().enumerate() {
         // A release never requires itself, so a parent in the same release is its own class.
         let continues = at > 0 && path[at - 1].release == class.release;
         if !continues {
-            visits.push(Visit {
+            segments.push(PathSegment {
                 release: class.release,
                 entry: class.class,
                 is_entered: at > 0,
@@ -106,7 +106,7 @@ fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec
         let Some(next) = path.get(at + 1) else {
             continue;
         };
-        let asked = if next.release == class.release {
+        let searched = if next.release == class.release {
             Vec::new()
         } else {
             let (edge, _) = provider(problem.universe, selection, class.release, next.class)
@@ -117,60 +117,68 @@ fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec
                 .map(|edge| edge.package)
                 .collect()
         };
-        let visit = visits.last_mut().expect("a visit was begun above");
-        visit.steps.push(Step {
+        let segment = segments.last_mut().expect("a segment was begun above");
+        segment.steps.push(PathStep {
             class: class.class,
             parent: next.class,
-            asked,
+            searched,
         });
     }
-    visits
+    segments
 }
 
 /// The terms of a nogood in the making.
 #[derive(Debug, Default)]
 pub(crate) struct NogoodBuilder {
     /// One a variable.
-    said: Vec<(Variable, PositionSet)>,
+    terms: Vec<(Variable, PositionSet)>,
     /// See [`Nogood`].
     bindings: Vec<(PackageId, PackageId)>,
-    /// Of packages that were asked for a class in vain, the releases that do not have it.
-    in_vain: Vec<(Variable, PositionSet)>,
+    /// Of packages that were searched for a class in vain, the releases that do not have it.
+    without_class: Vec<(Variable, PositionSet)>,
 }
 
 impl NogoodBuilder {
-    /// Adds that a variable has a value in a set, next to what is said of it already.
+    /// Adds that a variable has a value in a set, next to what is terms of it already.
     pub(crate) fn add(&mut self, variable: Variable, values: PositionSet) {
-        match self.said.iter_mut().find(|(known, _)| *known == variable) {
+        match self.terms.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
-            None => self.said.push((variable, values)),
+            None => self.terms.push((variable, values)),
         }
     }
 
-    /// The nogood that keeps a breach from being.
-    pub(crate) fn against(self, breach: NogoodCause) -> Nogood {
+    /// The nogood that keeps a cause from being.
+    pub(crate) fn build(self, cause: NogoodCause) -> Nogood {
         Nogood {
-            terms: self.said,
+            terms: self.terms,
             bindings: self.bindings,
-            breach,
+            cause,
         }
     }
 
-    fn visit(&mut self, problem: &mut Problem<'_>, selection: &Selection, visit: &Visit) {
-        let release = visit.release;
+    fn add_segment(
+        &mut self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        segment: &PathSegment,
+    ) {
+        let release = segment.release;
         if !problem.is_split(release.package) {
-            let alike = alike(problem, visit);
-            self.add(Variable::Package(release.package), alike);
-        } else if !visit.is_entered {
+            let equivalent_releases = equivalent_releases(problem, segment);
+            self.add(Variable::Package(release.package), equivalent_releases);
+        } else if !segment.is_entered {
             self.add(Variable::Release(release), PositionSet::single(0));
         }
-        for step in &visit.steps {
-            let Some((_, earlier)) = step.asked.split_last() else {
+        for step in &segment.steps {
+            let Some((_, earlier)) = step.searched.split_last() else {
                 continue;
             };
-            let bindings = step.asked.iter().map(|asked| (release.package, *asked));
+            let bindings = step
+                .searched
+                .iter()
+                .map(|searched| (release.package, *searched));
             self.bindings.extend(bindings);
-            // Packages that were asked in vain must go on not defining the class.
+            // Packages that were searched in vain must go on not defining the class.
             for edge in 0..earlier.len() {
                 let package = problem.universe.known_details(release).edges[edge].package;
                 let defining = problem.universe.definers(package, step.parent);
@@ -178,7 +186,7 @@ impl NogoodBuilder {
                     let allowed = problem.universe.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
                     let variable = problem.bound_variable(release, edge);
-                    self.in_vain.push((variable, others.clone()));
+                    self.without_class.push((variable, others.clone()));
                     self.add(variable, others);
                 }
             }
@@ -202,7 +210,7 @@ impl NogoodBuilder {
         let [one, two] = paths else {
             return;
         };
-        let ends = [one, two].map(|path| End::of(problem, selection, path, paths));
+        let ends = [one, two].map(|path| DiamondEnd::of(problem, selection, path, paths));
         let [first, Some(second)] = ends else {
             return;
         };
@@ -233,16 +241,16 @@ impl NogoodBuilder {
 
     /// Says of a variable that it has a value in a set, in place of the one that it was found to have; says
     /// whether that is so. What was found has to stay ruled out, also where an index contradicts itself, and
-    /// what was asked in vain has to go on not having what it was asked for.
+    /// what was searched in vain has to go on not having what it was searched for.
     fn widen(&mut self, variable: Variable, found: ReleaseId, values: &PositionSet) -> bool {
-        let mut terms = self.said.iter_mut();
+        let mut terms = self.terms.iter_mut();
         let term = terms.find(|(known, _)| *known == variable);
         let Some((_, term)) = term.filter(|_| values.contains(found.index)) else {
             return false;
         };
-        let in_vain = self.in_vain.iter();
-        let in_vain = in_vain.filter(|(known, _)| *known == variable);
-        *term = in_vain.fold(values.clone(), |values, (_, others)| {
+        let without_class = self.without_class.iter();
+        let without_class = without_class.filter(|(known, _)| *known == variable);
+        *term = without_class.fold(values.clone(), |values, (_, others)| {
             values.intersection(others)
         });
         true
@@ -250,7 +258,7 @@ impl NogoodBuilder {
 }
 
 /// Where a path comes from another release into one of a split package and ends.
-struct End {
+struct DiamondEnd {
     release: ReleaseId,
     class: ClassId,
     /// The requirement that leads there.
@@ -258,7 +266,7 @@ struct End {
     edge: usize,
 }
 
-impl End {
+impl DiamondEnd {
     /// The end of a path, unless that or a release that it is in is part of the paths in another way.
     fn of(
         problem: &Problem<'_>,
@@ -269,9 +277,9 @@ impl End {
         let [.., before, end] = path else {
             return None;
         };
-        let ways = || paths.iter().flat_map(|path| &path[..path.len() - 1]);
-        let is_on_the_way = || ways().any(|class| class.release == end.release);
-        if !problem.is_split(end.release.package) || is_on_the_way() {
+        let inner_classes = || paths.iter().flat_map(|path| &path[..path.len() - 1]);
+        let is_inner = || inner_classes().any(|class| class.release == end.release);
+        if !problem.is_split(end.release.package) || is_inner() {
             return None;
         }
         let (edge, _) = provider(problem.universe, selection, before.release, end.class)?;
@@ -284,10 +292,10 @@ impl End {
     }
 }
 
-/// The versions of a package in which the classes of a visit extend the same classes, found in
+/// The versions of a package in which the classes of a segment extend the same classes, found in
 /// the same way.
-fn alike(problem: &mut Problem<'_>, visit: &Visit) -> PositionSet {
-    let package = visit.release.package;
+fn equivalent_releases(problem: &mut Problem<'_>, segment: &PathSegment) -> PositionSet {
+    let package = segment.release.package;
     let allowed = problem.universe.candidates_of(package);
     allowed
         .iter()
@@ -296,24 +304,24 @@ fn alike(problem: &mut Problem<'_>, visit: &Visit) -> PositionSet {
                 package,
                 index: *index,
             };
-            release == visit.release || takes_same_steps(problem, release, visit)
+            release == segment.release || takes_same_steps(problem, release, segment)
         })
         .collect()
 }
 
-fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit) -> bool {
+fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, segment: &PathSegment) -> bool {
     let details = problem.universe.details(release);
     let Some(table) = &details.classes else {
-        // Unknown classes extend nothing, but they are whatever is asked for.
-        return visit.steps.is_empty();
+        // Unknown classes extend nothing, but they are whatever is searched for.
+        return segment.steps.is_empty();
     };
-    let has_entry = if visit.is_entered {
-        problem.universe.defines(release, visit.entry)
+    let has_entry = if segment.is_entered {
+        problem.universe.defines(release, segment.entry)
     } else {
-        table.position(visit.entry).is_some()
+        table.position(segment.entry).is_some()
     };
     has_entry
-        && visit.steps.iter().all(|step| {
+        && segment.steps.iter().all(|step| {
             let Some(position) = table.position(step.class) else {
                 return false;
             };
@@ -322,17 +330,17 @@ fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit
                 .iter()
                 .any(|parent| match parent {
                     Parent::Own(own) => {
-                        step.asked.is_empty() && table.classes[*own as usize].name == step.parent
+                        step.searched.is_empty() && table.classes[*own as usize].name == step.parent
                     }
                     Parent::External(external) => {
-                        !step.asked.is_empty()
+                        !step.searched.is_empty()
                             && table.external[*external as usize] == step.parent
-                            && details.edges.len() >= step.asked.len()
+                            && details.edges.len() >= step.searched.len()
                             && details
                                 .edges
                                 .iter()
-                                .zip(&step.asked)
-                                .all(|(edge, asked)| edge.package == *asked)
+                                .zip(&step.searched)
+                                .all(|(edge, searched)| edge.package == *searched)
                     }
                 })
         })

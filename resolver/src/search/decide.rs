@@ -11,7 +11,7 @@ use crate::universe::ReleaseId;
 
 use super::Search;
 use super::assignment::{Assignment, Var};
-use super::decision_order::Listed;
+use super::decision_order::PendingVariable;
 
 impl Search {
     /// Decides the next requirement; says whether all are decided.
@@ -23,16 +23,17 @@ impl Search {
         if self.order.is_empty() {
             for root in problem.universe.roots() {
                 let var = self.package_var(problem, root.package);
-                self.order.place(&mut self.state, var, root.index, *root);
+                self.order
+                    .place(&mut self.assignment, var, root.index, *root);
             }
         }
-        while let Some(Listed { var, package }) = self.order.next() {
-            if self.state.var(var).ordered {
+        while let Some(PendingVariable { var, package }) = self.order.next() {
+            if self.assignment.var(var).ordered {
                 self.order.advance();
                 continue;
             }
-            let Some(value) = self.state.value(var) else {
-                if !self.state.is_present(var) {
+            let Some(value) = self.assignment.value(var) else {
+                if !self.assignment.is_present(var) {
                     // The requirement is one of those that were dropped.
                     self.order.advance();
                     continue;
@@ -40,7 +41,7 @@ impl Search {
                 budget.take()?;
                 let value = self.best(problem, var);
                 self.order.mark();
-                self.state.decide(var, value);
+                self.assignment.decide(var, value);
                 return Ok(false);
             };
             self.order.advance();
@@ -49,46 +50,46 @@ impl Search {
                 index: value,
             };
             if self.is_of_package(var) {
-                self.order.place(&mut self.state, var, value, bound);
+                self.order.place(&mut self.assignment, var, value, bound);
                 continue;
             }
             let var = self.var(problem, Variable::Release(bound));
-            if !self.state.var(var).ordered {
-                self.order.place(&mut self.state, var, 0, bound);
+            if !self.assignment.var(var).ordered {
+                self.order.place(&mut self.assignment, var, 0, bound);
             }
         }
         Ok(true)
     }
 
     /// Decides the variable that takes part in most conflicts; says whether all are decided.
-    pub(super) fn decide_by_conflicts(
+    pub(super) fn decide_by_activity(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
     ) -> Result<bool, Interrupt> {
-        let Some(var) = self.variable_queue.next(&self.state) else {
+        let Some(var) = self.variable_queue.next(&self.assignment) else {
             return Ok(true);
         };
         budget.take()?;
         let value = self.best(problem, var);
         self.order.mark();
-        self.state.decide(var, value);
+        self.assignment.decide(var, value);
         Ok(false)
     }
 
     /// Whether a variable stands for a package that has one release.
     #[inline]
     pub(super) fn is_of_package(&self, var: Var) -> bool {
-        self.state.var(var).has_default_order
-            || matches!(self.state.details(var).variable, Variable::Package(_))
+        self.assignment.var(var).has_default_order
+            || matches!(self.assignment.details(var).variable, Variable::Package(_))
     }
 
     /// The best value that is left.
     #[inline]
     pub(super) fn best(&self, problem: &Problem<'_>, var: Var) -> u32 {
-        let state = self.state.var(var);
-        if state.has_default_order {
-            return bits::last_below(self.state.domain(var), state.values)
+        let variable = self.assignment.var(var);
+        if variable.has_default_order {
+            return bits::last_below(self.assignment.domain(var), variable.values)
                 .expect("a value is left");
         }
         self.best_by_preference(problem, var)
@@ -97,9 +98,9 @@ impl Search {
     /// The best value of a variable of which not the greatest has to be the best.
     #[inline(never)]
     fn best_by_preference(&self, problem: &Problem<'_>, var: Var) -> u32 {
-        let state = self.state.var(var);
-        let (domain, universe) = (self.state.domain(var), &*problem.universe);
-        let (package, binding) = match self.state.details(var).variable {
+        let values = self.assignment.var(var).values;
+        let (domain, universe) = (self.assignment.domain(var), &*problem.universe);
+        let (package, binding) = match self.assignment.details(var).variable {
             Variable::Package(package) => (package, None),
             Variable::Binding(release, edge) => {
                 let edge = edge as usize;
@@ -108,13 +109,15 @@ impl Search {
             }
             Variable::Release(_) => return 0,
         };
-        let mut among = domain.to_vec();
-        bits::remove(&mut among, state.values);
-        let among = PositionSet::of_words(&among);
+        let mut candidates = domain.to_vec();
+        bits::remove(&mut candidates, values);
+        let candidates = PositionSet::of_words(&candidates);
         let named = self.order.is_prerelease_named(package);
         let best = match binding {
-            Some((release, edge)) => universe.best_binding(release, edge, package, &among, named),
-            None => universe.best(package, &among, named),
+            Some((release, edge)) => {
+                universe.best_binding(release, edge, package, &candidates, named)
+            }
+            None => universe.best(package, &candidates, named),
         };
         best.expect("a value is left")
     }
@@ -139,9 +142,9 @@ impl VariableQueue {
         self.known.clear();
     }
 
-    pub(super) fn add(&mut self, state: &Assignment, var: Var) {
-        if state.is_present(var) && state.value(var).is_none() {
-            self.push(Self::activity(state, var), var);
+    pub(super) fn add(&mut self, assignment: &Assignment, var: Var) {
+        if assignment.is_present(var) && assignment.value(var).is_none() {
+            self.push(Self::activity(assignment, var), var);
         }
     }
 
@@ -157,22 +160,22 @@ impl VariableQueue {
         }
     }
 
-    fn activity(state: &Assignment, var: Var) -> Activity {
-        let values = bits::count(state.domain(var));
-        (state.details(var).conflicts, Reverse(values))
+    fn activity(assignment: &Assignment, var: Var) -> Activity {
+        let values = bits::count(assignment.domain(var));
+        (assignment.details(var).conflicts, Reverse(values))
     }
 
     /// The variable to decide next.
-    pub(super) fn next(&mut self, state: &Assignment) -> Option<Var> {
+    pub(super) fn next(&mut self, assignment: &Assignment) -> Option<Var> {
         while let Some((activity, Reverse(var))) = self.heap.pop() {
             let known = &mut self.known[var as usize];
             if *known == Some(activity) {
                 *known = None;
             }
-            if !state.is_present(var) || state.value(var).is_some() {
+            if !assignment.is_present(var) || assignment.value(var).is_some() {
                 continue;
             }
-            let now = Self::activity(state, var);
+            let now = Self::activity(assignment, var);
             if now == activity {
                 return Some(var);
             }

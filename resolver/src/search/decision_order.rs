@@ -14,11 +14,11 @@ use crate::universe::{PackageId, ReleaseId};
 use super::assignment::{Assignment, Var};
 
 /// For so many releases that are looked at there is room from the beginning.
-const FEW: usize = 64;
+const INITIAL_CAPACITY: usize = 64;
 
 /// A release that has its place, and where its requirements are.
 #[derive(Debug, Clone, Copy)]
-struct Item {
+struct PlacedRelease {
     release: ReleaseId,
     /// The variable that gave it its place.
     var: Var,
@@ -26,7 +26,7 @@ struct Item {
     until: u32,
 }
 
-impl Item {
+impl PlacedRelease {
     fn targets(self) -> Range<usize> {
         self.from as usize..self.until as usize
     }
@@ -34,7 +34,7 @@ impl Item {
 
 /// A requirement of a release.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct RequiredVariable {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
@@ -42,7 +42,7 @@ pub(super) struct Target {
 
 /// What a requirement is bound to by the value of a variable.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Listed {
+pub(super) struct PendingVariable {
     pub(super) var: Var,
     /// The package that the requirement is on.
     pub(super) package: PackageId,
@@ -50,30 +50,30 @@ pub(super) struct Listed {
 
 /// The requirements of releases, as they were seen.
 #[derive(Debug, Default)]
-struct Targets {
-    all: Vec<Target>,
+struct Requirements {
+    all: Vec<RequiredVariable>,
     /// For each value of a variable that is a release, where its requirements begin.
-    starts: Vec<Start>,
+    starts: Vec<RequirementsStart>,
     /// For each variable the latest of its starts, counted from 1.
     latest: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct RequirementsStart {
     value: u32,
     target: u32,
     /// The one before it of the same variable, counted from 1.
     previous: u32,
 }
 
-impl Targets {
+impl Requirements {
     fn begin(&mut self, var: Var, value: u32, count: usize) {
         self.all.reserve(count);
         let var = var as usize;
         if self.latest.len() <= var {
             self.latest.resize(var + 1, 0);
         }
-        self.starts.push(Start {
+        self.starts.push(RequirementsStart {
             value,
             target: to_u32(self.all.len()),
             previous: self.latest[var],
@@ -99,7 +99,7 @@ impl Targets {
 
 /// What was reached when a decision was taken.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct LevelMark {
     items: u32,
     vars: u32,
     next: u32,
@@ -107,30 +107,30 @@ struct Mark {
 
 /// The releases in the order of decisions.
 #[derive(Debug, Default)]
-pub(super) struct Order {
-    targets: Targets,
-    items: Vec<Item>,
+pub(super) struct DecisionOrder {
+    targets: Requirements,
+    items: Vec<PlacedRelease>,
     /// The variables of the requirements of these releases, each where it comes first.
-    vars: Vec<Listed>,
+    vars: Vec<PendingVariable>,
     /// Which of these comes next.
     next: u32,
-    marks: Vec<Mark>,
+    marks: Vec<LevelMark>,
     /// For each package how many of the requirements name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
 }
 
-impl Order {
+impl DecisionOrder {
     /// No order yet, with room for that of a small problem.
     pub(super) fn new() -> Self {
         Self {
-            targets: Targets {
-                all: Vec::with_capacity(2 * FEW),
-                starts: Vec::with_capacity(FEW),
-                latest: Vec::with_capacity(FEW),
+            targets: Requirements {
+                all: Vec::with_capacity(2 * INITIAL_CAPACITY),
+                starts: Vec::with_capacity(INITIAL_CAPACITY),
+                latest: Vec::with_capacity(INITIAL_CAPACITY),
             },
-            items: Vec::with_capacity(FEW / 2),
-            vars: Vec::with_capacity(FEW),
-            marks: Vec::with_capacity(FEW / 2),
+            items: Vec::with_capacity(INITIAL_CAPACITY / 2),
+            vars: Vec::with_capacity(INITIAL_CAPACITY),
+            marks: Vec::with_capacity(INITIAL_CAPACITY / 2),
             ..Self::default()
         }
     }
@@ -153,21 +153,21 @@ impl Order {
     }
 
     /// Adds a requirement of the release that was begun last, of those that it was said to have.
-    pub(super) fn require(&mut self, target: Target) {
+    pub(super) fn require(&mut self, target: RequiredVariable) {
         self.targets.all.push(target);
     }
 
     /// Gives a release its place, which a value of a variable stands for.
     pub(super) fn place(
         &mut self,
-        state: &mut Assignment,
+        assignment: &mut Assignment,
         var: Var,
         value: u32,
         release: ReleaseId,
     ) {
-        state.var_mut(var).ordered = true;
+        assignment.var_mut(var).ordered = true;
         let Range { start, end } = self.targets.of(var, value);
-        let item = Item {
+        let item = PlacedRelease {
             release,
             var,
             from: start,
@@ -175,8 +175,8 @@ impl Order {
         };
         let targets = &self.targets.all[item.targets()];
         for target in targets {
-            if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
-                self.vars.push(Listed {
+            if !std::mem::replace(&mut assignment.var_mut(target.var).listed, true) {
+                self.vars.push(PendingVariable {
                     var: target.var,
                     package: target.package,
                 });
@@ -189,7 +189,7 @@ impl Order {
     }
 
     /// The variable of the requirement that comes next; all requirements before it are decided.
-    pub(super) fn next(&self) -> Option<Listed> {
+    pub(super) fn next(&self) -> Option<PendingVariable> {
         self.vars.get(self.next as usize).copied()
     }
 
@@ -204,7 +204,7 @@ impl Order {
     }
 
     /// The requirements of all releases that have their places, by release.
-    pub(super) fn targets(&self) -> impl Iterator<Item = &[Target]> {
+    pub(super) fn targets(&self) -> impl Iterator<Item = &[RequiredVariable]> {
         let items = self.items.iter();
         items.map(|item| &self.targets.all[item.targets()])
     }
@@ -216,7 +216,7 @@ impl Order {
 
     /// Remembers what was reached before a decision.
     pub(super) fn mark(&mut self) {
-        self.marks.push(Mark {
+        self.marks.push(LevelMark {
             items: to_u32(self.items.len()),
             vars: to_u32(self.vars.len()),
             next: self.next,
@@ -224,13 +224,13 @@ impl Order {
     }
 
     /// Goes back to what was reached before the decisions above a level.
-    pub(super) fn back_to(&mut self, state: &mut Assignment, level: u32) {
+    pub(super) fn backtrack_to(&mut self, assignment: &mut Assignment, level: u32) {
         let Some(mark) = self.marks.get(level as usize).copied() else {
             return;
         };
         self.marks.truncate(level as usize);
         for item in self.items.drain(mark.items as usize..) {
-            state.var_mut(item.var).ordered = false;
+            assignment.var_mut(item.var).ordered = false;
             for target in &self.targets.all[item.targets()] {
                 if target.names_prerelease {
                     let count = self.prerelease_named.get_mut(&target.package);
@@ -239,7 +239,7 @@ impl Order {
             }
         }
         for listed in self.vars.drain(mark.vars as usize..) {
-            state.var_mut(listed.var).listed = false;
+            assignment.var_mut(listed.var).listed = false;
         }
         self.next = mark.next;
     }

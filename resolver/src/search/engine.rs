@@ -3,7 +3,7 @@
 //! An engine finds values for the variables of a [`Problem`], or proves that there are none. The
 //! problem does not contain everything that makes a selection valid: that no class inherits two
 //! versions of one ancestor (rule 3), that what an update asked for is reached from a root, and that
-//! the contracts of a model hold would be far too many constraints, nearly all of them idle. They are
+//! the contracts of a model hold would be far too many clauses, nearly all of them idle. They are
 //! checked on each selection that an engine finds. What breaks one becomes a [`Nogood`], the engine
 //! goes on from where it is, and what it finds in the end breaks none. SMT solvers call this lazy
 //! clause generation ("lemmas on requirement", de Moura and Rueß 2002).
@@ -20,7 +20,7 @@ use crate::selection::Selection;
 use super::Search;
 #[cfg(feature = "pubgrub")]
 use super::pubgrub;
-use super::verdict::{Found, Proof, Quality, Verdict};
+use super::verdict::{Proof, Quality, Solution, Verdict};
 
 /// How many violations of one selection become nogoods at once. One each time would mean a search for
 /// each; all of them would make an explanation name every class that inherits one diamond.
@@ -48,7 +48,7 @@ impl SearchEngine {
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<Verdict<Found>, Interrupt> {
+    ) -> Result<Verdict<Solution>, Interrupt> {
         loop {
             let quality = match self.solve(problem, budget)? {
                 Verdict::Solved(quality) => quality,
@@ -61,7 +61,7 @@ impl SearchEngine {
                 && self.reaches_goals(problem, &selection, budget)?
                 && self.meets_contracts(problem, &selection)?;
             if is_valid {
-                return Ok(Verdict::Solved(Found { selection, quality }));
+                return Ok(Verdict::Solved(Solution { selection, quality }));
             }
         }
     }
@@ -98,7 +98,7 @@ impl SearchEngine {
         let violations = hierarchy::violations(problem.universe, selection);
         let nogoods = violations
             .take(VIOLATIONS_AT_ONCE)
-            .map(|violation| problem.nogood_against(selection, violation))
+            .map(|violation| problem.nogood_for_violation(selection, violation))
             .collect();
         self.rule_out(problem, selection, nogoods)
     }
@@ -172,7 +172,7 @@ pub(crate) fn search(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
     budget: &mut Budget,
-) -> Result<Verdict<Found>, Interrupt> {
+) -> Result<Verdict<Solution>, Interrupt> {
     let mut search = match paused.take() {
         Some(search) => search,
         None => SearchEngine::new(problem, budget.engine()),

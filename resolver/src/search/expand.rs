@@ -1,4 +1,4 @@
-//! What a value of a variable depends on, as constraints.
+//! What a value of a variable depends on, as clauses.
 
 use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
 use crate::set::PositionSet;
@@ -8,11 +8,11 @@ use crate::universe::{Missing, PackageId, PackageRequirement, ReleaseId};
 use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
-use super::decision_order::Target;
+use super::decision_order::RequiredVariable;
 
-/// A value of a variable that stands for a release, which constraints are about.
+/// A value of a variable that stands for a release, which clauses are about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owner {
+pub(super) struct ReleaseValue {
     pub(super) var: Var,
     pub(super) value: u32,
     pub(super) release: ReleaseId,
@@ -36,8 +36,9 @@ impl Search {
                 .resize(problem.universe.package_count().max(position + 1), 0);
         }
         let values = problem.universe.release_count(package);
-        let var = self.state.add_var(Variable::Package(package), values);
-        self.state.var_mut(var).has_default_order = problem.universe.has_default_order(package);
+        let var = self.assignment.add_var(Variable::Package(package), values);
+        self.assignment.var_mut(var).has_default_order =
+            problem.universe.has_default_order(package);
         self.package_vars[position] = var + 1;
         if !problem.goals().is_empty() {
             self.add_goals(problem, package, None, var);
@@ -63,15 +64,15 @@ impl Search {
             if !problem.is_in_force(&fact) {
                 continue;
             }
-            let mut words = vec![0; self.state.width(var)];
+            let mut words = vec![0; self.assignment.width(var)];
             allowed.copy_to(&mut words);
             if may_be_absent {
-                bits::insert(&mut words, self.state.var(var).values);
+                bits::insert(&mut words, self.assignment.var(var).values);
             }
-            let set = self.state.keep_complement(var, &words);
+            let set = self.assignment.store_complement(var, &words);
             let refused = Term { var, set };
-            if bits::count(self.state.set(refused)) > 0 {
-                self.add_clause_of(&[refused], fact);
+            if bits::count(self.assignment.set(refused)) > 0 {
+                self.add_fact_clause(&[refused], fact);
             }
         }
     }
@@ -105,12 +106,12 @@ impl Search {
         });
         for (variable, values) in packages.chain(bindings) {
             let var = self.var(problem, variable);
-            let mut words = vec![0; self.state.width(var)];
+            let mut words = vec![0; self.assignment.width(var)];
             values.copy_to(&mut words);
-            let absent = self.state.var(var).values;
+            let absent = self.assignment.var(var).values;
             bits::insert(&mut words, absent);
             let is_everything = bits::count(&words) > absent;
-            let set = self.state.keep(&words);
+            let set = self.assignment.store(&words);
             if is_everything {
                 always = Some(Term { var, set });
             } else {
@@ -120,7 +121,7 @@ impl Search {
         if terms.is_empty() {
             terms.extend(always);
         }
-        self.add_clause_of(&terms, fact);
+        self.add_fact_clause(&terms, fact);
     }
 
     pub(super) fn var(&mut self, problem: &mut Problem<'_>, variable: Variable) -> Var {
@@ -131,14 +132,14 @@ impl Search {
             return *known;
         }
         let Variable::Binding(release, edge) = variable else {
-            let var = self.state.add_var(variable, 1);
+            let var = self.assignment.add_var(variable, 1);
             self.other_vars.insert(variable, var);
             return var;
         };
         let details = problem.universe.details(release);
         let package = details.edges[edge as usize].package;
         let values = problem.universe.release_count(package);
-        let var = self.state.add_var(variable, values);
+        let var = self.assignment.add_var(variable, values);
         self.other_vars.insert(variable, var);
         if !problem.goals().is_empty() {
             self.add_goals(problem, package, Some(release), var);
@@ -162,7 +163,7 @@ impl Search {
         }
     }
 
-    /// Adds the constraints that a value brings with it, the first time that it is the only one or the one
+    /// Adds the clauses that a value brings with it, the first time that it is the only one or the one
     /// that will be decided on.
     pub(super) fn expand(
         &mut self,
@@ -170,7 +171,7 @@ impl Search {
         var: Var,
         value: u32,
     ) -> Result<(), Missing> {
-        let variable = self.state.details(var).variable;
+        let variable = self.assignment.details(var).variable;
         if let Variable::Binding(release, edge) = variable {
             let details = problem.universe.details(release);
             let package = details.edges[edge as usize].package;
@@ -179,17 +180,17 @@ impl Search {
                 index: value,
             };
             let target = self.var(problem, Variable::Release(bound));
-            let sides = [
-                self.state.new_side_of_value(var, value),
+            let literals = [
+                self.assignment.literal_of_value(var, value),
                 // The release is not there.
-                self.state.new_side_of_value(target, 1),
+                self.assignment.literal_of_value(target, 1),
             ];
-            self.constraints
-                .add_binary(&mut self.state, sides, Origin::Problem);
+            self.clauses
+                .add_binary(&mut self.assignment, literals, Origin::Problem);
         } else if let Some(release) = variable.release(value) {
             let mut requirements = std::mem::take(&mut self.requirements);
             problem.universe.requirements(release, &mut requirements);
-            let owner = Owner {
+            let owner = ReleaseValue {
                 var,
                 value,
                 release,
@@ -198,17 +199,17 @@ impl Search {
             self.requirements = requirements;
             result?;
         }
-        self.state.expand(var, value);
+        self.assignment.mark_expanded(var, value);
         Ok(())
     }
 
     fn expand_release(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         requirements: &[PackageRequirement],
     ) -> Result<(), Missing> {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
@@ -229,15 +230,15 @@ impl Search {
             } else {
                 None
             };
-            let is_met_by_nothing = match short {
+            let allows_nothing = match short {
                 Some(sets) => self.require_short(problem, var, requirement, sets),
                 None => self.require(problem, owner, edge, requirement),
             };
-            is_impossible |= is_met_by_nothing;
+            is_impossible |= allows_nothing;
         }
         // Where no release of a required package is left, that is the reason; that its classes are
         // missing only follows from it.
-        let is_found = if problem.is_whole() {
+        let is_found = if problem.is_unmodified() {
             problem.universe.finds_classes(release, requirements)
         } else {
             problem.universe.extends_nothing(release)
@@ -248,14 +249,14 @@ impl Search {
         Ok(())
     }
 
-    pub(super) fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
-        let cause = self.constraints.add_fact(fact);
-        let number = self.constraints.add_clause(terms, cause);
-        self.fresh.push_back(number);
+    pub(super) fn add_fact_clause(&mut self, terms: &[Term], fact: Fact) {
+        let origin = self.clauses.add_fact(fact);
+        let number = self.clauses.add_clause(terms, origin);
+        self.new_clauses.push_back(number);
     }
 
     /// Takes in a clause of the problem.
-    pub(super) fn add_encoded(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
+    pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
         let fact = Fact::Nogood(number);
         if !problem.is_in_force(&fact) {
             return;
@@ -265,23 +266,23 @@ impl Search {
             .iter()
             .map(|(variable, values)| {
                 let var = self.var(problem, *variable);
-                let mut words = vec![0; self.state.width(var)];
+                let mut words = vec![0; self.assignment.width(var)];
                 values.copy_to(&mut words);
-                let set = self.state.keep(&words);
+                let set = self.assignment.store(&words);
                 Term { var, set }
             })
             .collect();
-        self.add_clause_of(&terms, fact);
+        self.add_fact_clause(&terms, fact);
     }
 
     pub(super) fn single(&mut self, var: Var, value: u32) -> Term {
-        let set = self.state.keep_single(var, value);
+        let set = self.assignment.store_single(var, value);
         Term { var, set }
     }
 }
 
 impl Search {
-    /// Adds the constraint of a requirement of a release that is the value of a variable, in an
+    /// Adds the clause of a requirement of a release that is the value of a variable, in an
     /// [ordinary](Problem::is_ordinary) search. The sets are those of which releases have it and of
     /// what it allows. Says whether that is nothing.
     ///
@@ -295,39 +296,39 @@ impl Search {
         [owners, allowed]: [u64; 2],
     ) -> bool {
         let target = self.package_var(problem, requirement.target);
-        self.see_required(problem, target, requirement);
-        if self.state.is_certainly_among(target, &[allowed]) {
+        self.list_required(problem, target, requirement);
+        if self.assignment.is_within_at_level_zero(target, &[allowed]) {
             return false;
         }
-        if bits::is_disjoint(self.state.known(owner), &[owners]) {
-            let sides = [
+        if bits::is_disjoint(self.assignment.expanded(owner), &[owners]) {
+            let literals = [
                 Literal::of_word(owner, owners),
-                self.state.new_side_of_complement(target, &[allowed]),
+                self.assignment.literal_of_complement(target, &[allowed]),
             ];
-            self.constraints
-                .put_binary(&mut self.state, sides, Origin::Requirement);
+            self.clauses
+                .put_binary(&mut self.assignment, literals, Origin::Requirement);
         }
         allowed == 0
     }
 
-    /// Adds the constraint of any requirement of a release; `edge` is its number among them. Says
+    /// Adds the clause of any requirement of a release; `edge` is its number among them. Says
     /// whether no release is allowed that there is.
     pub(super) fn require(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         edge: usize,
         requirement: &PackageRequirement,
     ) -> bool {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
         } = owner;
         let target = self.bound_var(problem, release, edge, requirement.target);
-        self.see_required(problem, target, requirement);
+        self.list_required(problem, target, requirement);
         let allowed = problem.universe.allowed_words(requirement);
-        if problem.is_whole() && self.state.is_certainly_among(target, allowed) {
+        if problem.is_unmodified() && self.assignment.is_within_at_level_zero(target, allowed) {
             // Nothing else is left, whatever is decided: mostly so of the core library.
             return false;
         }
@@ -346,18 +347,18 @@ impl Search {
             candidates.copy_to(&mut every);
             allowed = &every;
         }
-        let is_met_by_nothing = allowed.iter().all(|word| *word == 0);
+        let allows_nothing = allowed.iter().all(|word| *word == 0);
         let own = if let Some(owners) = owners {
-            let owners = problem.universe.set(owners, self.state.width(var));
-            if !bits::is_disjoint(self.state.known(var), owners) {
+            let owners = problem.universe.set(owners, self.assignment.width(var));
+            if !bits::is_disjoint(self.assignment.expanded(var), owners) {
                 // The same requirement came in with another value.
-                return is_met_by_nothing;
+                return allows_nothing;
             }
-            self.state.new_side(var, owners)
+            self.assignment.literal_of_set(var, owners)
         } else {
-            self.state.new_side_of_value(var, value)
+            self.assignment.literal_of_value(var, value)
         };
-        let cause = if is_shared && !problem.is_restricted() {
+        let origin = if is_shared && !problem.is_restricted() {
             Origin::Requirement
         } else {
             let fact = Fact::Requires {
@@ -366,29 +367,29 @@ impl Search {
                 allowed: PositionSet::of_words(allowed),
             };
             if !problem.is_in_force(&fact) {
-                return is_met_by_nothing;
+                return allows_nothing;
             }
-            self.constraints.add_fact(fact)
+            self.clauses.add_fact(fact)
         };
-        let refused = self.state.new_side_of_complement(target, allowed);
-        self.constraints
-            .put_binary(&mut self.state, [own, refused], cause);
-        is_met_by_nothing
+        let refused = self.assignment.literal_of_complement(target, allowed);
+        self.clauses
+            .put_binary(&mut self.assignment, [own, refused], origin);
+        allows_nothing
     }
 
     /// Gives a requirement its place among those of the release that was begun last.
     #[inline]
-    fn see_required(
+    fn list_required(
         &mut self,
         problem: &mut Problem<'_>,
         target: Var,
         requirement: &PackageRequirement,
     ) {
-        let is_required = &mut self.state.var_mut(target).required;
+        let is_required = &mut self.assignment.var_mut(target).required;
         if !std::mem::replace(is_required, true) {
             problem.universe.set_required(requirement.target);
         }
-        self.order.require(Target {
+        self.order.require(RequiredVariable {
             var: target,
             package: requirement.target,
             names_prerelease: requirement.names_prerelease,

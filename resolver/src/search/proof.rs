@@ -7,24 +7,26 @@ use crate::set::bits;
 use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term};
-use super::clauses::{Antecedent, Constraints, Origin};
+use super::clauses::{Antecedent, ClauseDatabase, Origin};
 use super::verdict::Proof;
 
-/// The facts from which a constraint follows, and the packages of which that uses that they have
+/// The facts from which a clause follows, and the packages of which that uses that they have
 /// one release.
 pub(super) fn proof(
-    state: &Assignment,
-    constraints: &Constraints,
+    assignment: &Assignment,
+    clauses: &ClauseDatabase,
     problem: &Problem<'_>,
-    cause: Origin,
+    origin: Origin,
 ) -> Proof {
     let mut facts = Vec::new();
-    let mut single = Single::new(problem.universe.package_count());
-    let mut derivation = Derivation::new(state, constraints);
-    derivation.add_antecedents(cause);
-    while let Some((cause, terms)) = derivation.next_leaf() {
-        let fact = fact(state, constraints, cause, terms);
-        let variables = terms.iter().map(|term| state.details(term.var).variable);
+    let mut single = SingleReleasePackages::new(problem.universe.package_count());
+    let mut derivation = Derivation::new(assignment, clauses);
+    derivation.add_antecedents(origin);
+    while let Some((origin, terms)) = derivation.next_leaf() {
+        let fact = fact(assignment, clauses, origin, terms);
+        let variables = terms
+            .iter()
+            .map(|term| assignment.details(term.var).variable);
         single.add(problem, fact.as_ref(), variables);
         facts.extend(fact);
     }
@@ -34,122 +36,122 @@ pub(super) fn proof(
     }
 }
 
-/// What a constraint follows from, down to constraints that were not learned.
-struct Derivation<'core> {
-    state: &'core Assignment,
-    constraints: &'core Constraints,
+/// What a clause follows from, down to clauses that were not learned.
+struct Derivation<'search> {
+    assignment: &'search Assignment,
+    clauses: &'search ClauseDatabase,
     /// What was not followed yet.
     rest: Vec<Antecedent>,
-    /// The constraints of two terms that were come across, then the clauses.
+    /// The binary clauses that were come across, then the clauses.
     seen: Vec<u64>,
     /// The certainties that were come across.
-    certain: Vec<u64>,
-    /// The terms of the constraint at hand.
+    level_zero: Vec<u64>,
+    /// The terms of the clause at hand.
     terms: Vec<Term>,
     /// The certainties of the variable at hand, the latest first, and its values that are left.
     of_var: Vec<u32>,
     domain: Vec<u64>,
 }
 
-impl<'core> Derivation<'core> {
-    fn new(state: &'core Assignment, constraints: &'core Constraints) -> Self {
-        let binaries = state.side_count() as usize / 2;
+impl<'search> Derivation<'search> {
+    fn new(assignment: &'search Assignment, clauses: &'search ClauseDatabase) -> Self {
+        let binaries = assignment.literal_count() as usize / 2;
         let set = |count: usize| vec![0; count / 64 + 1];
         Self {
-            state,
-            constraints,
+            assignment,
+            clauses,
             rest: Vec::new(),
-            seen: set(binaries + constraints.clause_count()),
-            certain: set(state.certain.len()),
+            seen: set(binaries + clauses.long_count()),
+            level_zero: set(assignment.level_zero.len()),
             terms: Vec::new(),
             of_var: Vec::new(),
             domain: Vec::new(),
         }
     }
 
-    fn add_antecedents(&mut self, cause: Origin) {
-        if let Origin::Learned { from, until } = cause {
-            let antecedents = &self.constraints.antecedents[from as usize..until as usize];
+    fn add_antecedents(&mut self, origin: Origin) {
+        if let Origin::Learned { from, until } = origin {
+            let antecedents = &self.clauses.antecedents[from as usize..until as usize];
             self.rest.extend_from_slice(antecedents);
         }
     }
 
-    /// The next constraint that was not learned: what it rests on, and its terms.
+    /// The next clause that was not learned: what it rests on, and its terms.
     fn next_leaf(&mut self) -> Option<(Origin, &[Term])> {
         while let Some(antecedent) = self.rest.pop() {
             let reason = match antecedent {
-                Antecedent::Constraint(reason) => reason,
-                Antecedent::Certain(term, until) => {
-                    self.add_certainties(term, until);
+                Antecedent::Clause(reason) => reason,
+                Antecedent::LevelZero(term, until) => {
+                    self.add_level_zero_reasons(term, until);
                     continue;
                 }
             };
             let number = match reason {
-                ClauseRef::Given | ClauseRef::Decision => continue,
+                ClauseRef::Root | ClauseRef::Decision => continue,
                 ClauseRef::Binary(number) => number,
-                ClauseRef::Clause(number) => self.state.side_count() / 2 + number,
+                ClauseRef::Long(number) => self.assignment.literal_count() / 2 + number,
             };
-            if !bits::add(&mut self.seen, number) {
+            if !bits::insert_new(&mut self.seen, number) {
                 continue;
             }
-            let cause = self.constraints.cause(reason);
-            if !matches!(cause, Origin::Learned { .. }) {
-                self.constraints.terms(self.state, reason, &mut self.terms);
-                return Some((cause, &self.terms));
+            let origin = self.clauses.origin(reason);
+            if !matches!(origin, Origin::Learned { .. }) {
+                self.clauses.terms(self.assignment, reason, &mut self.terms);
+                return Some((origin, &self.terms));
             }
-            self.add_antecedents(cause);
+            self.add_antecedents(origin);
         }
         None
     }
 
     /// Adds the first reductions, of so many certainties, that make a term hold without any decision.
-    fn add_certainties(&mut self, term: Term, until: u32) {
-        let state = self.state;
-        let mut at = state.details(term.var).latest_certain;
+    fn add_level_zero_reasons(&mut self, term: Term, until: u32) {
+        let assignment = self.assignment;
+        let mut at = assignment.details(term.var).latest_at_level_zero;
         self.of_var.clear();
         while at != NONE {
             if at < until {
                 self.of_var.push(at);
             }
-            at = state.certain[at as usize].previous;
+            at = assignment.level_zero[at as usize].previous;
         }
         self.domain.clear();
-        self.domain.resize(state.width(term.var), 0);
-        bits::fill(&mut self.domain, state.var(term.var).values);
+        self.domain.resize(assignment.width(term.var), 0);
+        bits::fill(&mut self.domain, assignment.var(term.var).values);
         while let Some(at) = self.of_var.pop() {
-            if bits::is_subset(&self.domain, state.set(term)) {
+            if bits::is_subset(&self.domain, assignment.set(term)) {
                 break;
             }
-            let reduction = state.certain[at as usize];
+            let reduction = assignment.level_zero[at as usize];
             let removed = Term {
                 var: reduction.var,
                 set: reduction.removed,
             };
-            bits::take_away(&mut self.domain, state.set(removed));
-            if bits::add(&mut self.certain, at) {
+            bits::remove_all(&mut self.domain, assignment.set(removed));
+            if bits::insert_new(&mut self.level_zero, at) {
                 let reason = reduction.reason;
-                self.rest.push(Antecedent::Constraint(reason));
-                self.constraints.terms(state, reason, &mut self.terms);
+                self.rest.push(Antecedent::Clause(reason));
+                self.clauses.terms(assignment, reason, &mut self.terms);
                 let others = self.terms.iter().filter(|other| other.var != term.var);
-                let others = others.map(|other| Antecedent::Certain(*other, at));
+                let others = others.map(|other| Antecedent::LevelZero(*other, at));
                 self.rest.extend(others);
             }
         }
     }
 }
 
-/// The fact that a constraint which was not learned stands for, if it is not only part of the problem.
+/// The fact that a clause which was not learned stands for, if it is not only part of the problem.
 fn fact(
-    state: &Assignment,
-    constraints: &Constraints,
-    cause: Origin,
+    assignment: &Assignment,
+    clauses: &ClauseDatabase,
+    origin: Origin,
     terms: &[Term],
 ) -> Option<Fact> {
-    match cause {
-        Origin::Fact(number) => Some(constraints.facts[number as usize].clone()),
-        Origin::Requirement => requirement(state, terms),
+    match origin {
+        Origin::Fact(number) => Some(clauses.facts[number as usize].clone()),
+        Origin::Requirement => requirement(assignment, terms),
         Origin::Extends(class) => {
-            let owner = match state.details(terms.first()?.var).variable {
+            let owner = match assignment.details(terms.first()?.var).variable {
                 Variable::Package(package) => package,
                 Variable::Release(release) => release.package,
                 Variable::Binding(..) => return None,
@@ -160,19 +162,19 @@ fn fact(
     }
 }
 
-/// The fact that a constraint of a package on another one is.
-fn requirement(state: &Assignment, terms: &[Term]) -> Option<Fact> {
+/// The fact that a clause of a package on another one is.
+fn requirement(assignment: &Assignment, terms: &[Term]) -> Option<Fact> {
     let [owner, target] = terms else {
         return None;
     };
     let (Variable::Package(owner), Variable::Package(package)) = (
-        state.details(owner.var).variable,
-        state.details(target.var).variable,
+        assignment.details(owner.var).variable,
+        assignment.details(target.var).variable,
     ) else {
         return None;
     };
-    let every = PositionSet::range(0, state.var(target.var).values);
-    let refused = PositionSet::of_words(state.set(*target));
+    let every = PositionSet::range(0, assignment.var(target.var).values);
+    let refused = PositionSet::of_words(assignment.set(*target));
     Some(Fact::Requires {
         owner,
         target: package,
@@ -182,15 +184,15 @@ fn requirement(state: &Assignment, terms: &[Term]) -> Option<Fact> {
 
 /// The packages that have to have one release for what was taken in of a proof.
 #[derive(Debug)]
-pub(super) struct Single {
+pub(super) struct SingleReleasePackages {
     packages: Vec<PackageId>,
     /// For each package the first one that was seen to require it.
     requirers: Vec<Option<PackageId>>,
-    /// The packages of the constraint at hand that have one variable, for they are not split.
+    /// The packages of the clause at hand that have one variable, for they are not split.
     unsplit: Vec<PackageId>,
 }
 
-impl Single {
+impl SingleReleasePackages {
     /// Nothing of a proof yet. There are so many packages: those that a proof is about were met before it ended.
     pub(super) fn new(packages: usize) -> Self {
         Self {
@@ -200,7 +202,7 @@ impl Single {
         }
     }
 
-    /// Takes in a constraint between variables that a proof rests on, and the fact that it stands for.
+    /// Takes in a clause between variables that a proof rests on, and the fact that it stands for.
     pub(super) fn add(
         &mut self,
         problem: &Problem<'_>,
@@ -233,7 +235,7 @@ impl Single {
 
     fn add_nogood(&mut self, nogood: &Nogood) {
         self.find_unsplit(nogood.terms.iter().map(|(variable, _)| *variable));
-        if !matches!(nogood.breach, NogoodCause::Rule(_)) {
+        if !matches!(nogood.cause, NogoodCause::Rule(_)) {
             self.packages.extend_from_slice(&self.unsplit);
             return;
         }

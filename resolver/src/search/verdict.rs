@@ -45,7 +45,7 @@ pub(crate) enum Quality {
 
 /// A valid selection.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Solution {
     pub(crate) selection: Selection,
     pub(crate) quality: Quality,
 }

@@ -22,7 +22,7 @@ pub(crate) fn insert(set: &mut [u64], number: u32) {
 
 /// Puts a number into a set; says whether it was not there.
 #[inline]
-pub(crate) fn add(set: &mut [u64], number: u32) -> bool {
+pub(crate) fn insert_new(set: &mut [u64], number: u32) -> bool {
     let is_new = !contains(set, number);
     insert(set, number);
     is_new
@@ -35,7 +35,7 @@ pub(crate) fn remove(set: &mut [u64], number: u32) {
 
 /// Takes the numbers of another set away.
 #[inline]
-pub(crate) fn take_away(set: &mut [u64], others: &[u64]) {
+pub(crate) fn remove_all(set: &mut [u64], others: &[u64]) {
     for (word, others) in set.iter_mut().zip(others) {
         *word &= !others;
     }
@@ -177,8 +177,8 @@ mod tests {
     fn a_number_is_new_once() {
         let mut set = [0; 2];
         for number in [0, 63, 64, 127] {
-            assert!(add(&mut set, number));
-            assert!(!add(&mut set, number));
+            assert!(insert_new(&mut set, number));
+            assert!(!insert_new(&mut set, number));
             assert!(contains(&set, number));
         }
         assert_eq!(count(&set), 4);

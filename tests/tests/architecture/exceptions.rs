@@ -22,14 +22,6 @@ pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
 
 /// Names that two types of a crate share. To be empty.
 pub(crate) const TYPES: &[(&str, &str)] = &[
-    ("resolver", "Entry"),
-    ("resolver", "Found"),
-    ("resolver", "Owner"),
-    ("resolver", "Step"),
-    ("resolver", "Target"),
-    ("resolver", "Trail"),
-    ("resolver", "Versions"),
-    ("resolver", "Visit"),
     ("files", "Content"),
     ("registry-client", "Answer"),
     ("registry-client", "Digest"),

@@ -9,27 +9,27 @@ use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Shared, Spec, Ve
 use rustc_hash::FxHashMap;
 
 use crate::index::column::{Column, ListsBuilder};
-use crate::index::interner::{FirstSeen, Numbered, Placed as _, other_than_before};
-use crate::index::versions::Versions;
+use crate::index::interner::{Address as _, Interner, SortedNumbers, skip_repeats};
+use crate::index::versions::VersionColumn;
 use crate::index::{
-    CompiledIndex, EdgeNumbers, HAS_DIGEST, NAMES_PRERELEASE, PLAIN, PRERELEASE, Texts, YANKED,
-    to_u32, width,
+    CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, PRERELEASE, RequirementNumbers,
+    Texts, YANKED, to_u32, width,
 };
 use classes::classes;
 
 /// Prepares releases.
 pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
-    let required = other_than_before(records.iter().map(|record| &record.requirements));
+    let required = skip_repeats(records.iter().map(|record| &record.requirements));
     let required = required.flatten().map(|requirement| &requirement.package);
-    let own = other_than_before(records.iter().map(|record| &record.name));
-    let names = Numbered::sorted(own.chain(required));
+    let own = skip_repeats(records.iter().map(|record| &record.name));
+    let names = SortedNumbers::sorted(own.chain(required));
     let packages = package_ranges(&records, &names);
     let mut compiler = Compiler {
         packages: &packages,
         records: &records,
         specs: FxHashMap::default(),
-        spec_places: FxHashMap::default(),
+        spec_addresses: FxHashMap::default(),
         spec_texts: ListsBuilder::new(),
         spec_flags: Vec::new(),
         sets: Vec::new(),
@@ -38,13 +38,13 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
         owners: Vec::new(),
     };
     let mut index = CompiledIndex::default();
-    compiler.edges(&mut index, &names);
+    compiler.requirements(&mut index, &names);
     index.specs = Texts(compiler.spec_texts.finish());
     index.spec_flags = compiler.spec_flags.into();
     releases(&mut index, &records, &packages);
     classes(&mut index, &records);
     index.names = names.texts(PackageName::as_str);
-    index.work_out_inheritance();
+    index.derive_inheritance();
     index
 }
 
@@ -70,7 +70,7 @@ fn sort(records: &mut Vec<&IndexRecord>) {
 /// For each name the positions of its records.
 fn package_ranges(
     records: &[&IndexRecord],
-    names: &Numbered<'_, PackageName>,
+    names: &SortedNumbers<'_, PackageName>,
 ) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(names.items.len());
     let mut at = 0;
@@ -90,7 +90,7 @@ struct Compiler<'records> {
     records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
     /// The numbers of specs by what they share with their clones.
-    spec_places: FxHashMap<usize, u32>,
+    spec_addresses: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
     /// The sets that specs allow of packages, and where each of them stands.
@@ -113,28 +113,29 @@ struct Group {
 }
 
 impl<'records> Compiler<'records> {
-    fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
-        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::with_room(self.records.len());
+    fn requirements(&mut self, index: &mut CompiledIndex, names: &SortedNumbers<'_, PackageName>) {
+        let mut requirements: ListsBuilder<RequirementNumbers> =
+            ListsBuilder::with_capacity(self.records.len());
         let mut words: Vec<u64> = Vec::new();
         // Nothing that comes from an index has one.
-        let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
+        let lists = skip_repeats(self.records.iter().map(|record| &record.requirements));
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
-        let mut own: FirstSeen<Group> = FirstSeen::default();
+        let mut own: Interner<Group> = Interner::default();
         // Where the sets of each group stay, one after the other.
         let mut places: Vec<u32> = Vec::new();
         for package in self.packages {
             own.clear();
             self.owners.clear();
             let width = width(to_u32(package.len()));
-            let first = edges.items.len();
+            let first = requirements.items.len();
             let mut begin = first;
             let mut before = &Shared::new();
             for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
-                let last = begin..edges.items.len();
+                let last = begin..requirements.items.len();
                 begin = last.end;
                 if record.requirements == *before {
-                    edges.items.extend_from_within(last.clone());
+                    requirements.items.extend_from_within(last.clone());
                     if has_locations {
                         locations.extend_from_within(last);
                     }
@@ -144,39 +145,39 @@ impl<'records> Compiler<'records> {
                         let spec = self.spec(&requirement.spec);
                         let allowed = self.allowed(target, spec, &requirement.spec);
                         let group = own.number(Group { target, allowed });
-                        self.owners.resize(own.things().len() * width, 0);
-                        edges.items.push([target, spec, group]);
+                        self.owners.resize(own.items().len() * width, 0);
+                        requirements.items.push([target, spec, group]);
                         if has_locations {
                             locations.push(requirement.location.clone());
                         }
                     }
                 }
-                for [_, _, group] in &edges.items[begin..] {
+                for [_, _, group] in &requirements.items[begin..] {
                     let owner = *group as usize * width + position as usize / 64;
                     self.owners[owner] |= 1 << (position % 64);
                 }
                 before = &record.requirements;
-                edges.end();
+                requirements.end();
             }
             places.clear();
-            for (at, group) in own.things().iter().enumerate() {
+            for (at, group) in own.items().iter().enumerate() {
                 places.push(to_u32(words.len()));
                 words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
                 if let Some(at) = group.allowed {
                     words.extend_from_slice(self.set(group.target, at));
                 }
             }
-            for [_, _, group] in &mut edges.items[first..] {
+            for [_, _, group] in &mut requirements.items[first..] {
                 *group = places[*group as usize];
             }
         }
         index.locations = locations;
-        index.edges = edges.finish();
+        index.requirements = requirements.finish();
         index.words = words.into();
     }
 
     fn spec(&mut self, spec: &'records Spec) -> u32 {
-        if let Some(known) = self.spec_places.get(&spec.place()) {
+        if let Some(known) = self.spec_addresses.get(&spec.address()) {
             return *known;
         }
         let next = to_u32(self.spec_flags.len());
@@ -186,7 +187,7 @@ impl<'records> Compiler<'records> {
             let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
             self.spec_flags.push(names_prerelease);
         }
-        self.spec_places.insert(spec.place(), known);
+        self.spec_addresses.insert(spec.address(), known);
         known
     }
 
@@ -243,10 +244,10 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
         let has_default_order = flags[range.clone()]
             .iter()
             .all(|flags| has_default_order(*flags));
-        u8::from(has_default_order) * PLAIN
+        u8::from(has_default_order) * DEFAULT_ORDER
     });
     index.package_flags = package_flags.collect::<Vec<u8>>().into();
-    index.versions = Versions::of(records.iter().map(|record| &record.version));
+    index.versions = VersionColumn::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     index.digests = digests(records);
 }

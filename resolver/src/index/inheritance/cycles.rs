@@ -46,8 +46,8 @@ impl Inheritance {
         }
         let count = index.class_name_count();
         let turned = extending.iter().map(|(parent, class)| (*class, *parent));
-        let from_cycles = leading_to_cycles(count, turned.collect());
-        let to_cycles = leading_to_cycles(count, extending);
+        let from_cycles = nodes_leading_to_cycles(count, turned.collect());
+        let to_cycles = nodes_leading_to_cycles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
             if *home != NONE && to_cycles[class] && from_cycles[class] {
                 // Where several packages have the class, none of them is harmless anyway.
@@ -58,7 +58,7 @@ impl Inheritance {
 }
 
 /// Which of some things lead to a cycle; a pair is a thing and one that leads to it.
-pub(crate) fn leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
+pub(crate) fn nodes_leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
     if pairs.is_empty() {
         return vec![false; count as usize];
     }
@@ -95,5 +95,5 @@ pub(super) fn has_own_cycle(index: &CompiledIndex, table: u32) -> bool {
             }
         }
     }
-    !pairs.is_empty() && leading_to_cycles(count, pairs).contains(&true)
+    !pairs.is_empty() && nodes_leading_to_cycles(count, pairs).contains(&true)
 }

@@ -12,27 +12,27 @@ use super::{Inheritance, Link, SEVERAL};
 /// out which of them have links in common. Every list is compared with every other one, and there
 /// is a set of releases for each class and list: without a limit, both are quadratic in what an
 /// index says. Releases of real packages have a handful of lists.
-const LISTS_OF_SHARED_LINKS: usize = 64;
+const MAX_SHARED_LISTS: usize = 64;
 
 /// Whether releases with these lists of requirements are few enough, or alike enough, to share links.
 pub(super) fn may_share_links(lists: &[u32]) -> bool {
     let mut distinct: FxHashSet<u32> = FxHashSet::default();
-    lists.len() <= LISTS_OF_SHARED_LINKS
+    lists.len() <= MAX_SHARED_LISTS
         || lists.iter().all(|list| {
             distinct.insert(*list);
-            distinct.len() <= LISTS_OF_SHARED_LINKS
+            distinct.len() <= MAX_SHARED_LISTS
         })
 }
 
 /// Which releases of a package require no more than others do.
-struct Requiring {
+struct RequirementLists {
     /// For each release which list of requirements it has.
     lists: Vec<u8>,
     /// For each list those that say nothing which it does not say, as bits.
-    no_more: Vec<u64>,
+    subsets: Vec<u64>,
 }
 
-impl Requiring {
+impl RequirementLists {
     fn of(inheritance: &Inheritance, releases: Range<u32>) -> Self {
         let mut numbers: FxHashMap<u32, u8> = FxHashMap::default();
         // A release for each list.
@@ -46,14 +46,14 @@ impl Requiring {
                 })
         });
         let lists = lists.collect();
-        let no_more = having.iter().map(|many| {
-            let is_in = |few: &u32| inheritance.requires_no_more(*few, *many, None);
+        let subsets = having.iter().map(|many| {
+            let is_in = |few: &u32| inheritance.requires_subset(*few, *many, None);
             let bits = having.iter().enumerate();
             let bits = bits.filter(|(_, few)| is_in(few)).map(|(at, _)| 1 << at);
             bits.fold(0, |all: u64, bit: u64| all | bit)
         });
-        let no_more = no_more.collect();
-        Self { lists, no_more }
+        let subsets = subsets.collect();
+        Self { lists, subsets }
     }
 
     /// Which list a release has.
@@ -62,8 +62,8 @@ impl Requiring {
     }
 
     /// Whether a release requires nothing that is not in a list.
-    fn no_more(&self, release: u32, list: usize) -> bool {
-        self.no_more[list] >> self.list(release) & 1 == 1
+    fn requires_subset(&self, release: u32, list: usize) -> bool {
+        self.subsets[list] >> self.list(release) & 1 == 1
     }
 }
 
@@ -83,13 +83,13 @@ impl Inheritance {
                 for class in externals {
                     let (link, is_required) = self.find_link(index, name, release, *class);
                     if !is_required {
-                        self.set_sought(release);
+                        self.set_unresolved(release);
                     }
-                    let (edge, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
+                    let (requirement, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
                     targets.push(target);
                     self.links.push(Link {
                         class: *class,
-                        edge,
+                        requirement,
                         allowed,
                         owners: NONE,
                     });
@@ -107,12 +107,12 @@ impl Inheritance {
             return;
         }
         let releases = index.releases(name);
-        let requiring = Requiring::of(self, releases.clone());
+        let requiring = RequirementLists::of(self, releases.clone());
         // Where each link of each release stands: those that are alike next to each other.
         let mut alike: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(targets.len());
         for release in releases.clone() {
             for at in self.link_range(release) {
-                if self.links[at].edge != SEVERAL {
+                if self.links[at].requirement != SEVERAL {
                     let (class, target) = (self.links[at].class, targets[at - first]);
                     alike.push((class, target, release - releases.start, at));
                 }
@@ -122,13 +122,13 @@ impl Inheritance {
         let width = width_of(index, name);
         for alike in alike.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
             // Where the owners stand for each list of requirements.
-            let mut owners_of = [None; LISTS_OF_SHARED_LINKS];
+            let mut owners_of = [None; MAX_SHARED_LISTS];
             for (_, _, release, at) in alike {
                 let list = requiring.list(*release);
                 let owners = owners_of[list].unwrap_or_else(|| self.new_set(width));
                 if owners_of[list].is_none() {
                     let others = alike.iter().map(|(_, _, other, _)| *other);
-                    for other in others.filter(|other| requiring.no_more(*other, list)) {
+                    for other in others.filter(|other| requiring.requires_subset(*other, list)) {
                         self.insert(owners, other);
                     }
                     owners_of[list] = Some(owners);
@@ -149,8 +149,8 @@ impl Inheritance {
         class: u32,
     ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
-        let allows_only = |(edge, target, defining): (u32, u32, u32)| {
-            let [_, _, sets] = index.requirement(edge as usize);
+        let allows_only = |(requirement, target, defining): (u32, u32, u32)| {
+            let [_, _, sets] = index.requirement(requirement as usize);
             let width = width_of(index, target);
             let allowed = index.words_at(sets as usize + own_width, width);
             let defining = self.words_at(defining as usize, width);
@@ -179,11 +179,13 @@ impl Inheritance {
         release: u32,
         class: u32,
     ) -> impl Iterator<Item = (u32, u32, u32)> {
-        index.edges(release).filter_map(move |edge| {
-            let target = index.edge_target(edge);
-            let defining = self.definers_of(target, class)?;
-            (target != name).then_some((to_u32(edge), target, defining))
-        })
+        index
+            .requirement_range(release)
+            .filter_map(move |requirement| {
+                let target = index.requirement_target(requirement);
+                let defining = self.definers_of(target, class)?;
+                (target != name).then_some((to_u32(requirement), target, defining))
+            })
     }
 }
 

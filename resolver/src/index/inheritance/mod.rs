@@ -7,7 +7,7 @@
 mod cycles;
 mod links;
 
-pub(crate) use cycles::leading_to_cycles;
+pub(crate) use cycles::nodes_leading_to_cycles;
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) struct Link {
     pub(crate) class: u32,
     /// The requirement on the only package that can define it; [`NONE`] if no package of the index
     /// can, and [`SEVERAL`] if more than one can.
-    pub(crate) edge: u32,
+    pub(crate) requirement: u32,
     /// Where the set of releases of that package stands that define it.
     pub(crate) allowed: u32,
     /// Where the set of releases stands that extend it, find it in that package alone, or in none,
@@ -74,9 +74,9 @@ pub(crate) struct Inheritance {
 
 impl Inheritance {
     /// What follows where all releases are known to have no classes, and as long as nothing was found.
-    pub(super) const NOTHING: Self = Self {
+    pub(super) const EMPTY: Self = Self {
         words: Vec::new(),
-        defined: Lists::NOTHING,
+        defined: Lists::EMPTY,
         defining: Vec::new(),
         unknown: Vec::new(),
         links: Vec::new(),
@@ -84,7 +84,7 @@ impl Inheritance {
         homes: Vec::new(),
         cycles: Vec::new(),
         implicit: Vec::new(),
-        requirements: Lists::NOTHING,
+        requirements: Lists::EMPTY,
         required: Vec::new(),
         may_share_links: Vec::new(),
         any_unknown: false,
@@ -94,9 +94,9 @@ impl Inheritance {
 
     /// What follows from an index whose columns hold together.
     pub(super) fn of(index: &CompiledIndex) -> Self {
-        let mut inheritance = Self::NOTHING;
+        let mut inheritance = Self::EMPTY;
         inheritance.find_definers(index);
-        inheritance.look_at_tables(index);
+        inheritance.examine_tables(index);
         inheritance.find_extends(index);
         inheritance.find_requirements(index);
         inheritance.find_links(index);
@@ -199,11 +199,11 @@ impl Inheritance {
     }
 
     /// Whether a release requires nothing that another one does not, `apart` from one package.
-    pub(crate) fn requires_no_more(&self, release: u32, than: u32, apart: Option<u32>) -> bool {
+    pub(crate) fn requires_subset(&self, release: u32, than: u32, apart: Option<u32>) -> bool {
         let [few, many] = [release, than].map(|release| self.required(release));
-        let required = self.requirements.of(many);
+        let required = self.requirements.run(many);
         let is_there = |name: &u32| Some(*name) == apart || required.binary_search(name).is_ok();
-        few == many || self.requirements.of(few).iter().all(is_there)
+        few == many || self.requirements.run(few).iter().all(is_there)
     }
 
     /// Whether what releases of a package extend is one constraint for those that have it in common:
@@ -218,7 +218,7 @@ impl Inheritance {
         self.harmless.get(name as usize).is_none_or(|is| *is)
     }
 
-    fn look_at_tables(&mut self, index: &CompiledIndex) {
+    fn examine_tables(&mut self, index: &CompiledIndex) {
         for table in 0..index.table_classes.len() {
             self.implicit.push(externals_before_implicit(index, table));
             self.cycles.push(cycles::has_own_cycle(index, table));
@@ -237,7 +237,9 @@ impl Inheritance {
         for name in 0..index.name_count() {
             let first = self.required.len();
             for release in index.releases(name) {
-                let required = index.edges(release).map(|edge| index.edge_target(edge));
+                let required = index
+                    .requirement_range(release)
+                    .map(|requirement| index.requirement_target(requirement));
                 targets.clear();
                 targets.extend(required.filter(|target| *target != name));
                 targets.sort_unstable();
@@ -289,7 +291,7 @@ const IMPLICIT: u8 = 2;
 
 /// That the classes which are named are found, and in no cycle, does not follow from what is
 /// required.
-const SOUGHT: u8 = 4;
+const UNRESOLVED: u8 = 4;
 
 /// What the classes of a release extend; nothing if they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -305,8 +307,8 @@ impl Extends {
 
     /// Whether whatever meets the requirements that are written has all classes that are named.
     #[inline]
-    pub(crate) fn names_what_is_required(self) -> bool {
-        self.0 & SOUGHT == 0
+    pub(crate) fn follows_from_requirements(self) -> bool {
+        self.0 & UNRESOLVED == 0
     }
 
     /// Whether a class does not say what it extends.
@@ -329,8 +331,8 @@ impl Inheritance {
                 NAMED
             };
             let implicit = self.implicit_at(table).map_or(0, |_| IMPLICIT);
-            let sought = if self.has_cycle(table) { SOUGHT } else { 0 };
-            Extends(named | implicit | sought)
+            let unresolved = if self.has_cycle(table) { UNRESOLVED } else { 0 };
+            Extends(named | implicit | unresolved)
         };
         let tables = index.tables.iter().map(|table| table.checked_sub(1));
         let extends = tables.map(|table| table.map(extends).unwrap_or_default());
@@ -338,8 +340,8 @@ impl Inheritance {
     }
 
     /// Says that a class which a release names is not found wherever its requirements lead.
-    pub(super) fn set_sought(&mut self, release: u32) {
-        self.extends[release as usize].0 |= SOUGHT;
+    pub(super) fn set_unresolved(&mut self, release: u32) {
+        self.extends[release as usize].0 |= UNRESOLVED;
     }
 }
 

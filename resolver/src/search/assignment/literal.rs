@@ -11,7 +11,7 @@ use crate::set::bits;
 use super::Assignment;
 use super::variable::Var;
 
-/// Where a set stands: among the sets of the search, or in a [side](super::Literal).
+/// Where a set stands: among the sets of the search, or in a [literal](super::Literal).
 pub(crate) type Set = u32;
 
 /// A statement about a variable: its value is in the set.
@@ -25,23 +25,23 @@ impl Assignment {
     /// The words of the set of a term.
     #[inline]
     pub(crate) fn set(&self, term: Term) -> &[u64] {
-        match self.set_in_side(term.set) {
+        match self.inline_set(term.set) {
             Some(set) => set,
-            None => &self.sets[self.range_of(term)],
+            None => &self.sets[self.stored_range(term)],
         }
     }
 
-    /// Where the set of a term stands, unless it is that of a side.
+    /// Where the set of a term stands, unless it is that of a literal.
     #[inline]
-    pub(super) fn range_of(&self, term: Term) -> Range<usize> {
+    pub(super) fn stored_range(&self, term: Term) -> Range<usize> {
         let from = term.set as usize;
         from..from + self.width(term.var)
     }
 
     /// Keeps a set.
     #[inline]
-    pub(crate) fn keep(&mut self, words: &[u64]) -> Set {
-        let set = place(self.sets.len());
+    pub(crate) fn store(&mut self, words: &[u64]) -> Set {
+        let set = stored_set(self.sets.len());
         match words {
             [word] => self.sets.push(*word),
             words => self.sets.extend_from_slice(words),
@@ -51,42 +51,42 @@ impl Assignment {
 
     /// Keeps an empty set of values of a variable, into which some are to be put.
     #[inline]
-    fn keep_empty(&mut self, var: Var) -> Set {
+    fn store_empty(&mut self, var: Var) -> Set {
         let (set, width) = (self.sets.len(), self.width(var));
         self.sets.resize(set + width, 0);
-        place(set)
+        stored_set(set)
     }
 
     /// Keeps the set of one value.
-    pub(crate) fn keep_single(&mut self, var: Var, value: u32) -> Set {
-        let set = self.keep_empty(var);
+    pub(crate) fn store_single(&mut self, var: Var, value: u32) -> Set {
+        let set = self.store_empty(var);
         bits::insert(&mut self.sets[set as usize..], value);
         set
     }
 
     /// Keeps the set of everything that is not in another one.
-    pub(crate) fn keep_complement(&mut self, var: Var, of: &[u64]) -> Set {
+    pub(crate) fn store_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let last = self.var(var).values;
         if let ([of], 1) = (of, self.width(var)) {
-            return self.keep(&[bits::up_to(last) & !of]);
+            return self.store(&[bits::up_to(last) & !of]);
         }
-        let set = self.keep_empty(var);
+        let set = self.store_empty(var);
         let complement = &mut self.sets[set as usize..];
         bits::fill(complement, last);
-        bits::take_away(complement, of);
+        bits::remove_all(complement, of);
         set
     }
 
     /// Keeps the set of all values that are not in another one; "absent" is not among them.
-    pub(crate) fn keep_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
-        let set = self.keep_complement(var, of);
+    pub(crate) fn store_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
+        let set = self.store_complement(var, of);
         let absent = self.var(var).values;
         bits::remove(&mut self.sets[set as usize..], absent);
         set
     }
 }
 
-/// One side of a constraint of two terms; the other one stands beside it.
+/// One literal of a binary clause; the other one stands beside it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Literal {
     /// The set of the term; if the variable has many values, where that stands among the sets.
@@ -112,135 +112,135 @@ impl Literal {
     }
 }
 
-/// The bit that says that a set is that of a side.
-const IN_SIDE: Set = 1 << 31;
+/// The bit that says that a set is that of a literal.
+const INLINE: Set = 1 << 31;
 
 impl Assignment {
     #[inline]
-    pub(crate) fn side(&self, at: u32) -> Literal {
-        self.sides[at as usize]
+    pub(crate) fn literal(&self, at: u32) -> Literal {
+        self.literals[at as usize]
     }
 
     #[inline]
-    pub(crate) fn side_mut(&mut self, at: u32) -> &mut Literal {
-        &mut self.sides[at as usize]
+    pub(crate) fn literal_mut(&mut self, at: u32) -> &mut Literal {
+        &mut self.literals[at as usize]
     }
 
-    pub(crate) fn side_count(&self) -> u32 {
-        to_u32(self.sides.len())
+    pub(crate) fn literal_count(&self) -> u32 {
+        to_u32(self.literals.len())
     }
 
-    /// Adds the sides of a constraint.
+    /// Adds the literals of a clause.
     #[inline]
-    pub(crate) fn add_sides(&mut self, sides: [Literal; 2]) {
-        self.sides.extend_from_slice(&sides);
+    pub(crate) fn add_literals(&mut self, literals: [Literal; 2]) {
+        self.literals.extend_from_slice(&literals);
     }
 
-    /// The term of a side.
+    /// The term of a literal.
     #[inline]
-    pub(crate) fn side_term(&self, at: u32) -> Term {
-        let Literal { word, var, .. } = self.side(at);
+    pub(crate) fn term_of_literal(&self, at: u32) -> Term {
+        let Literal { word, var, .. } = self.literal(at);
         let set = if self.var(var).is_narrow() {
-            at | IN_SIDE
+            at | INLINE
         } else {
-            Set::try_from(word).expect("it is the place of a set")
+            Set::try_from(word).expect("it is the index of a set")
         };
         Term { var, set }
     }
 
-    /// The set of a side, if it is that of one.
+    /// The set of a literal, if it is that of one.
     #[inline]
-    pub(super) fn set_in_side(&self, set: Set) -> Option<&[u64]> {
-        let at = set & !IN_SIDE;
-        (at != set).then(|| std::slice::from_ref(&self.sides[at as usize].word))
+    pub(super) fn inline_set(&self, set: Set) -> Option<&[u64]> {
+        let at = set & !INLINE;
+        (at != set).then(|| std::slice::from_ref(&self.literals[at as usize].word))
     }
 
-    /// Whether the term of a side holds.
+    /// Whether the term of a literal holds.
     #[inline]
-    pub(crate) fn side_holds(&self, at: u32) -> bool {
-        let Literal { word, var, .. } = self.side(at);
+    pub(crate) fn literal_holds(&self, at: u32) -> bool {
+        let Literal { word, var, .. } = self.literal(at);
         let state = self.var(var);
         if state.is_narrow() {
             state.domain & !word == 0
         } else {
-            self.look_at_wide(at, Self::holds)
+            self.query_wide(at, Self::holds)
         }
     }
 
-    /// Whether the term of a side cannot hold any more.
+    /// Whether the term of a literal cannot hold any more.
     #[inline]
-    pub(crate) fn is_side_excluded(&self, at: u32) -> bool {
-        let Literal { word, var, .. } = self.side(at);
+    pub(crate) fn is_literal_excluded(&self, at: u32) -> bool {
+        let Literal { word, var, .. } = self.literal(at);
         let state = self.var(var);
         if state.is_narrow() {
             state.domain & word == 0
         } else {
-            self.look_at_wide(at, Self::is_excluded)
+            self.query_wide(at, Self::is_excluded)
         }
     }
 
-    /// The level on which a side began to hold.
+    /// The level on which a literal began to hold.
     #[inline]
-    pub(crate) fn level_of_side(&self, at: u32) -> u32 {
-        let Literal { word, var, .. } = self.side(at);
+    pub(crate) fn level_of_literal(&self, at: u32) -> u32 {
+        let Literal { word, var, .. } = self.literal(at);
         if self.var(var).is_narrow() {
             self.level_of_set(var, &[word])
         } else {
-            self.look_at_wide(at, Self::level_of)
+            self.query_wide(at, Self::level_of)
         }
     }
 
-    /// Looks at the term of a side whose variable has many values, as few have.
+    /// Looks at the term of a literal whose variable has many values, as few have.
     #[inline(never)]
-    fn look_at_wide<Seen>(&self, at: u32, look: impl FnOnce(&Self, Term) -> Seen) -> Seen {
-        look(self, self.side_term(at))
+    fn query_wide<Seen>(&self, at: u32, look: impl FnOnce(&Self, Term) -> Seen) -> Seen {
+        look(self, self.term_of_literal(at))
     }
 
-    /// A new side: that the value of a variable is in a set.
+    /// A new literal: that the value of a variable is in a set.
     #[inline]
-    pub(crate) fn new_side(&mut self, var: Var, set: &[u64]) -> Literal {
+    pub(crate) fn literal_of_set(&mut self, var: Var, set: &[u64]) -> Literal {
         match set {
             [word] => Literal::of_word(var, *word),
             set => {
-                let set = self.keep(set);
+                let set = self.store(set);
                 Literal::of_set(var, set)
             }
         }
     }
 
-    /// A new side of a term.
-    pub(crate) fn new_side_of_term(&self, term: Term) -> Literal {
+    /// A new literal of a term.
+    pub(crate) fn literal_of_term(&self, term: Term) -> Literal {
         match self.set(term) {
             [word] => Literal::of_word(term.var, *word),
             _ => Literal::of_set(term.var, term.set),
         }
     }
 
-    /// A new side: that a variable has a value.
-    pub(crate) fn new_side_of_value(&mut self, var: Var, value: u32) -> Literal {
+    /// A new literal: that a variable has a value.
+    pub(crate) fn literal_of_value(&mut self, var: Var, value: u32) -> Literal {
         if self.var(var).is_narrow() {
             return Literal::of_word(var, 1 << value);
         }
-        let set = self.keep_single(var, value);
+        let set = self.store_single(var, value);
         Literal::of_set(var, set)
     }
 
-    /// A new side: that the value of a variable is not in a set.
+    /// A new literal: that the value of a variable is not in a set.
     #[inline]
-    pub(crate) fn new_side_of_complement(&mut self, var: Var, of: &[u64]) -> Literal {
+    pub(crate) fn literal_of_complement(&mut self, var: Var, of: &[u64]) -> Literal {
         if let [of] = of {
             debug_assert!(self.var(var).is_narrow(), "the set is of the variable");
             return Literal::of_word(var, bits::up_to(self.var(var).values) & !of);
         }
-        let set = self.keep_complement(var, of);
+        let set = self.store_complement(var, of);
         Literal::of_set(var, set)
     }
 }
 
-/// The place of a set that begins here.
+/// The index of a set that begins here.
 #[inline]
-pub(super) fn place(from: usize) -> Set {
+pub(super) fn stored_set(from: usize) -> Set {
     let set = to_u32(from);
-    assert!(set < IN_SIDE, "there are fewer words");
+    assert!(set < INLINE, "there are fewer words");
     set
 }

@@ -14,7 +14,7 @@ pub(super) use variable::{Var, VarState, WatchList};
 use crate::index::{to_u32, width};
 use crate::problem::Variable;
 use crate::set::bits;
-use trail::{Certainty, Entry, Level};
+use trail::{Level, LevelZeroReduction, TrailEntry};
 use variable::{ValueSet, VarDetails};
 
 #[derive(Debug, Default)]
@@ -22,18 +22,18 @@ pub(super) struct Assignment {
     pub(super) vars: Vec<VarState>,
     details: Vec<VarDetails>,
     words: Vec<u64>,
-    /// Sets that terms refer to, beside those of sides. They stay as they are.
+    /// Sets that terms refer to, beside those of literals. They stay as they are.
     sets: Vec<u64>,
-    /// Two a constraint of two terms; the number of the constraint is half that of the side.
-    sides: Vec<Literal>,
-    trail: Vec<Entry>,
+    /// Two a binary clause; the number of the clause is half that of the literal.
+    literals: Vec<Literal>,
+    trail: Vec<TrailEntry>,
     /// The domains of variables with many values before the entries of the trail.
     history: Vec<u64>,
     levels: Vec<Level>,
-    pub(super) certain: Vec<Certainty>,
+    pub(super) level_zero: Vec<LevelZeroReduction>,
     queue: Vec<Var>,
     queue_head: usize,
-    scratch: Vec<Entry>,
+    scratch: Vec<TrailEntry>,
 }
 
 impl Assignment {
@@ -42,7 +42,7 @@ impl Assignment {
         Self {
             vars: Vec::with_capacity(64),
             details: Vec::with_capacity(64),
-            sides: Vec::with_capacity(256),
+            literals: Vec::with_capacity(256),
             trail: Vec::with_capacity(256),
             queue: Vec::with_capacity(64),
             ..Self::default()
@@ -60,7 +60,11 @@ impl Assignment {
         self.vars.push(VarState::new(values, words));
         self.details.push(VarDetails::new(variable, values));
         if width > 1 {
-            for set in [ValueSet::Domain, ValueSet::Certain, ValueSet::Unseen] {
+            for set in [
+                ValueSet::Domain,
+                ValueSet::LevelZero,
+                ValueSet::Unpropagated,
+            ] {
                 bits::fill(self.wide_mut(var, set), values);
             }
         }
@@ -138,20 +142,20 @@ impl Assignment {
 
     /// The values of a variable that are left without any decision.
     #[inline]
-    fn certain(&self, var: Var) -> &[u64] {
+    fn level_zero(&self, var: Var) -> &[u64] {
         if self.var(var).is_narrow() {
-            std::slice::from_ref(&self.details(var).certain)
+            std::slice::from_ref(&self.details(var).level_zero)
         } else {
-            self.wide(var, ValueSet::Certain)
+            self.wide(var, ValueSet::LevelZero)
         }
     }
 
     /// Whether no values but some of these are left, whatever is decided. "Absent" must not be among
     /// these: they are not all that there are.
     #[inline]
-    pub(crate) fn is_certainly_among(&self, var: Var, values: &[u64]) -> bool {
+    pub(crate) fn is_within_at_level_zero(&self, var: Var, values: &[u64]) -> bool {
         debug_assert!(!bits::contains(values, self.var(var).values));
-        self.var(var).is_reduced_for_good && bits::is_subset(self.certain(var), values)
+        self.var(var).is_reduced_at_level_zero && bits::is_subset(self.level_zero(var), values)
     }
 
     /// Whether a term holds.
@@ -168,8 +172,8 @@ impl Assignment {
 
     /// Whether a term can never hold again, whatever is decided.
     #[inline]
-    pub(crate) fn is_certainly_excluded(&self, term: Term) -> bool {
-        bits::is_disjoint(self.certain(term.var), self.set(term))
+    pub(crate) fn is_excluded_at_level_zero(&self, term: Term) -> bool {
+        bits::is_disjoint(self.level_zero(term.var), self.set(term))
     }
 
     /// Whether a domain would be left without values if a term's were taken away; `None` if
@@ -217,72 +221,76 @@ impl Assignment {
     }
 
     /// Marks the dependencies of a value as known; says whether they were not.
-    pub(crate) fn expand(&mut self, var: Var, value: u32) -> bool {
-        bits::add(self.expanded(var), value)
+    pub(crate) fn mark_expanded(&mut self, var: Var, value: u32) -> bool {
+        bits::insert_new(self.expanded_mut(var), value)
     }
 
     pub(crate) fn is_expanded(&self, var: Var, value: u32) -> bool {
-        bits::contains(self.known(var), value)
+        bits::contains(self.expanded(var), value)
     }
 
     /// The values of a variable whose dependencies are known.
-    pub(crate) fn known(&self, var: Var) -> &[u64] {
+    pub(crate) fn expanded(&self, var: Var) -> &[u64] {
         if self.var(var).is_narrow() {
-            std::slice::from_ref(&self.var(var).known)
+            std::slice::from_ref(&self.var(var).expanded)
         } else {
-            self.wide(var, ValueSet::Known)
+            self.wide(var, ValueSet::Expanded)
         }
     }
 
-    fn expanded(&mut self, var: Var) -> &mut [u64] {
+    fn expanded_mut(&mut self, var: Var) -> &mut [u64] {
         if self.var(var).is_narrow() {
-            std::slice::from_mut(&mut self.var_mut(var).known)
+            std::slice::from_mut(&mut self.var_mut(var).expanded)
         } else {
-            self.wide_mut(var, ValueSet::Known)
+            self.wide_mut(var, ValueSet::Expanded)
         }
     }
 
-    /// A value of a variable with many values that constraints wait for, and that is gone and was
-    /// not [seen](Self::see) to be.
-    pub(crate) fn unseen(&self, var: Var) -> Option<u32> {
-        let sets = [ValueSet::Unseen, ValueSet::Awaited, ValueSet::Domain];
-        let [unseen, awaited, domain] = sets.map(|set| self.wide(var, set));
-        let looked_for = unseen.iter().zip(awaited).zip(domain);
-        let gone = looked_for.map(|((unseen, awaited), domain)| unseen & awaited & !domain);
-        bits::first(gone)
+    /// A value of a variable with many values that clauses wait for, and that is gone and was
+    /// not [seen](Self::mark_propagated) to be.
+    pub(crate) fn next_unpropagated(&self, var: Var) -> Option<u32> {
+        let sets = [ValueSet::Unpropagated, ValueSet::Watched, ValueSet::Domain];
+        let [unpropagated, watched, domain] = sets.map(|set| self.wide(var, set));
+        let pairs = unpropagated.iter().zip(watched).zip(domain);
+        let removed =
+            pairs.map(|((unpropagated, watched), domain)| unpropagated & watched & !domain);
+        bits::first(removed)
     }
 
     /// Says that a value of a variable with many values was seen to be gone.
-    pub(crate) fn see(&mut self, var: Var, value: u32) {
-        bits::remove(self.wide_mut(var, ValueSet::Unseen), value);
+    pub(crate) fn mark_propagated(&mut self, var: Var, value: u32) {
+        bits::remove(self.wide_mut(var, ValueSet::Unpropagated), value);
     }
 
     /// Says that all values of a variable with many values that are gone were seen to be.
-    pub(crate) fn see_all(&mut self, var: Var) {
-        self.change_unseen(var, |unseen, domain| unseen & domain);
+    pub(crate) fn mark_all_propagated(&mut self, var: Var) {
+        self.update_unpropagated(var, |unpropagated, domain| unpropagated & domain);
     }
 
     /// Says that values of a variable with many values which came back can go again.
-    pub(super) fn forget_seen(&mut self, var: Var) {
-        self.change_unseen(var, |unseen, domain| unseen | domain);
+    pub(super) fn restore_unpropagated(&mut self, var: Var) {
+        self.update_unpropagated(var, |unpropagated, domain| unpropagated | domain);
     }
 
     /// Makes the values that were not seen to be gone something that depends on them and on the domain.
-    fn change_unseen(&mut self, var: Var, change: impl Fn(u64, u64) -> u64) {
+    fn update_unpropagated(&mut self, var: Var, change: impl Fn(u64, u64) -> u64) {
         let state = self.var(var);
-        let (domain, unseen) = (state.range(ValueSet::Domain), state.range(ValueSet::Unseen));
-        for (domain, unseen) in domain.zip(unseen) {
-            self.words[unseen] = change(self.words[unseen], self.words[domain]);
+        let (domain, unpropagated) = (
+            state.range(ValueSet::Domain),
+            state.range(ValueSet::Unpropagated),
+        );
+        for (domain, unpropagated) in domain.zip(unpropagated) {
+            self.words[unpropagated] = change(self.words[unpropagated], self.words[domain]);
         }
     }
 
-    /// Says whether constraints wait for a value of a variable with many values.
-    pub(crate) fn set_awaited(&mut self, var: Var, value: u32, is_awaited: bool) {
-        let awaited = self.wide_mut(var, ValueSet::Awaited);
-        if is_awaited {
-            bits::insert(awaited, value);
+    /// Says whether clauses wait for a value of a variable with many values.
+    pub(crate) fn set_watched(&mut self, var: Var, value: u32, is_watched: bool) {
+        let watched = self.wide_mut(var, ValueSet::Watched);
+        if is_watched {
+            bits::insert(watched, value);
         } else {
-            bits::remove(awaited, value);
+            bits::remove(watched, value);
         }
     }
 }
@@ -296,23 +304,23 @@ mod tests {
 
     #[test]
     fn what_goes_is_unseen_until_it_was_seen_and_again_when_it_came_back() {
-        let mut state = Assignment::new();
-        let var = state.add_var(Variable::Package(PackageId::FIRST), 70);
-        state.set_awaited(var, 3, true);
-        state.set_awaited(var, 66, true);
-        assert_eq!(state.unseen(var), None);
-        let set = state.keep_single(var, 66);
-        state.remove(Term { var, set }, ClauseRef::Given, 0);
-        assert_eq!(state.unseen(var), Some(66));
-        state.see(var, 66);
-        assert_eq!(state.unseen(var), None);
+        let mut assignment = Assignment::new();
+        let var = assignment.add_var(Variable::Package(PackageId::FIRST), 70);
+        assignment.set_watched(var, 3, true);
+        assignment.set_watched(var, 66, true);
+        assert_eq!(assignment.next_unpropagated(var), None);
+        let set = assignment.store_single(var, 66);
+        assignment.remove(Term { var, set }, ClauseRef::Root, 0);
+        assert_eq!(assignment.next_unpropagated(var), Some(66));
+        assignment.mark_propagated(var, 66);
+        assert_eq!(assignment.next_unpropagated(var), None);
         for _ in 0..2 {
-            state.decide(var, 5);
-            assert_eq!(state.unseen(var), Some(3));
-            state.see_all(var);
-            assert_eq!(state.unseen(var), None);
-            state.back_to(0, |_| ());
-            assert_eq!(state.unseen(var), None);
+            assignment.decide(var, 5);
+            assert_eq!(assignment.next_unpropagated(var), Some(3));
+            assignment.mark_all_propagated(var);
+            assert_eq!(assignment.next_unpropagated(var), None);
+            assignment.backtrack_to(0, |_| ());
+            assert_eq!(assignment.next_unpropagated(var), None);
         }
     }
 }

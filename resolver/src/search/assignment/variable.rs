@@ -24,18 +24,18 @@ pub(crate) struct VarState {
     pub(super) head: u32,
     /// The highest level of the entries of the trail.
     pub(super) latest_level: u32,
-    /// The constraints of two terms in which a value depends on another variable's. If there are many
+    /// The binary clauses in which a value depends on another variable's. If there are many
     /// values, each has a list of its own; this is where these begin.
-    pub(crate) owned: WatchList,
+    pub(crate) owner_watches: WatchList,
     /// Those in which others depend on it.
-    pub(crate) targeted: WatchList,
-    /// Where the lists begin, one a value, of the constraints whose term is that value alone, or that
+    pub(crate) target_watches: WatchList,
+    /// Where the lists begin, one a value, of the clauses whose term is that value alone, or that
     /// it is absent; [`NONE`] as long as there are few, which stand among the others.
-    pub(crate) singles: u32,
+    pub(crate) single_value_watches: u32,
     /// How many of these there are, as far as that can be counted.
-    pub(crate) single_count: u8,
+    pub(crate) single_value_count: u8,
     /// The values whose dependencies are known, if there are few values.
-    pub(super) known: u64,
+    pub(super) expanded: u64,
     pub(crate) queued: bool,
     /// Whether a release that was looked at requires what the variable is of: the universe is told once.
     pub(crate) required: bool,
@@ -47,7 +47,7 @@ pub(crate) struct VarState {
     pub(crate) has_default_order: bool,
     /// Whether any value is gone without a decision; as long as none is, there is no need to look at
     /// which are left.
-    pub(super) is_reduced_for_good: bool,
+    pub(super) is_reduced_at_level_zero: bool,
 }
 
 const _: () = assert!(size_of::<VarState>() == 64);
@@ -57,9 +57,9 @@ const _: () = assert!(size_of::<VarState>() == 64);
 pub(crate) struct VarDetails {
     pub(crate) variable: Variable,
     /// Those that are left without any decision, if there are few.
-    pub(super) certain: u64,
+    pub(super) level_zero: u64,
     /// The latest reduction that holds without any decision.
-    pub(crate) latest_certain: u32,
+    pub(crate) latest_at_level_zero: u32,
     /// How often the variable took part in conflicts.
     pub(crate) conflicts: u32,
 }
@@ -70,17 +70,17 @@ pub(super) enum ValueSet {
     /// The values that are left.
     Domain,
     /// Those whose dependencies are known.
-    Known,
+    Expanded,
     /// Those that are left without any decision.
-    Certain,
+    LevelZero,
     /// If there are many values, those that were not seen to be gone.
-    Unseen,
-    /// If there are many, those that constraints wait for.
-    Awaited,
+    Unpropagated,
+    /// If there are many, those that clauses wait for.
+    Watched,
 }
 
 impl ValueSet {
-    pub(super) const COUNT: usize = Self::Awaited as usize + 1;
+    pub(super) const COUNT: usize = Self::Watched as usize + 1;
 }
 
 impl VarState {
@@ -95,17 +95,17 @@ impl VarState {
             values,
             head: NONE,
             latest_level: 0,
-            owned: WatchList::EMPTY,
-            targeted: WatchList::EMPTY,
-            singles: NONE,
-            single_count: 0,
-            known: 0,
+            owner_watches: WatchList::EMPTY,
+            target_watches: WatchList::EMPTY,
+            single_value_watches: NONE,
+            single_value_count: 0,
+            expanded: 0,
             queued: false,
             required: false,
             listed: false,
             ordered: false,
             has_default_order: false,
-            is_reduced_for_good: false,
+            is_reduced_at_level_zero: false,
         }
     }
 
@@ -126,7 +126,7 @@ impl VarState {
     pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
         debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
         let width = self.width();
-        let words = usize::try_from(self.domain).expect("it is the place of a word");
+        let words = usize::try_from(self.domain).expect("it is the index of a word");
         let from = words + set as usize * width;
         from..from + width
     }
@@ -136,8 +136,8 @@ impl VarDetails {
     pub(super) fn new(variable: Variable, values: u32) -> Self {
         Self {
             variable,
-            certain: every(values),
-            latest_certain: NONE,
+            level_zero: every(values),
+            latest_at_level_zero: NONE,
             conflicts: 0,
         }
     }
@@ -148,7 +148,7 @@ fn every(values: u32) -> u64 {
     bits::up_to(values.min(u64::BITS - 1))
 }
 
-/// Sides of constraints of two terms. The rest of the list is in the sides.
+/// Sides of binary clauses. The rest of the list is in the literals.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, packed(4))]
 pub(crate) struct WatchList {
@@ -170,11 +170,11 @@ impl WatchList {
         domain & !self.values == 0
     }
 
-    /// Puts a side first, whose term has these values; gives the one that was first.
+    /// Puts a literal first, whose term has these values; gives the one that was first.
     #[inline]
-    pub(crate) fn put(&mut self, side: u32, values: u64) -> u32 {
+    pub(crate) fn push(&mut self, literal: u32, values: u64) -> u32 {
         self.values |= values;
-        std::mem::replace(&mut self.first, side)
+        std::mem::replace(&mut self.first, literal)
     }
 }
 
@@ -199,8 +199,8 @@ mod tests {
     fn a_list_is_passed_over_if_a_value_is_left_that_no_term_has() {
         let mut list = WatchList::EMPTY;
         assert!(!list.may_hold(0b1));
-        assert_eq!(list.put(4, 0b011), NONE);
-        assert_eq!(list.put(8, 0b110), 4);
+        assert_eq!(list.push(4, 0b011), NONE);
+        assert_eq!(list.push(8, 0b110), 4);
         assert_eq!({ list.first }, 8);
         assert!(list.may_hold(0b001));
         assert!(list.may_hold(0b111));

@@ -1,7 +1,7 @@
 //! The engine that is the `pubgrub` crate.
 //!
 //! The crate asks for the next variable by priority, for its value, and for the dependencies of
-//! the value. Priorities follow the order of decisions: the requirement that was seen first among
+//! the value. Priorities follow the order of decisions: the requirement that was seen first reached
 //! the releases decided so far comes first. The crate does not say what it takes back, but a
 //! variable that is decided again shows it: everything decided since then is gone.
 
@@ -25,7 +25,7 @@ use crate::universe::PackageId;
 
 use dependencies::{VirtualPackage, dependencies};
 
-use super::proof::Single;
+use super::proof::SingleReleasePackages;
 use super::verdict::{Proof, Quality, Verdict};
 use crate::budget::{Budget, Interrupt};
 
@@ -43,7 +43,7 @@ pub(super) fn solve(
         state: RefCell::new(Session {
             problem,
             budget,
-            trail: Trail::default(),
+            trail: DecisionTrail::default(),
             conflicts: 0,
         }),
     };
@@ -96,7 +96,7 @@ fn proof(
     tree: DerivationTree<VirtualPackage, PositionSet, Never>,
 ) -> Proof {
     let mut proof = Proof::default();
-    let mut single = Single::new(problem.universe.package_count());
+    let mut single = SingleReleasePackages::new(problem.universe.package_count());
     let mut seen = FxHashSet::default();
     let mut rest = vec![Arc::new(tree)];
     while let Some(tree) = rest.pop() {
@@ -125,7 +125,7 @@ fn add_leaf(
     problem: &mut Problem<'_>,
     leaf: &External<VirtualPackage, PositionSet, Never>,
     facts: &mut Vec<Fact>,
-    single: &mut Single,
+    single: &mut SingleReleasePackages,
 ) {
     let External::FromDependencyOf(source, from, target, allowed) = leaf else {
         return;
@@ -178,7 +178,7 @@ impl fmt::Display for Never {
 
 /// The decisions in force, as far as the calls of the crate show.
 #[derive(Debug, Default)]
-struct Trail {
+struct DecisionTrail {
     decided: Vec<Decision>,
     positions: FxHashMap<VirtualPackage, usize>,
     /// For each package, which decided releases require it: their position and the number of
@@ -195,9 +195,9 @@ struct Decision {
     required: Vec<(VirtualPackage, PackageId, bool)>,
 }
 
-impl Trail {
+impl DecisionTrail {
     /// Takes back the decision on a package and everything after it.
-    fn take_back(&mut self, package: VirtualPackage) -> bool {
+    fn backtrack(&mut self, package: VirtualPackage) -> bool {
         let Some(position) = self.positions.get(&package).copied() else {
             return false;
         };
@@ -246,7 +246,7 @@ impl Trail {
 struct Session<'solve, 'universe> {
     problem: &'solve mut Problem<'universe>,
     budget: &'solve mut Budget,
-    trail: Trail,
+    trail: DecisionTrail,
     conflicts: u64,
 }
 
@@ -262,10 +262,10 @@ impl Session<'_, '_> {
     }
 
     fn choose(&mut self, package: VirtualPackage, set: &PositionSet) -> Option<u32> {
-        if self.trail.take_back(package) {
+        if self.trail.backtrack(package) {
             self.conflicts += 1;
         }
-        let prerelease_named = |trail: &Trail, package: PackageId| {
+        let prerelease_named = |trail: &DecisionTrail, package: PackageId| {
             trail
                 .prerelease_named
                 .get(&package)

@@ -74,9 +74,9 @@ impl Updating {
                 let index = universe.index_of(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
                 let scope = if self.stays_in_part(name, moving) && !allowed.is_empty() {
-                    GoalScope::Of(self.owners_of(universe, name))
+                    GoalScope::RequiredBy(self.owners_of(universe, name))
                 } else if allowed.is_empty() {
-                    GoalScope::ToBeThere
+                    GoalScope::Present
                 } else {
                     self.scope(name)
                 };
@@ -95,9 +95,9 @@ impl Updating {
     /// What is asked of a package as a whole: what was there is to stay there.
     pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
         if self.is_held(name) {
-            GoalScope::ToBeThere
+            GoalScope::Present
         } else {
-            GoalScope::IfThere
+            GoalScope::IfPresent
         }
     }
 

@@ -254,7 +254,7 @@ impl Updating {
         };
         let nogoods = std::mem::take(&mut self.nogoods);
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
-        problem.limit_to_goals(goals);
+        problem.set_goals(goals);
         let verdict = search_and_improve(&mut self.search, &mut problem, budget);
         let goals = problem.take_goals();
         self.nogoods = problem.into_nogoods();
@@ -370,14 +370,14 @@ impl Updating {
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> Updated {
         let mut goals = self.goals(None);
         debug_assert!(
-            !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
+            !(goals.wanted.iter()).any(|goal| goal.is_violated_by(&selection)),
             "a search ends with what was asked for"
         );
         // What was ruled out on the way is not why something moved.
-        goals.forget_loop_nogoods();
+        goals.clear_loop_nogoods();
         let wanted: Vec<PackageId> = goals.wanted.iter().map(|goal| goal.package).collect();
         let mut problem = Problem::new(universe, self.split.clone());
-        problem.limit_to_goals(goals);
+        problem.set_goals(goals);
         for package in wanted {
             let reasons = explain::wanted(&mut problem, package);
             let name = problem.universe.name(package).clone();

@@ -9,19 +9,19 @@ use crate::universe::{PackageId, ReleaseId};
 
 /// What is left of a package.
 #[derive(Debug, Clone, Copy)]
-struct OfPackage {
+struct PackageDomain {
     /// The releases that are left; if they take several words, where these stand.
-    left: u64,
+    values: u64,
     /// The release that was decided on; [`NONE`] as long as there is none.
     chosen: u32,
     is_wide: bool,
     prerelease_named: bool,
 }
 
-impl OfPackage {
+impl PackageDomain {
     /// Everything, as long as nobody requires anything of it.
     const UNRESTRICTED: Self = Self {
-        left: u64::MAX,
+        values: u64::MAX,
         chosen: NONE,
         is_wide: false,
         prerelease_named: false,
@@ -30,43 +30,43 @@ impl OfPackage {
     /// Where the words of the releases stand that are left, if these are several.
     #[inline]
     fn words(self) -> Option<usize> {
-        let place = || usize::try_from(self.left).expect("it is the place of a word");
+        let place = || usize::try_from(self.values).expect("it is the place of a word");
         self.is_wide.then(place)
     }
 }
 
 /// Where a word stands that was changed.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ChangedWord {
     Package(PackageId),
     Word(u32),
 }
 
 /// What is left of all packages.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct Domains {
     /// By package.
-    all: Vec<OfPackage>,
+    all: Vec<PackageDomain>,
     /// What is left of packages whose releases take several words.
     words: Vec<u64>,
-    /// What there was before the changes that can be taken back.
-    before: Vec<(Place, u64)>,
+    /// What there was undo_log the changes that can be taken back.
+    undo_log: Vec<(ChangedWord, u64)>,
 }
 
-impl Left {
+impl Domains {
     /// Nothing was required yet; there is room for so many packages.
-    pub(super) fn with_room(packages: usize) -> Self {
+    pub(super) fn with_capacity(packages: usize) -> Self {
         Self {
             all: Vec::with_capacity(packages),
             words: Vec::new(),
-            before: Vec::with_capacity(packages),
+            undo_log: Vec::with_capacity(packages),
         }
     }
 
     /// Makes places for so many packages.
-    pub(super) fn make_places(&mut self, packages: usize) {
+    pub(super) fn grow(&mut self, packages: usize) {
         if packages > self.all.len() {
-            self.all.resize(packages, OfPackage::UNRESTRICTED);
+            self.all.resize(packages, PackageDomain::UNRESTRICTED);
         }
     }
 
@@ -77,15 +77,16 @@ impl Left {
         let [to] = to else {
             return self.restrict_wide(package, to, forced);
         };
-        let of_package = &mut self.all[package.position()];
-        let left = of_package.left & to;
-        let fits = match of_package.chosen {
+        let package_domain = &mut self.all[package.position()];
+        let left = package_domain.values & to;
+        let fits = match package_domain.chosen {
             NONE => left != 0,
             chosen => to >> chosen & 1 == 1,
         };
-        if left != of_package.left && (fits || forced) {
-            self.before.push((Place::Package(package), of_package.left));
-            of_package.left = left;
+        if left != package_domain.values && (fits || forced) {
+            self.undo_log
+                .push((ChangedWord::Package(package), package_domain.values));
+            package_domain.values = left;
         }
         fits
     }
@@ -100,7 +101,7 @@ impl Left {
         if fits || forced {
             for ((at, word), to) in (to_u32(from)..).zip(words).zip(to) {
                 if *word & !to != 0 {
-                    self.before.push((Place::Word(at), *word));
+                    self.undo_log.push((ChangedWord::Word(at), *word));
                     *word &= to;
                 }
             }
@@ -110,11 +111,11 @@ impl Left {
 
     /// Where the words of a package stand that has several.
     fn widen(&mut self, package: PackageId, width: usize) -> usize {
-        let of_package = &mut self.all[package.position()];
-        of_package.words().unwrap_or_else(|| {
+        let package_domain = &mut self.all[package.position()];
+        package_domain.words().unwrap_or_else(|| {
             let from = self.words.len();
-            of_package.is_wide = true;
-            of_package.left = u64::from(to_u32(from));
+            package_domain.is_wide = true;
+            package_domain.values = u64::from(to_u32(from));
             self.words.resize(from + width, u64::MAX);
             from
         })
@@ -124,19 +125,19 @@ impl Left {
     /// have so many words.
     #[inline]
     pub(super) fn of(&self, package: PackageId, width: usize) -> &[u64] {
-        let of_package = &self.all[package.position()];
-        match of_package.words() {
+        let package_domain = &self.all[package.position()];
+        match package_domain.words() {
             Some(from) => &self.words[from..from + width],
-            None => std::slice::from_ref(&of_package.left),
+            None => std::slice::from_ref(&package_domain.values),
         }
     }
 
     /// Takes a release away for good.
     pub(super) fn remove(&mut self, release: ReleaseId) {
-        let of_package = &mut self.all[release.package.position()];
-        match of_package.words() {
+        let package_domain = &mut self.all[release.package.position()];
+        match package_domain.words() {
             Some(from) => bits::remove(&mut self.words[from..], release.index),
-            None => of_package.left &= !(1 << release.index),
+            None => package_domain.values &= !(1 << release.index),
         }
     }
 
@@ -166,16 +167,16 @@ impl Left {
 
     /// From now on changes can be taken back.
     #[inline]
-    pub(super) fn begin(&mut self) {
-        self.before.clear();
+    pub(super) fn checkpoint(&mut self) {
+        self.undo_log.clear();
     }
 
     /// Takes back the changes since the beginning.
-    pub(super) fn take_back(&mut self) {
-        for (place, word) in self.before.drain(..).rev() {
+    pub(super) fn rollback(&mut self) {
+        for (place, word) in self.undo_log.drain(..).rev() {
             match place {
-                Place::Package(package) => self.all[package.position()].left = word,
-                Place::Word(at) => self.words[at as usize] = word,
+                ChangedWord::Package(package) => self.all[package.position()].values = word,
+                ChangedWord::Word(at) => self.words[at as usize] = word,
             }
         }
     }
@@ -198,7 +199,7 @@ mod tests {
     }
 
     /// The same with sets of one word and of two.
-    fn both(check: impl Fn(&mut Left, &dyn Fn(&[u32]) -> Vec<u64>, u32)) {
+    fn both(check: impl Fn(&mut Domains, &dyn Fn(&[u32]) -> Vec<u64>, u32)) {
         for width in [1, 2] {
             let set = |numbers: &[u32]| {
                 let mut words = vec![0; width];
@@ -207,60 +208,60 @@ mod tests {
                 }
                 words
             };
-            let mut left = Left::with_room(1);
-            left.make_places(1);
+            let mut domains = Domains::with_capacity(1);
+            domains.grow(1);
             let high = if width == 1 { 7 } else { 70 };
-            check(&mut left, &set, high);
+            check(&mut domains, &set, high);
         }
     }
 
     #[test]
     fn changes_are_taken_back() {
-        both(|left, set, high| {
+        both(|domains, set, high| {
             let width = set(&[]).len();
-            assert!(left.restrict(package(), &set(&[1, 2, high]), false));
-            left.begin();
-            assert!(left.restrict(package(), &set(&[2, 3, high]), false));
-            assert!(left.restrict(package(), &set(&[high]), false));
-            assert_eq!(left.of(package(), width), set(&[high]));
-            left.take_back();
-            assert_eq!(left.of(package(), width), set(&[1, 2, high]));
+            assert!(domains.restrict(package(), &set(&[1, 2, high]), false));
+            domains.checkpoint();
+            assert!(domains.restrict(package(), &set(&[2, 3, high]), false));
+            assert!(domains.restrict(package(), &set(&[high]), false));
+            assert_eq!(domains.of(package(), width), set(&[high]));
+            domains.rollback();
+            assert_eq!(domains.of(package(), width), set(&[1, 2, high]));
         });
     }
 
     #[test]
     fn what_leaves_nothing_is_only_done_if_forced() {
-        both(|left, set, high| {
+        both(|domains, set, high| {
             let width = set(&[]).len();
-            assert!(left.restrict(package(), &set(&[1, high]), false));
-            assert!(!left.restrict(package(), &set(&[2]), false));
-            assert_eq!(left.of(package(), width), set(&[1, high]));
-            assert!(!left.restrict(package(), &set(&[2]), true));
-            assert_eq!(left.of(package(), width), set(&[]));
+            assert!(domains.restrict(package(), &set(&[1, high]), false));
+            assert!(!domains.restrict(package(), &set(&[2]), false));
+            assert_eq!(domains.of(package(), width), set(&[1, high]));
+            assert!(!domains.restrict(package(), &set(&[2]), true));
+            assert_eq!(domains.of(package(), width), set(&[]));
         });
     }
 
     #[test]
     fn what_was_decided_on_has_to_be_allowed() {
-        both(|left, set, high| {
-            assert!(left.restrict(package(), &set(&[1, high]), false));
-            assert_eq!(left.chosen(package()), None);
-            left.choose(release(high));
-            assert_eq!(left.chosen(package()), Some(high));
-            assert!(left.restrict(package(), &set(&[0, high]), false));
-            assert!(!left.restrict(package(), &set(&[0, 1]), false));
+        both(|domains, set, high| {
+            assert!(domains.restrict(package(), &set(&[1, high]), false));
+            assert_eq!(domains.chosen(package()), None);
+            domains.choose(release(high));
+            assert_eq!(domains.chosen(package()), Some(high));
+            assert!(domains.restrict(package(), &set(&[0, high]), false));
+            assert!(!domains.restrict(package(), &set(&[0, 1]), false));
         });
     }
 
     #[test]
     fn what_is_removed_stays_away() {
-        both(|left, set, high| {
+        both(|domains, set, high| {
             let width = set(&[]).len();
-            assert!(left.restrict(package(), &set(&[1, high]), false));
-            left.begin();
-            left.remove(release(high));
-            left.take_back();
-            assert_eq!(left.of(package(), width), set(&[1]));
+            assert!(domains.restrict(package(), &set(&[1, high]), false));
+            domains.checkpoint();
+            domains.remove(release(high));
+            domains.rollback();
+            assert_eq!(domains.of(package(), width), set(&[1]));
         });
     }
 }

@@ -1,8 +1,26 @@
-//! What a conflict teaches.
+//! Conflict analysis.
 //!
-//! The terms of a clause all hold. The one that began to hold last is replaced by what made it
-//! hold, until only one is left that began to hold on its level: what is left is a new clause,
-//! which would have ruled that one out before the decision of that level.
+//! # Problem
+//!
+//! All terms of a clause hold. Which new clause would have prevented this before the last decision?
+//!
+//! # Idea
+//!
+//! Resolution, as in CDCL solvers (first unique implication point, Silva and Sakallah 1996). The
+//! resolvent begins as the clause in conflict. Its term that began to hold last is replaced by the
+//! reason for which it began to hold, until only one term began to hold on the level of the
+//! conflict. What is left is the learned clause. It is asserting: after a backjump to the highest
+//! level of its other terms, it excludes the remaining one.
+//!
+//! Terms are sets of values, so one reduction need not be the whole reason for which a term holds:
+//! the values that it did not remove stay in the resolvent, as a term with a larger set, which
+//! began to hold earlier (`PubGrub`, Weizenbaum 2018, calls this a partial satisfier). Terms that
+//! hold at level zero are left out of the resolvent, but are recorded as antecedents.
+//!
+//! # Cost
+//!
+//! Each step takes time linear in the size of the resolvent, and there are at most as many steps as
+//! entries of the trail on the level of the conflict.
 
 use std::cmp::Reverse;
 
@@ -12,45 +30,45 @@ use crate::set::bits;
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
 
-/// A term of the clause that is being learned.
+/// A term of the resolvent.
 #[derive(Debug)]
 struct ResolventTerm {
     var: Var,
-    /// Where its set stands.
+    /// The index of its set among the words.
     words: usize,
-    /// The entry with which it began to hold, and that entry's level.
+    /// The trail entry with which it began to hold, and the level of that.
     satisfier: u32,
     level: u32,
 }
 
-/// Memory for learning.
+/// The resolvent, and scratch memory.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     resolvent: Vec<ResolventTerm>,
     words: Vec<u64>,
-    /// For each variable its term, counted from 1.
+    /// For each variable its position in the resolvent, counted from 1.
     positions: Vec<u32>,
     terms: Vec<Term>,
 }
 
-/// What was learned.
+/// The result of conflict analysis.
 pub(super) enum LearnedClause {
-    /// There is no solution; the last antecedents say why.
+    /// The empty clause: there is no solution. The origin has its antecedents.
     Empty(Origin),
     Asserting {
-        /// The term of the last level comes first, then that of the level to which the search
-        /// could go back.
+        /// The asserted term first, then a term of the assertion level.
         terms: Vec<Term>,
         origin: Origin,
         /// The level on which the conflict arose.
         level: u32,
-        /// The highest level of the other terms.
+        /// The highest level of the other terms, to which the search can jump back.
         assertion_level: u32,
     },
 }
 
 impl Analysis {
-    /// Learns from a clause all of whose terms hold. Goes back to the level on which it arose.
+    /// Learns from a clause whose terms all hold. Backtracks to the level on which it came into
+    /// conflict.
     pub(super) fn learn(
         &mut self,
         assignment: &mut Assignment,
@@ -93,7 +111,7 @@ impl Analysis {
                 }
             }
             let Some(last) = last else {
-                // What was taken for a term of this level holds on a lower one.
+                // Without the values that others removed, no term began to hold on this level.
                 return self.finish(assignment, clauses, from, level);
             };
             if !several {
@@ -103,7 +121,7 @@ impl Analysis {
         }
     }
 
-    /// Replaces a term by what made it hold.
+    /// Resolves the resolvent with the reason for which one of its terms began to hold.
     fn resolve(&mut self, assignment: &mut Assignment, clauses: &mut ClauseDatabase, at: usize) {
         let term = &self.resolvent[at];
         let var = term.var;
@@ -112,7 +130,8 @@ impl Analysis {
         let removed = Assignment::removed(&entry);
         let width = assignment.width(var);
         let words = term.words;
-        // The term held because of what the entry took away: without it, it may hold otherwise.
+        // Without what the entry removed, the term holds for a larger set, which may be at an
+        // earlier entry.
         for (word, removed) in self.words[words..words + width]
             .iter_mut()
             .zip(assignment.set(removed))
@@ -123,7 +142,7 @@ impl Analysis {
         self.add(assignment, clauses, entry.reason, Some(var));
     }
 
-    /// Takes in the terms of a clause.
+    /// Adds the terms of a clause to the resolvent.
     fn add(
         &mut self,
         assignment: &mut Assignment,
@@ -213,7 +232,7 @@ impl Analysis {
         if terms.is_empty() {
             return LearnedClause::Empty(origin);
         }
-        // The two that began to hold last are watched.
+        // The two terms that began to hold last are watched.
         terms.sort_unstable_by_key(|(level, satisfier, _)| Reverse((*level, *satisfier)));
         let assertion_level = terms.get(1).map_or(0, |(level, _, _)| *level);
         LearnedClause::Asserting {

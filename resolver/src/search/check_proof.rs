@@ -1,9 +1,9 @@
-//! Replaying a proof: whether everything that was learned follows from what it is said to propagate_list
-//! from.
+//! The proof checker.
 //!
-//! A learned clause is assumed not to hold; its antecedents alone must then lead to a
-//! contradiction by the simplest of conclusions. That shares no code with learning, so that a fault
-//! there shows. ClauseDatabase that were not learned are taken for granted.
+//! Each learned clause must follow from its antecedents by unit propagation: all its terms are
+//! assumed to hold, and the antecedents alone must then lead to a contradiction (reverse unit
+//! propagation, Goldberg and Novikov 2003). This shares no code with conflict analysis, so a defect
+//! there is found. Clauses that were not learned are trusted.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use crate::set::bits;
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
 
-/// Whether a proof that there is no solution is one.
+/// Whether the derivation of the empty clause is valid.
 pub(super) fn is_valid(assignment: &Assignment, clauses: &ClauseDatabase, origin: Origin) -> bool {
     let mut replay = Replay {
         assignment,
@@ -38,14 +38,14 @@ pub(super) fn is_valid(assignment: &Assignment, clauses: &ClauseDatabase, origin
 struct Replay<'search> {
     assignment: &'search Assignment,
     clauses: &'search ClauseDatabase,
-    /// Learned clauses that are still to be looked at.
+    /// Learned clauses that are still to be checked.
     rest: Vec<ClauseRef>,
     learned: FxHashSet<ClauseRef>,
     level_zero: FxHashSet<usize>,
 }
 
 impl Replay<'_> {
-    /// Whether not all of these terms can hold, because of the antecedents of a origin.
+    /// Whether a clause follows from the antecedents of its origin.
     fn follows(&mut self, terms: &[Term], origin: Origin) -> bool {
         let Origin::Learned { from, until } = origin else {
             return true;
@@ -95,7 +95,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Remembers to look at a clause, if it was learned.
+    /// Adds a clause to those to be checked, if it was learned.
     fn need(&mut self, reason: ClauseRef) {
         if matches!(self.clauses.origin(reason), Origin::Learned { .. })
             && self.learned.insert(reason)
@@ -104,7 +104,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether a term holds without any decision, by certainties that came first.
+    /// Whether a term holds at level zero, by the first so many reductions.
     fn holds_at_level_zero(&mut self, term: Term, until: usize) -> bool {
         let mut open = vec![(term, until)];
         let mut terms = Vec::new();
@@ -150,7 +150,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Restricts a variable to a term, or to what is not in it; says whether nothing is left.
+    /// Restricts a variable to a term, or to its complement; returns whether the domain is empty.
     fn restrict(&self, domains: &mut FxHashMap<Var, Vec<u64>>, term: Term, keep: bool) -> bool {
         let domain = domains
             .entry(term.var)

@@ -1,8 +1,8 @@
-//! Clauses: terms that cannot all hold.
+//! The clause database: terms that cannot all hold (incompatibilities, in the words of `PubGrub`).
 //!
-//! Nearly all clauses have two terms, "these releases require one of those", and stand in lists of
-//! their variables (`watch_lists.rs`). Longer ones are watched: as long as two of its terms do not hold, a
-//! clause cannot say anything, so only two terms have to be looked at.
+//! Nearly all clauses are binary, "these releases require one of those", and wait in lists of their
+//! variables (`watch_lists.rs`). Long clauses watch two of their terms (Moskewicz et al. 2001): as
+//! long as two terms do not hold, a clause implies nothing.
 
 use crate::index::{NONE, to_u32};
 use crate::problem::Fact;
@@ -11,40 +11,40 @@ use crate::universe::ClassId;
 
 use super::assignment::{Assignment, ClauseRef, Literal, Term, Var};
 
-/// What a clause rests on.
+/// Where a clause comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     /// It is part of the problem.
     Problem,
-    /// The first term is about a package that requires the second.
+    /// A requirement: the first term is of the package that requires the second.
     Requirement,
-    /// The first term is about releases that extend this class, the second about those that do not have it.
+    /// The releases of the first term extend this class; those of the second do not define it.
     Extends(ClassId),
     /// The fact of this number.
     Fact(u32),
-    /// It was learned from a conflict: which of the antecedents it follows from.
+    /// Learned from a conflict. The range of its antecedents.
     Learned { from: u32, until: u32 },
 }
 
-/// What a learned clause follows from.
+/// A premise of a learned clause.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Antecedent {
     Clause(ClauseRef),
-    /// That a term holds without any decision, by so many certainties.
+    /// A term holds at level zero, by the first so many reductions there.
     LevelZero(Term, u32),
 }
 
-/// A clause that watches a term of a variable.
+/// A long clause that watches a term of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
     pub(super) clause: u32,
-    /// The first word of the term's set. Mostly it tells that the term does not hold.
+    /// The first word of the term's set, which mostly shows that the term does not hold.
     pub(super) word: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Clause {
-    /// Where its terms stand. The first two are watched.
+    /// The range of its terms. The first two are watched.
     from: u32,
     until: u32,
     origin: Origin,
@@ -52,23 +52,23 @@ struct Clause {
 
 #[derive(Debug, Default)]
 pub(super) struct ClauseDatabase {
-    /// What those binary clauses rest on that are no requirements, as most are. Their numbers
-    /// ascend.
+    /// The origins of the binary clauses that are no requirements, which are few; ascending.
     origins: Vec<(u32, Origin)>,
     long: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<Watch>>,
-    /// The variables that a clause watches or watched, which are few.
+    /// The variables that a long clause watches or watched, which are few.
     is_watched: Vec<u64>,
-    /// For each value of variables with many values the first literal that waits for it to go; and for
-    /// each value of variables with many clauses about single values the first one of these.
+    /// The heads of watch lists: for each value of a variable with many values, the first literal
+    /// that watches it; for each value of a variable with many clauses about single values, the
+    /// first of these.
     pub(super) heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
     pub(super) facts: Vec<Fact>,
 }
 
 impl ClauseDatabase {
-    /// No clauses, with room for those of a small problem.
+    /// No clauses, with capacity for those of a small problem.
     pub(super) fn new() -> Self {
         Self {
             antecedents: Vec::with_capacity(64),
@@ -76,7 +76,7 @@ impl ClauseDatabase {
         }
     }
 
-    /// Adds a binary clause. The first one is the owner's.
+    /// Adds a binary clause. Its first literal is that of the owner.
     pub(super) fn add_binary(
         &mut self,
         assignment: &mut Assignment,
@@ -86,7 +86,7 @@ impl ClauseDatabase {
         self.put_binary(assignment, literals, origin)
     }
 
-    /// Adds one for whose literals there is room.
+    /// Likewise, inlined where most clauses are created.
     #[inline]
     pub(super) fn put_binary(
         &mut self,
@@ -114,7 +114,7 @@ impl ClauseDatabase {
         number
     }
 
-    /// Adds a clause of any other number of terms, which nothing watches yet.
+    /// Adds a long clause, or one of a single term, without watches.
     pub(super) fn add_clause(&mut self, terms: &[Term], origin: Origin) -> u32 {
         let number = to_u32(self.long.len());
         let from = to_u32(self.terms.len());
@@ -131,8 +131,7 @@ impl ClauseDatabase {
         self.long.len()
     }
 
-    /// Watches the two terms of a clause that do not hold or began to do so last, and says which
-    /// they are.
+    /// Watches the two terms of a clause that do not hold or began to hold last, and returns them.
     pub(super) fn initialize_watches(
         &mut self,
         assignment: &Assignment,
@@ -167,13 +166,13 @@ impl ClauseDatabase {
         self.watches[var].push(Watch { clause, word });
     }
 
-    /// The clauses that watch a variable which [is watched](Self::is_watched), to be given back with
+    /// Takes the watches of a variable which [is watched](Self::is_watched), until
     /// [`restore_watches`](Self::restore_watches).
     pub(super) fn take_watches(&mut self, var: Var) -> Vec<Watch> {
         std::mem::take(&mut self.watches[var as usize])
     }
 
-    /// Whether a clause watches a variable, or watched it.
+    /// Whether a long clause watches a variable, or watched it.
     #[inline]
     pub(super) fn is_watched(&self, var: Var) -> bool {
         (var as usize) < self.watches.len() && bits::contains(&self.is_watched, var)
@@ -188,8 +187,7 @@ impl ClauseDatabase {
         }
     }
 
-    /// Looks at a clause after the domain of `var` was reduced. Says which other term cannot hold
-    /// any more, or that the clause now watches another variable.
+    /// Visits a clause that watches `var`, whose domain was reduced.
     pub(super) fn visit(&mut self, assignment: &Assignment, clause: u32, var: Var) -> ClauseStatus {
         let Clause { from, until, .. } = self.long[clause as usize];
         let terms = &mut self.terms[from as usize..until as usize];
@@ -227,7 +225,7 @@ impl ClauseDatabase {
         }
     }
 
-    /// What a clause rests on. One of two terms is taken to be there.
+    /// The origin of a clause. A binary clause without a recorded one is a requirement.
     pub(super) fn origin(&self, reason: ClauseRef) -> Origin {
         match reason {
             ClauseRef::Root | ClauseRef::Decision => Origin::Problem,
@@ -239,7 +237,7 @@ impl ClauseDatabase {
         }
     }
 
-    /// The highest level of the terms of a clause other than those about `except`.
+    /// The highest level of the terms of a clause, without those of the variable `except`.
     #[inline]
     pub(super) fn level(&self, assignment: &Assignment, reason: ClauseRef, except: Var) -> u32 {
         match reason {
@@ -266,8 +264,7 @@ impl ClauseDatabase {
         Origin::Fact(to_u32(self.facts.len() - 1))
     }
 
-    /// Goes through the binary clauses that a value of an owner can have, unless there are
-    /// many values.
+    /// Visits the binary clauses that apply to a value of an owner, unless it has many values.
     pub(super) fn for_each_owned(
         &self,
         assignment: &Assignment,
@@ -294,10 +291,10 @@ impl ClauseDatabase {
     }
 }
 
-/// What a look at a clause says.
+/// The result of visiting a clause.
 pub(super) enum ClauseStatus {
     Open,
-    /// All other terms hold.
+    /// All terms but this one hold.
     Unit(Term),
     /// The clause watches another variable.
     Moved,

@@ -1,4 +1,8 @@
-//! What is decided next, and at which value.
+//! Decisions: which variable is next, and which value it gets.
+//!
+//! Until the conflict limit, variables are decided in the [order of
+//! decisions](super::decision_order). Then those with the highest activity come first, like VSIDS
+//! (Moskewicz et al. 2001) but without decay.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +18,7 @@ use super::assignment::{Assignment, Var};
 use super::decision_order::PendingVariable;
 
 impl Search {
-    /// Decides the next requirement; says whether all are decided.
+    /// Decides the next requirement; returns whether all are decided.
     pub(super) fn decide_in_order(
         &mut self,
         problem: &mut Problem<'_>,
@@ -34,7 +38,7 @@ impl Search {
             }
             let Some(value) = self.assignment.value(var) else {
                 if !self.assignment.is_present(var) {
-                    // The requirement is one of those that were dropped.
+                    // The requirement was dropped from a restricted problem.
                     self.order.advance();
                     continue;
                 }
@@ -61,7 +65,7 @@ impl Search {
         Ok(true)
     }
 
-    /// Decides the variable that takes part in most conflicts; says whether all are decided.
+    /// Decides the variable with the highest activity; returns whether all are decided.
     pub(super) fn decide_by_activity(
         &mut self,
         problem: &mut Problem<'_>,
@@ -77,14 +81,14 @@ impl Search {
         Ok(false)
     }
 
-    /// Whether a variable stands for a package that has one release.
+    /// Whether a variable is that of a package with one release.
     #[inline]
     pub(super) fn is_of_package(&self, var: Var) -> bool {
         self.assignment.var(var).has_default_order
             || matches!(self.assignment.details(var).variable, Variable::Package(_))
     }
 
-    /// The best value that is left.
+    /// The best value in a domain.
     #[inline]
     pub(super) fn best(&self, problem: &Problem<'_>, var: Var) -> u32 {
         let variable = self.assignment.var(var);
@@ -95,7 +99,7 @@ impl Search {
         self.best_by_preference(problem, var)
     }
 
-    /// The best value of a variable of which not the greatest has to be the best.
+    /// The best value of a variable whose greatest value need not be the best.
     #[inline(never)]
     fn best_by_preference(&self, problem: &Problem<'_>, var: Var) -> u32 {
         let values = self.assignment.var(var).values;
@@ -123,12 +127,11 @@ impl Search {
     }
 }
 
-/// Undecided variables, those that take part in conflicts first, then those with the fewest
-/// values.
+/// Undecided variables: those with the highest activity first, then those with the fewest values.
 #[derive(Debug, Default)]
 pub(super) struct VariableQueue {
     heap: BinaryHeap<(Activity, Reverse<Var>)>,
-    /// For each variable the highest activity with which it is in the heap.
+    /// For each variable its highest activity in the heap.
     known: Vec<Option<Activity>>,
 }
 
@@ -136,7 +139,7 @@ pub(super) struct VariableQueue {
 type Activity = (u32, Reverse<u32>);
 
 impl VariableQueue {
-    /// Forgets all variables.
+    /// Removes all variables.
     pub(super) fn clear(&mut self) {
         self.heap.clear();
         self.known.clear();
@@ -148,7 +151,7 @@ impl VariableQueue {
         }
     }
 
-    /// Adds a variable, unless it is there and will come up in time.
+    /// Adds a variable, unless it is queued with at least this activity.
     fn push(&mut self, activity: Activity, var: Var) {
         if self.known.len() <= var as usize {
             self.known.resize(var as usize + 1, None);

@@ -1,8 +1,8 @@
-//! In which order variables are decided.
+//! The order of decisions.
 //!
-//! The order of decisions: what a requirement is bound to is decided in the order in which
-//! requirements are seen, release after release. A search that keeps to it ends in the best
-//! selection. One that has passed its conflict limit decides first what takes part in conflicts.
+//! Requirements are decided in the order in which they are reached: the requirements of the roots,
+//! then those of the release decided first, and so on. A search that follows this order ends in the
+//! best selection.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::universe::{PackageId, ReleaseId};
 
 use super::assignment::{Assignment, Var};
 
-/// For so many releases that are looked at there is room from the beginning.
+/// How many expanded releases fit without allocating again.
 const INITIAL_CAPACITY: usize = 64;
 
-/// A release that has its place, and where its requirements are.
+/// A release with a place in the order, and the range of its requirements.
 #[derive(Debug, Clone, Copy)]
 struct PlacedRelease {
     release: ReleaseId,
-    /// The variable that gave it its place.
+    /// The variable whose value it is.
     var: Var,
     from: u32,
     until: u32,
@@ -32,7 +32,7 @@ impl PlacedRelease {
     }
 }
 
-/// A requirement of a release.
+/// The target of a requirement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequiredVariable {
     pub(super) var: Var,
@@ -40,19 +40,19 @@ pub(super) struct RequiredVariable {
     pub(super) names_prerelease: bool,
 }
 
-/// What a requirement is bound to by the value of a variable.
+/// A variable in the order, which is decided in its turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingVariable {
     pub(super) var: Var,
-    /// The package that the requirement is on.
+    /// The package that is required.
     pub(super) package: PackageId,
 }
 
-/// The requirements of releases, as they were seen.
+/// The requirements of expanded releases.
 #[derive(Debug, Default)]
 struct Requirements {
     all: Vec<RequiredVariable>,
-    /// For each value of a variable that is a release, where its requirements begin.
+    /// For each expanded value, the index of its first requirement.
     starts: Vec<RequirementsStart>,
     /// For each variable the latest of its starts, counted from 1.
     latest: Vec<u32>,
@@ -62,7 +62,7 @@ struct Requirements {
 struct RequirementsStart {
     value: u32,
     target: u32,
-    /// The one before it of the same variable, counted from 1.
+    /// The previous one of the same variable, counted from 1.
     previous: u32,
 }
 
@@ -81,7 +81,7 @@ impl Requirements {
         self.latest[var] = to_u32(self.starts.len());
     }
 
-    /// Where the requirements of a release are.
+    /// The range of the requirements of a release.
     fn of(&self, var: Var, value: u32) -> Range<u32> {
         let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
         while let Some(position) = at.checked_sub(1) {
@@ -97,7 +97,7 @@ impl Requirements {
     }
 }
 
-/// What was reached when a decision was taken.
+/// The state of the order before a decision.
 #[derive(Debug, Clone, Copy)]
 struct LevelMark {
     items: u32,
@@ -110,9 +110,9 @@ struct LevelMark {
 pub(super) struct DecisionOrder {
     targets: Requirements,
     items: Vec<PlacedRelease>,
-    /// The variables of the requirements of these releases, each where it comes first.
+    /// The variables of the requirements of these releases, each at its first occurrence.
     vars: Vec<PendingVariable>,
-    /// Which of these comes next.
+    /// The index of the variable to decide next.
     next: u32,
     marks: Vec<LevelMark>,
     /// For each package how many of the requirements name a prerelease.
@@ -120,7 +120,7 @@ pub(super) struct DecisionOrder {
 }
 
 impl DecisionOrder {
-    /// No order yet, with room for that of a small problem.
+    /// An empty order, with capacity for that of a small problem.
     pub(super) fn new() -> Self {
         Self {
             targets: Requirements {
@@ -139,25 +139,24 @@ impl DecisionOrder {
         self.items.is_empty()
     }
 
-    /// Whether a requirement of a release that has its place names a prerelease of a package.
+    /// Whether a requirement of a release in the order names a prerelease of a package.
     pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
         self.prerelease_named
             .get(&package)
             .is_some_and(|count| *count > 0)
     }
 
-    /// Begins the requirements of a release, which a value of a variable stands for. There are so many
-    /// of them.
+    /// Begins the list of the requirements of a value, which has so many.
     pub(super) fn begin(&mut self, var: Var, value: u32, count: usize) {
         self.targets.begin(var, value, count);
     }
 
-    /// Adds a requirement of the release that was begun last, of those that it was said to have.
+    /// Adds a requirement of the value that was begun last.
     pub(super) fn require(&mut self, target: RequiredVariable) {
         self.targets.all.push(target);
     }
 
-    /// Gives a release its place, which a value of a variable stands for.
+    /// Appends a release, which is the value of a variable, to the order.
     pub(super) fn place(
         &mut self,
         assignment: &mut Assignment,
@@ -188,12 +187,12 @@ impl DecisionOrder {
         self.items.push(item);
     }
 
-    /// The variable of the requirement that comes next; all requirements before it are decided.
+    /// The variable of the next requirement; all earlier ones are decided.
     pub(super) fn next(&self) -> Option<PendingVariable> {
         self.vars.get(self.next as usize).copied()
     }
 
-    /// The releases that have their places, and where the requirements of each end.
+    /// The releases in their order, and where the requirements of each end.
     pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
         let releases = self.items.iter().map(|item| item.release).collect();
         let ends = self.items.iter().scan(0, |end, item| {
@@ -203,18 +202,18 @@ impl DecisionOrder {
         (releases, ends.collect())
     }
 
-    /// The requirements of all releases that have their places, by release.
+    /// The requirements of all releases in the order, by release.
     pub(super) fn targets(&self) -> impl Iterator<Item = &[RequiredVariable]> {
         let items = self.items.iter();
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// The requirement that came next is decided.
+    /// Continues with the requirement after the next one, which is decided.
     pub(super) fn advance(&mut self) {
         self.next += 1;
     }
 
-    /// Remembers what was reached before a decision.
+    /// Records the state before a decision.
     pub(super) fn mark(&mut self) {
         self.marks.push(LevelMark {
             items: to_u32(self.items.len()),
@@ -223,7 +222,7 @@ impl DecisionOrder {
         });
     }
 
-    /// Goes back to what was reached before the decisions above a level.
+    /// Restores the state before the decisions above a level.
     pub(super) fn backtrack_to(&mut self, assignment: &mut Assignment, level: u32) {
         let Some(mark) = self.marks.get(level as usize).copied() else {
             return;

@@ -1,12 +1,12 @@
-//! The search for a valid selection.
+//! The engines, and the lazy rules.
 //!
 //! An engine finds values for the variables of a [`Problem`], or proves that there are none. The
-//! problem does not contain everything that makes a selection valid: that no class inherits two
-//! versions of one ancestor (rule 3), that what an update asked for is reached from a root, and that
-//! the contracts of a model hold would be far too many clauses, nearly all of them idle. They are
-//! checked on each selection that an engine finds. What breaks one becomes a [`Nogood`], the engine
-//! goes on from where it is, and what it finds in the end breaks none. SMT solvers call this lazy
-//! clause generation ("lemmas on requirement", de Moura and Rueß 2002).
+//! problem does not contain everything that makes a selection valid: no class inherits two versions
+//! of one ancestor (rule 3), the roots reach what an update wants, and the contracts of a model
+//! hold. Nearly all clauses for these would be idle. Instead, they are checked on each selection
+//! that an engine finds. A violation becomes a [`Nogood`], and the engine continues, until a
+//! selection violates nothing. SMT solvers call this lazy clause generation ("lemmas on demand", de
+//! Moura and Rueß 2002).
 
 use rustc_hash::FxHashSet;
 
@@ -22,8 +22,8 @@ use super::Search;
 use super::pubgrub;
 use super::verdict::{Proof, Quality, Solution, Verdict};
 
-/// How many violations of one selection become nogoods at once. One each time would mean a search for
-/// each; all of them would make an explanation name every class that inherits one diamond.
+/// How many violations of one selection become nogoods at once. One at a time would need a search
+/// for each; with all of them, an explanation would name every class that inherits one diamond.
 const VIOLATIONS_AT_ONCE: usize = 16;
 
 /// A search in progress, by either engine.
@@ -43,7 +43,7 @@ impl SearchEngine {
         }
     }
 
-    /// Searches until a selection violates nothing.
+    /// Searches until a selection violates nothing, or there is none.
     fn run(
         &mut self,
         problem: &mut Problem<'_>,
@@ -56,8 +56,8 @@ impl SearchEngine {
             };
             let selection = self.selection(problem);
             let is_valid = self.obeys_class_rules(problem, &selection)
-                // Contracts come last, so that an explanation that names one is about something
-                // that could be had otherwise.
+                // Contracts come last, so that an explanation names one only if the rest can be
+                // solved.
                 && self.reaches_goals(problem, &selection, budget)?
                 && self.meets_contracts(problem, &selection)?;
             if is_valid {
@@ -79,7 +79,7 @@ impl SearchEngine {
         }
     }
 
-    /// The releases that the values stand for, as far as the roots reach them.
+    /// The selected releases that the roots reach.
     #[cfg_attr(not(feature = "pubgrub"), expect(unused_variables))]
     fn selection(&self, problem: &mut Problem<'_>) -> Selection {
         match self {
@@ -89,9 +89,9 @@ impl SearchEngine {
         }
     }
 
-    /// Whether a selection obeys the class rules; if not, it is ruled out.
+    /// Whether a selection obeys the class rules; if not, adds nogoods.
     fn obeys_class_rules(&mut self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
-        // All classes that are extended are found, for that is part of the problem.
+        // The clauses of the problem guarantee that extended classes are found.
         if hierarchy::is_harmless(problem.universe, selection) {
             return true;
         }
@@ -103,7 +103,7 @@ impl SearchEngine {
         self.rule_out(problem, selection, nogoods)
     }
 
-    /// Whether a selection has what an update asked for; if not, it is ruled out.
+    /// Whether a selection reaches what an update wants; if not, adds a loop nogood.
     fn reaches_goals(
         &mut self,
         problem: &mut Problem<'_>,
@@ -113,7 +113,7 @@ impl SearchEngine {
         let Some((package, count)) = problem.rule_out_loop(selection) else {
             return Ok(true);
         };
-        // Every loop nogood makes each further step dearer.
+        // Each loop nogood makes later steps more expensive.
         for _ in 0..count {
             budget.take()?;
         }
@@ -125,7 +125,7 @@ impl SearchEngine {
         Ok(false)
     }
 
-    /// Whether a selection meets the contracts of the model; if not, it is ruled out.
+    /// Whether a selection meets the contracts of the model; if not, adds nogoods.
     fn meets_contracts(
         &mut self,
         problem: &mut Problem<'_>,
@@ -139,8 +139,8 @@ impl SearchEngine {
         Ok(self.rule_out(problem, selection, nogoods))
     }
 
-    /// Rules a selection out by nogoods, of which several may say the same. Returns whether there
-    /// are none.
+    /// Rules a selection out by nogoods, which may repeat each other. Returns whether there are
+    /// none.
     fn rule_out(
         &mut self,
         problem: &mut Problem<'_>,
@@ -165,8 +165,8 @@ impl SearchEngine {
 
 /// Searches for a valid selection.
 ///
-/// It is the best one in the order of decisions or, if finding that one takes more conflicts than the
-/// budget's limit, any. The search goes on from `paused`, and leaves there what it knows when it
+/// It is the best one in the order of decisions or, if finding that takes more conflicts than the
+/// budget's limit, any. The search continues from `paused`, and its state is stored there when it
 /// returns.
 pub(crate) fn search(
     paused: &mut Option<SearchEngine>,
@@ -182,7 +182,7 @@ pub(crate) fn search(
     verdict
 }
 
-/// Whether these facts alone leave values for the variables; if not, what a proof uses of them.
+/// Whether some facts alone have a solution; if not, the facts that a proof uses.
 pub(crate) fn refute(
     problem: &mut Problem<'_>,
     facts: FxHashSet<Fact>,

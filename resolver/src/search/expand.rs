@@ -1,4 +1,8 @@
-//! What a value of a variable depends on, as clauses.
+//! Expansion: the variables of a problem, and the clauses for what a value depends on.
+//!
+//! Clauses are created lazily: those of a value when it is the only one left, or the one that is
+//! probed. A requirement that releases of a package share is one clause for all of them: "these
+//! releases exclude everything that the requirement does not allow".
 
 use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
 use crate::set::PositionSet;
@@ -10,7 +14,7 @@ use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
 use super::decision_order::RequiredVariable;
 
-/// A value of a variable that stands for a release, which clauses are about.
+/// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReleaseValue {
     pub(super) var: Var,
@@ -46,13 +50,13 @@ impl Search {
         var
     }
 
-    /// The variable of a package, if it has one.
+    /// The variable of a package, if it was created.
     #[inline]
     pub(super) fn known_var(&self, package: PackageId) -> Option<Var> {
         self.package_vars.get(package.position())?.checked_sub(1)
     }
 
-    /// Adds what an update says of a package, or of what `owner` requires of it.
+    /// Adds the goals for a package, or for the requirements of `owner` on it.
     fn add_goals(
         &mut self,
         problem: &Problem<'_>,
@@ -77,7 +81,7 @@ impl Search {
         }
     }
 
-    /// Takes in the last way in which a package would not be there.
+    /// Adds the last loop nogood for a package.
     pub(super) fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
         let goal = problem.goals().goal(package);
         if let Some(loop_nogood) = goal.and_then(|goal| goal.loop_nogoods.last()).cloned() {
@@ -85,7 +89,7 @@ impl Search {
         }
     }
 
-    /// Says that a way in which a package would not be there will not do.
+    /// Adds a loop nogood: one of its terms must not hold.
     pub(super) fn add_loop_nogood(
         &mut self,
         problem: &mut Problem<'_>,
@@ -147,7 +151,7 @@ impl Search {
         var
     }
 
-    /// The variable of what a requirement is bound to.
+    /// The variable that decides which release a requirement is bound to.
     pub(super) fn bound_var(
         &mut self,
         problem: &mut Problem<'_>,
@@ -163,8 +167,7 @@ impl Search {
         }
     }
 
-    /// Adds the clauses that a value brings with it, the first time that it is the only one or the one
-    /// that will be decided on.
+    /// Adds the clauses of a value.
     pub(super) fn expand(
         &mut self,
         problem: &mut Problem<'_>,
@@ -182,7 +185,7 @@ impl Search {
             let target = self.var(problem, Variable::Release(bound));
             let literals = [
                 self.assignment.literal_of_value(var, value),
-                // The release is not there.
+                // The release is absent.
                 self.assignment.literal_of_value(target, 1),
             ];
             self.clauses
@@ -236,8 +239,8 @@ impl Search {
             };
             is_impossible |= allows_nothing;
         }
-        // Where no release of a required package is left, that is the reason; that its classes are
-        // missing only follows from it.
+        // If a required package has no allowed release, that is the reason. Missing classes only
+        // follow from it.
         let is_found = if problem.is_unmodified() {
             problem.universe.finds_classes(release, requirements)
         } else {
@@ -255,7 +258,7 @@ impl Search {
         self.new_clauses.push_back(number);
     }
 
-    /// Takes in a clause of the problem.
+    /// Adds a nogood of the problem.
     pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
         let fact = Fact::Nogood(number);
         if !problem.is_in_force(&fact) {
@@ -282,11 +285,10 @@ impl Search {
 }
 
 impl Search {
-    /// Adds the clause of a requirement of a release that is the value of a variable, in an
-    /// [ordinary](Problem::is_ordinary) search. The sets are those of which releases have it and of
-    /// what it allows. Says whether that is nothing.
+    /// Adds the clause of a requirement in an [ordinary](Problem::is_ordinary) search. The sets are
+    /// the releases that share it, and what it allows. Returns whether it allows nothing.
     ///
-    /// It does what [`require`](Self::require) does, and nearly all requirements are like that.
+    /// This is [`require`](Self::require) for the case of nearly all requirements.
     #[inline]
     pub(super) fn require_short(
         &mut self,
@@ -311,8 +313,8 @@ impl Search {
         allowed == 0
     }
 
-    /// Adds the clause of any requirement of a release; `edge` is its number among them. Says
-    /// whether no release is allowed that there is.
+    /// Adds the clause of a requirement, which has the number `edge` in its release. Returns
+    /// whether it allows no existing release.
     pub(super) fn require(
         &mut self,
         problem: &mut Problem<'_>,
@@ -329,10 +331,11 @@ impl Search {
         self.list_required(problem, target, requirement);
         let allowed = problem.universe.allowed_words(requirement);
         if problem.is_unmodified() && self.assignment.is_within_at_level_zero(target, allowed) {
-            // Nothing else is left, whatever is decided: mostly so of the core library.
+            // The clause would hold at level zero already, as for most requirements on the core
+            // library.
             return false;
         }
-        // What a requirement on a split package is bound to belongs to one release.
+        // The variable of a requirement on a split package belongs to one release.
         let is_shared = self.is_of_package(var) && !problem.is_split(requirement.target);
         let owners = if is_shared {
             problem.universe.owners(release, requirement)
@@ -351,7 +354,7 @@ impl Search {
         let own = if let Some(owners) = owners {
             let owners = problem.universe.set(owners, self.assignment.width(var));
             if !bits::is_disjoint(self.assignment.expanded(var), owners) {
-                // The same requirement came in with another value.
+                // The clause was added with another value.
                 return allows_nothing;
             }
             self.assignment.literal_of_set(var, owners)
@@ -377,7 +380,7 @@ impl Search {
         allows_nothing
     }
 
-    /// Gives a requirement its place among those of the release that was begun last.
+    /// Lists a requirement of the release that was begun last.
     #[inline]
     fn list_required(
         &mut self,

@@ -1,8 +1,7 @@
-//! What a release extends, as clauses.
+//! Clauses for the classes that a release extends (rule 2).
 //!
-//! Where a requirement leads to nothing but releases that define a class, it says already that the class
-//! is found, and there is no clause of its own. Searches for reasons may drop requirements; they
-//! need all clauses.
+//! If a requirement allows only releases that define the class, it implies that the class is found,
+//! and no clause is added. Restricted problems may drop requirements, so they get all clauses.
 
 use crate::problem::{Fact, Problem, Variable};
 use crate::set::PositionSet;
@@ -15,7 +14,7 @@ use super::clauses::Origin;
 use super::expand::ReleaseValue;
 
 impl Search {
-    /// Adds what a release extends, as clauses on what it requires.
+    /// Adds the clauses for the classes that a release extends.
     pub(super) fn expand_classes(
         &mut self,
         problem: &mut Problem<'_>,
@@ -51,7 +50,7 @@ impl Search {
         self.classes = classes;
     }
 
-    /// Adds that one of several required packages may define a class.
+    /// Adds a clause for a class that several required packages may define.
     fn expand_ambiguous_class(
         &mut self,
         problem: &mut Problem<'_>,
@@ -87,7 +86,7 @@ impl Search {
             let target = self.bound_var(problem, release, edge, requirement.target);
             let mut allowed = vec![0; self.assignment.width(target)];
             defining.copy_to(&mut allowed);
-            // That the package is there at all is what the requirement says.
+            // The requirement itself implies that the package is present.
             bits::insert(&mut allowed, self.assignment.var(target).values);
             let set = self.assignment.store_complement(target, &allowed);
             terms.push(Term { var: target, set });
@@ -107,7 +106,7 @@ impl Search {
         }
     }
 
-    /// Adds that only one required package can define a class.
+    /// Adds a clause for a class that only one required package can define.
     fn expand_unique_class(
         &mut self,
         problem: &mut Problem<'_>,
@@ -129,7 +128,7 @@ impl Search {
         let required = problem.universe.allowed_words(requirement);
         let allowed = problem.universe.set(found.allowed, width);
         if problem.is_unmodified() && bits::is_subset(required, allowed) {
-            // Wherever the requirement leads the class is found.
+            // Every allowed release defines the class.
             return;
         }
         let target = self.bound_var(problem, release, found.requirement, package);
@@ -146,9 +145,8 @@ impl Search {
             .add_binary(&mut self.assignment, literals, origin);
     }
 
-    /// The literal of a clause that whoever extends a class and finds it in one stored_set has: whatever
-    /// shares that with a release, or the release alone. `known` are those that share it, if it is
-    /// known.
+    /// The literal of the releases that extend a class and find it in the same package as one
+    /// release, or of that release alone. `known` is the set of these releases, if it was computed.
     fn extending_literal(
         &mut self,
         problem: &mut Problem<'_>,
@@ -174,7 +172,8 @@ impl Search {
         self.assignment.literal_of_set(var, sharing)
     }
 
-    /// Whether the clause that another value extends a class came in, which `allowed` define.
+    /// Whether the clause for a class that the `allowed` releases define was added with another
+    /// value.
     fn has_class_clause(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
         let values = self.assignment.var(target).values;
         let mut found = false;
@@ -190,7 +189,7 @@ impl Search {
         found
     }
 
-    /// Whether a clause that says the same came in with another value.
+    /// Whether an equal clause was added with another value.
     fn has_clause(&self, [owner, target]: [Term; 2], value: u32) -> bool {
         let mut found = false;
         self.clauses

@@ -1,4 +1,12 @@
-//! What a search without result rests on.
+//! Proofs: the facts that the empty clause follows from.
+//!
+//! The derivation is walked backwards from the empty clause through the antecedents of learned
+//! clauses, each once, so the cost is linear in its size.
+//!
+//! A proof also lists the packages for which it uses that they have one release. It does if two
+//! packages require one, so that both have to agree. A package that one other package requires, as
+//! far as the proof goes, could have any number of releases: each release of the other would be
+//! bound to one of them, and the proof would hold for that one.
 
 use crate::index::NONE;
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
@@ -10,8 +18,8 @@ use super::assignment::{Assignment, ClauseRef, Term};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
 use super::verdict::Proof;
 
-/// The facts from which a clause follows, and the packages of which that uses that they have
-/// one release.
+/// The facts that a clause follows from, and the packages for which this uses that they have one
+/// release.
 pub(super) fn proof(
     assignment: &Assignment,
     clauses: &ClauseDatabase,
@@ -36,19 +44,19 @@ pub(super) fn proof(
     }
 }
 
-/// What a clause follows from, down to clauses that were not learned.
+/// The derivation of a clause, down to clauses that were not learned.
 struct Derivation<'search> {
     assignment: &'search Assignment,
     clauses: &'search ClauseDatabase,
-    /// What was not followed yet.
+    /// Antecedents that were not visited.
     rest: Vec<Antecedent>,
-    /// The binary clauses that were come across, then the clauses.
+    /// The visited binary clauses, then the visited long ones.
     seen: Vec<u64>,
-    /// The certainties that were come across.
+    /// The visited reductions at level zero.
     level_zero: Vec<u64>,
-    /// The terms of the clause at hand.
+    /// Scratch: the terms of a clause.
     terms: Vec<Term>,
-    /// The certainties of the variable at hand, the latest first, and its values that are left.
+    /// Scratch: the level-zero reductions of a variable, the latest first, and its domain.
     of_var: Vec<u32>,
     domain: Vec<u64>,
 }
@@ -76,7 +84,7 @@ impl<'search> Derivation<'search> {
         }
     }
 
-    /// The next clause that was not learned: what it rests on, and its terms.
+    /// The next clause that was not learned: its origin and its terms.
     fn next_leaf(&mut self) -> Option<(Origin, &[Term])> {
         while let Some(antecedent) = self.rest.pop() {
             let reason = match antecedent {
@@ -104,7 +112,7 @@ impl<'search> Derivation<'search> {
         None
     }
 
-    /// Adds the first reductions, of so many certainties, that make a term hold without any decision.
+    /// Adds the reasons for which a term holds at level zero, by the first so many reductions.
     fn add_level_zero_reasons(&mut self, term: Term, until: u32) {
         let assignment = self.assignment;
         let mut at = assignment.details(term.var).latest_at_level_zero;
@@ -140,7 +148,7 @@ impl<'search> Derivation<'search> {
     }
 }
 
-/// The fact that a clause which was not learned stands for, if it is not only part of the problem.
+/// The fact of a clause that was not learned; `None` if the clause only defines the problem.
 fn fact(
     assignment: &Assignment,
     clauses: &ClauseDatabase,
@@ -162,7 +170,7 @@ fn fact(
     }
 }
 
-/// The fact that a clause of a package on another one is.
+/// The fact of a requirement of one package on another.
 fn requirement(assignment: &Assignment, terms: &[Term]) -> Option<Fact> {
     let [owner, target] = terms else {
         return None;
@@ -182,18 +190,18 @@ fn requirement(assignment: &Assignment, terms: &[Term]) -> Option<Fact> {
     })
 }
 
-/// The packages that have to have one release for what was taken in of a proof.
+/// The packages that need one release for the visited part of a proof.
 #[derive(Debug)]
 pub(super) struct SingleReleasePackages {
     packages: Vec<PackageId>,
-    /// For each package the first one that was seen to require it.
+    /// For each package the first one that was found to require it.
     requirers: Vec<Option<PackageId>>,
-    /// The packages of the clause at hand that have one variable, for they are not split.
+    /// Scratch: the packages of a clause that are not split.
     unsplit: Vec<PackageId>,
 }
 
 impl SingleReleasePackages {
-    /// Nothing of a proof yet. There are so many packages: those that a proof is about were met before it ended.
+    /// No packages yet, out of so many: every package of a proof was known when it ended.
     pub(super) fn new(packages: usize) -> Self {
         Self {
             packages: Vec::new(),
@@ -202,7 +210,7 @@ impl SingleReleasePackages {
         }
     }
 
-    /// Takes in a clause between variables that a proof rests on, and the fact that it stands for.
+    /// Adds a clause of a proof, given its variables and its fact.
     pub(super) fn add(
         &mut self,
         problem: &Problem<'_>,
@@ -215,7 +223,7 @@ impl SingleReleasePackages {
                 for at in 0..self.unsplit.len() {
                     let target = self.unsplit[at];
                     if target != *owner {
-                        // Each object of a model requires on its own.
+                        // Each object of a model has requirements of its own.
                         if problem.universe.is_model(*owner) {
                             self.packages.push(target);
                         }
@@ -223,7 +231,7 @@ impl SingleReleasePackages {
                     }
                 }
             }
-            // Whatever releases a package has, none of them is one of these.
+            // This excludes releases whatever else is selected.
             Some(Fact::OwnCycle { .. }) => {}
             Some(Fact::Nogood(number)) => self.add_nogood(&problem.nogoods()[*number as usize]),
             Some(Fact::Wanted { .. } | Fact::Stays { .. }) | None => {
@@ -246,8 +254,7 @@ impl SingleReleasePackages {
         }
     }
 
-    /// Takes in that a package requires another one. Where it has several releases itself, these have to
-    /// agree.
+    /// Adds a requirement of one package on another. Several releases of the owner have to agree.
     fn require(&mut self, owner: PackageId, target: PackageId) {
         let first = *self.requirers[target.position()].get_or_insert(owner);
         if first != owner || !self.unsplit.contains(&owner) {

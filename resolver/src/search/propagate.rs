@@ -1,7 +1,15 @@
-//! What follows from clauses once a domain was reduced.
+//! Propagation and probing.
 //!
-//! Which clauses are looked at is decided by the lists that they stand in (`watch_lists.rs`); what
-//! cannot say anything new should not be looked at.
+//! After a domain was reduced, each clause whose terms all hold but one excludes that one. Only
+//! clauses in watch lists that the reduction can affect are visited (`watch_lists.rs`).
+//!
+//! Probing (failed-literal probing, as in lookahead SAT solvers) propagates a decision before it is
+//! taken. The value that a variable will be decided at is mostly known long before: the best one in
+//! its domain. It is expanded as soon as the variable is present. If that contradicts earlier
+//! decisions, the value is removed at once, together with others that share the requirement.
+//! Without probing, this would be found out thousands of decisions later, and if no other value
+//! fits either, all of these would be undone. Each probe costs one expansion, which nearly always
+//! would have followed anyway.
 
 use crate::budget::{Budget, Interrupt};
 use crate::index::NONE;
@@ -13,7 +21,7 @@ use super::assignment::{ClauseRef, Var};
 use super::clauses::{ClauseStatus, Watch};
 
 impl Search {
-    /// Looks at the binary clauses of a variable whose domain was reduced.
+    /// Propagates the binary clauses of a variable whose domain was reduced.
     #[inline]
     pub(super) fn propagate_variable(&mut self, var: Var) -> Result<(), ClauseRef> {
         if self.assignment.var(var).single_value_watches != NONE {
@@ -40,7 +48,7 @@ impl Search {
         Ok(())
     }
 
-    /// Looks at those whose term is a value alone, or that the variable is absent.
+    /// Propagates the clauses whose term is this value alone, or that the variable is absent.
     fn propagate_single_value(&mut self, var: Var, value: u32) -> Result<(), ClauseRef> {
         let mut at = self
             .clauses
@@ -57,7 +65,7 @@ impl Search {
         Ok(())
     }
 
-    /// Looks at those in a list.
+    /// Propagates the clauses in a list.
     #[inline]
     fn propagate_list(&mut self, var: Var, mut at: u32) -> Result<(), ClauseRef> {
         let domain = self.assignment.domain(var)[0];
@@ -71,8 +79,7 @@ impl Search {
         Ok(())
     }
 
-    /// Looks at those that waited for values which are gone, and at those that are looked at each
-    /// time.
+    /// Propagates the clauses that watch a removed value, and those visited at every removal.
     fn propagate_removals(&mut self, var: Var) -> Result<(), ClauseRef> {
         let every_removal = self.assignment.var(var).values + 1;
         self.propagate_watch_list(var, every_removal)?;
@@ -95,7 +102,7 @@ impl Search {
             let own = self.assignment.term_of_literal(at);
             let other = self.assignment.term_of_literal(at ^ 1);
             if !self.assignment.holds(own) {
-                // What can never hold again need not be looked at again.
+                // What is excluded at level zero never holds again, so its clause leaves the lists.
                 if !self.assignment.is_excluded_at_level_zero(own) {
                     self.clauses.watch_value(&mut self.assignment, own, at);
                 }
@@ -107,7 +114,7 @@ impl Search {
                     return Err(conflict);
                 }
             } else if self.assignment.latest_level(other.var) > self.assignment.level_of(own) {
-                // What excludes the other term can be taken back while this one still holds.
+                // The exclusion of the other term can be undone while this one still holds.
                 self.clauses
                     .watch_every_removal(&mut self.assignment, var, at);
             } else {
@@ -151,8 +158,8 @@ impl Search {
 }
 
 impl Search {
-    /// Looks at what the best value of a package depends on, and takes the value away if that contradicts
-    /// what is there.
+    /// Expands the best value of a package, and removes the value if that contradicts the
+    /// assignment.
     pub(super) fn probe(
         &mut self,
         problem: &mut Problem<'_>,
@@ -169,13 +176,13 @@ impl Search {
             }
         }
         if !bits::contains(self.assignment.domain(var), value) {
-            // It takes the index of a decision that ends in a conflict.
+            // It replaces a decision that would end in a conflict.
             budget.take()?;
         }
         Ok(None)
     }
 
-    /// The value that a package will be decided at, if it has to have one and nobody looked at it yet.
+    /// The value to probe: the best one of a package that is present, unless it is expanded.
     #[inline]
     pub(super) fn to_probe(&self, problem: &Problem<'_>, var: Var) -> Option<u32> {
         if !self.assignment.is_present(var) || !self.is_of_package(var) {
@@ -185,7 +192,7 @@ impl Search {
         (!self.assignment.is_expanded(var, value)).then_some(value)
     }
 
-    /// Looks at a new binary clause, of which the second may hold.
+    /// Propagates a new binary clause whose second literal may hold.
     fn propagate_new_binary(&mut self, clause: u32) -> Result<(), ClauseRef> {
         let [own, other] = [2 * clause, 2 * clause + 1];
         if self.assignment.literal_holds(other) {

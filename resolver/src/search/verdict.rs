@@ -1,4 +1,4 @@
-//! What a search answers: a selection, or a proof that there is none.
+//! The results of a search: a solution, or a proof that there is none.
 
 use std::collections::BTreeSet;
 
@@ -6,23 +6,23 @@ use crate::problem::{Fact, Goals, Nogood};
 use crate::selection::Selection;
 use crate::universe::PackageId;
 
-/// Whether there is something, or a proof that there is not.
+/// A solution, or a proof that there is none.
 #[derive(Debug)]
 pub(crate) enum Verdict<T = Selection, P = Proof> {
     Solved(T),
     Impossible(P),
 }
 
-/// What it rests on that there is no selection.
+/// The premises of a proof that there is no selection.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// Facts that leave no valid selection. Some may appear several times.
+    /// Facts that no valid selection satisfies. Some may appear several times.
     pub(crate) facts: Vec<Fact>,
-    /// The packages that could not have several releases in the proof, each once.
+    /// The packages for which the proof uses that they have one release, each once.
     pub(crate) single: Vec<PackageId>,
 }
 
-/// A proof together with the problem that it is about.
+/// A proof, with the problem that it refutes.
 #[derive(Debug, Default)]
 pub(crate) struct Refuted {
     pub(crate) proof: Proof,
@@ -30,16 +30,16 @@ pub(crate) struct Refuted {
     pub(crate) split: BTreeSet<PackageId>,
     /// The nogoods that the facts of the proof refer to.
     pub(crate) nogoods: Vec<Nogood>,
-    /// The goals that they refer to.
+    /// The goals that the facts refer to.
     pub(crate) goals: Goals,
 }
 
-/// How good a selection is that an engine found.
+/// The quality of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quality {
     /// No selection is better in the order of decisions.
     Best,
-    /// It is valid, no more is known.
+    /// It is valid; no more is known.
     Any,
 }
 

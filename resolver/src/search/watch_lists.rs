@@ -1,14 +1,15 @@
-//! In which lists binary clauses stand.
+//! Watch lists of binary clauses.
 //!
-//! A clause can only say something when one of its terms holds, and a search looks at clauses
-//! far more often than that. So each literal stands where it is looked at as rarely as possible:
+//! A clause implies something only while one of its terms holds, which is rare. So each literal
+//! waits in the list that is visited as rarely as possible:
 //!
-//! - if its term is a single value, or that the variable is absent, in a list of that value, which is
-//!   looked at when no other is left (variables with few such literals keep them with the others);
-//! - otherwise, if the variable has few values, in one of two lists that are looked through when the
-//!   variable is reduced, unless a value is left that no term of the list has;
-//! - otherwise in a list of some value that its term does not have: as long as that value is left, the
-//!   term does not hold.
+//! - If its term is a single value, or that the variable is absent, in the list of that value,
+//!   which is visited when no other value is left. Variables with few such literals keep them with
+//!   the others.
+//! - Otherwise, if the variable has few values, in one of two lists that are visited when the
+//!   variable is reduced, unless a value is left that no term of the list has.
+//! - Otherwise in the list of some value that its term does not have (a watched value, like a
+//!   watched literal): as long as that value is left, the term does not hold.
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits::{self, Below};
@@ -17,14 +18,15 @@ use super::assignment::{Assignment, Literal, Term, Var, VarState, WatchList};
 use super::clauses::ClauseDatabase;
 
 impl ClauseDatabase {
-    /// Puts a literal that does not stand [among others](Assignment::push_shared_watch) into a list of its own.
+    /// Puts a literal that is not in a [shared list](Assignment::push_shared_watch) into a list of
+    /// its own.
     pub(super) fn watch_literal(&mut self, assignment: &mut Assignment, at: u32) {
         let term = assignment.term_of_literal(at);
         let absent = assignment.var(term.var).values;
         let value = match bits::below(assignment.set(term), absent) {
             Below::One(value) => value,
             Below::Nothing => absent,
-            // That values are gone may have been seen before the literal was there.
+            // The removal of values may have been propagated before the literal existed.
             Below::Several if assignment.holds(term) => {
                 return self.watch_every_removal(assignment, term.var, at);
             }
@@ -45,7 +47,7 @@ impl ClauseDatabase {
         assignment.literal_mut(at).next = std::mem::replace(head, at);
     }
 
-    /// Gives the values of a variable lists of their own, with the literals that are there.
+    /// Gives each value of a variable a list of its own, and moves the literals that belong there.
     fn split_single_values(&mut self, assignment: &mut Assignment, var: Var) {
         let single_value_watches = to_u32(self.heads.len());
         let values = assignment.var(var).values as usize;
@@ -65,7 +67,7 @@ impl ClauseDatabase {
         (variable.owner_watches, variable.target_watches) = (owner_watches, target_watches);
     }
 
-    /// Puts the literals of a list that are about single values into the lists of these; gives the
+    /// Moves the literals of a list that have single values into the lists of these. Returns the
     /// rest.
     fn without_single_values(
         &mut self,
@@ -96,8 +98,7 @@ impl ClauseDatabase {
         rest
     }
 
-    /// The first clause whose term is a value of a variable alone, if these have lists of their
-    /// own.
+    /// The first literal whose term is this value alone, if these have lists of their own.
     #[inline]
     pub(super) fn single_value_watches(
         &self,
@@ -111,9 +112,9 @@ impl ClauseDatabase {
         }
     }
 
-    /// Lets a literal of a variable with many values wait for a value that is not in its set: as long
-    /// as that one is left, the term does not hold. If the term holds, it waits for one of those
-    /// that went last, which is the first to come back; if it always does, for none.
+    /// Lets a literal of a variable with many values watch a value outside its set: as long as that
+    /// value is left, the term does not hold. If the term holds, it watches a value that was
+    /// removed last, which is restored first. If it always holds, it watches none.
     pub(super) fn watch_value(&mut self, assignment: &mut Assignment, term: Term, at: u32) {
         let set = assignment.set(term);
         let awaited = bits::first_outside(assignment.domain(term.var), set).or_else(|| {
@@ -125,7 +126,7 @@ impl ClauseDatabase {
         }
     }
 
-    /// Lets a literal of a variable with many values be looked at each time that one of them goes.
+    /// Lets a literal of a variable with many values be visited at every removal.
     pub(super) fn watch_every_removal(&mut self, assignment: &mut Assignment, var: Var, at: u32) {
         let every_removal = assignment.var(var).values + 1;
         self.push_watch(assignment, var, every_removal, at);
@@ -136,7 +137,7 @@ impl ClauseDatabase {
         assignment.literal_mut(at).next = std::mem::replace(&mut self.heads[head], at);
     }
 
-    /// Takes the list of the literals that wait for a value.
+    /// Takes the list of the literals that watch a value.
     pub(super) fn take_value_watches(
         &mut self,
         assignment: &mut Assignment,
@@ -147,7 +148,7 @@ impl ClauseDatabase {
         std::mem::replace(&mut self.heads[head], NONE)
     }
 
-    /// Puts back what is left of a list.
+    /// Restores the rest of a list.
     pub(super) fn restore_value_watches(
         &mut self,
         assignment: &mut Assignment,
@@ -166,8 +167,7 @@ impl ClauseDatabase {
         assignment.literal_mut(end).next = std::mem::replace(&mut self.heads[head], list);
     }
 
-    /// Where the list of a value of a variable begins; whether there will be anything in it has to be
-    /// said.
+    /// The index of the head of a value's list. Records whether the value is watched.
     fn value_watches(
         &mut self,
         assignment: &mut Assignment,
@@ -179,7 +179,7 @@ impl ClauseDatabase {
         let lists = &mut assignment.var_mut(var).owner_watches.first;
         if *lists == NONE {
             *lists = to_u32(self.heads.len());
-            // One more for "absent", and one for literals that are looked at each time.
+            // One more for "absent", and one for literals that are visited at every removal.
             self.heads
                 .resize(self.heads.len() + values as usize + 2, NONE);
         }
@@ -191,13 +191,13 @@ impl ClauseDatabase {
     }
 }
 
-/// How many clauses about single values a variable with few values has before these stand in
-/// lists of their own.
+/// How many clauses about single values a variable with few values keeps in its shared lists.
 pub(crate) const MAX_SHARED_SINGLE_VALUES: u8 = 16;
 
 impl Assignment {
-    /// Puts a literal that comes to stand at a place into a list of its variable, if it has few values and
-    /// needs no other list, as nearly all do; says whether it did.
+    /// Puts a literal that will be at an index into a shared list of its variable, if the variable
+    /// has few values and no list of its own for the literal. Returns whether it did, as for nearly
+    /// all.
     #[inline]
     pub(crate) fn push_shared_watch(
         &mut self,

@@ -1,7 +1,7 @@
-//! Terms and literals: sets of values of a variable, and where the sets are stored.
+//! Terms and literals: a variable with a set of its values, and where the sets are stored.
 //!
-//! There are more literals of binary clauses than of anything else in a search. So a literal has its set in itself
-//! wherever the variable has few values, and terms can refer to it there.
+//! There are more literals of binary clauses than of anything else in a search. So a literal
+//! contains its set wherever the variable has few values, and terms can refer to it there.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::set::bits;
 use super::Assignment;
 use super::variable::Var;
 
-/// Where a set stands: among the sets of the search, or in a [literal](super::Literal).
+/// The index of a set, among the sets of the search or in a [literal](super::Literal).
 pub(crate) type Set = u32;
 
 /// A statement about a variable: its value is in the set.
@@ -31,14 +31,14 @@ impl Assignment {
         }
     }
 
-    /// Where the set of a term stands, unless it is that of a literal.
+    /// The range of a term's set, unless it is inline in a literal.
     #[inline]
     pub(super) fn stored_range(&self, term: Term) -> Range<usize> {
         let from = term.set as usize;
         from..from + self.width(term.var)
     }
 
-    /// Keeps a set.
+    /// Stores a set.
     #[inline]
     pub(crate) fn store(&mut self, words: &[u64]) -> Set {
         let set = stored_set(self.sets.len());
@@ -49,7 +49,7 @@ impl Assignment {
         set
     }
 
-    /// Keeps an empty set of values of a variable, into which some are to be put.
+    /// Stores an empty set of values of a variable, to be filled by the caller.
     #[inline]
     fn store_empty(&mut self, var: Var) -> Set {
         let (set, width) = (self.sets.len(), self.width(var));
@@ -57,14 +57,14 @@ impl Assignment {
         stored_set(set)
     }
 
-    /// Keeps the set of one value.
+    /// Stores the set of one value.
     pub(crate) fn store_single(&mut self, var: Var, value: u32) -> Set {
         let set = self.store_empty(var);
         bits::insert(&mut self.sets[set as usize..], value);
         set
     }
 
-    /// Keeps the set of everything that is not in another one.
+    /// Stores the complement of a set.
     pub(crate) fn store_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let last = self.var(var).values;
         if let ([of], 1) = (of, self.width(var)) {
@@ -77,7 +77,7 @@ impl Assignment {
         set
     }
 
-    /// Keeps the set of all values that are not in another one; "absent" is not among them.
+    /// Stores the complement of a set, without "absent".
     pub(crate) fn store_present_complement(&mut self, var: Var, of: &[u64]) -> Set {
         let set = self.store_complement(var, of);
         let absent = self.var(var).values;
@@ -86,33 +86,33 @@ impl Assignment {
     }
 }
 
-/// One literal of a binary clause; the other one stands beside it.
+/// A literal of a binary clause. The other one is its neighbor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Literal {
-    /// The set of the term; if the variable has many values, where that stands among the sets.
+    /// The set of the term; if the variable has many values, the index of the set.
     pub(crate) word: u64,
     pub(crate) var: Var,
-    /// The next in the list of the variable.
+    /// The next literal in the watch list.
     pub(crate) next: u32,
 }
 
 const _: () = assert!(size_of::<Literal>() == 16);
 
 impl Literal {
-    /// That the value of a variable with few values is in a set.
+    /// The literal of a variable with few values.
     #[inline]
     pub(crate) fn of_word(var: Var, word: u64) -> Self {
         let next = NONE;
         Self { word, var, next }
     }
 
-    /// That the value of a variable with many values is in a set that is kept.
+    /// The literal of a variable with many values.
     fn of_set(var: Var, set: Set) -> Self {
         Self::of_word(var, u64::from(set))
     }
 }
 
-/// The bit that says that a set is that of a literal.
+/// Tag bit: the set is stored inline in the literal of this index.
 const INLINE: Set = 1 << 31;
 
 impl Assignment {
@@ -148,7 +148,7 @@ impl Assignment {
         Term { var, set }
     }
 
-    /// The set of a literal, if it is that of one.
+    /// The set of a literal, if the index is tagged as that of one.
     #[inline]
     pub(super) fn inline_set(&self, set: Set) -> Option<&[u64]> {
         let at = set & !INLINE;
@@ -167,7 +167,7 @@ impl Assignment {
         }
     }
 
-    /// Whether the term of a literal cannot hold any more.
+    /// Whether the term of a literal is excluded: none of its values is left.
     #[inline]
     pub(crate) fn is_literal_excluded(&self, at: u32) -> bool {
         let Literal { word, var, .. } = self.literal(at);
@@ -190,13 +190,13 @@ impl Assignment {
         }
     }
 
-    /// Looks at the term of a literal whose variable has many values, as few have.
+    /// Queries the term of a literal whose variable has many values, as few have.
     #[inline(never)]
     fn query_wide<Seen>(&self, at: u32, look: impl FnOnce(&Self, Term) -> Seen) -> Seen {
         look(self, self.term_of_literal(at))
     }
 
-    /// A new literal: that the value of a variable is in a set.
+    /// A new literal: the value of a variable is in a set.
     #[inline]
     pub(crate) fn literal_of_set(&mut self, var: Var, set: &[u64]) -> Literal {
         match set {
@@ -216,7 +216,7 @@ impl Assignment {
         }
     }
 
-    /// A new literal: that a variable has a value.
+    /// A new literal: a variable has a value.
     pub(crate) fn literal_of_value(&mut self, var: Var, value: u32) -> Literal {
         if self.var(var).is_narrow() {
             return Literal::of_word(var, 1 << value);
@@ -225,7 +225,7 @@ impl Assignment {
         Literal::of_set(var, set)
     }
 
-    /// A new literal: that the value of a variable is not in a set.
+    /// A new literal: the value of a variable is not in a set.
     #[inline]
     pub(crate) fn literal_of_complement(&mut self, var: Var, of: &[u64]) -> Literal {
         if let [of] = of {
@@ -237,7 +237,7 @@ impl Assignment {
     }
 }
 
-/// The index of a set that begins here.
+/// The index of a set that begins at a word.
 #[inline]
 pub(super) fn stored_set(from: usize) -> Set {
     let set = to_u32(from);

@@ -1,7 +1,8 @@
-//! What is known of each variable, and how it came to be known.
+//! The assignment: the domain of each variable, and the trail of reductions.
 //!
-//! The domain of a variable is a set of words: one bit a value, and one, the last, that stands for
-//! "absent". Every reduction of a domain is an entry of the [`trail`].
+//! A domain is a bit set: one bit for each value, and a last one for "absent". Every reduction of a
+//! domain is an entry of the [`trail`]. Variables with up to 63 values have their domain in one
+//! word, which is nearly all of them.
 
 mod literal;
 mod trail;
@@ -22,12 +23,12 @@ pub(super) struct Assignment {
     pub(super) vars: Vec<VarState>,
     details: Vec<VarDetails>,
     words: Vec<u64>,
-    /// Sets that terms refer to, beside those of literals. They stay as they are.
+    /// Sets that terms refer to, without those inline in literals. They never change.
     sets: Vec<u64>,
-    /// Two a binary clause; the number of the clause is half that of the literal.
+    /// Two for each binary clause; the number of the clause is half the index of the literal.
     literals: Vec<Literal>,
     trail: Vec<TrailEntry>,
-    /// The domains of variables with many values before the entries of the trail.
+    /// The earlier domains of variables with many values, for the entries of the trail.
     history: Vec<u64>,
     levels: Vec<Level>,
     pub(super) level_zero: Vec<LevelZeroReduction>,
@@ -37,7 +38,7 @@ pub(super) struct Assignment {
 }
 
 impl Assignment {
-    /// A state without variables, with room for those of a small problem.
+    /// An assignment without variables, with capacity for those of a small problem.
     pub(super) fn new() -> Self {
         Self {
             vars: Vec::with_capacity(64),
@@ -91,13 +92,13 @@ impl Assignment {
         &mut self.details[var as usize]
     }
 
-    /// How many words a set of values of a variable takes.
+    /// How many words a set of values of a variable has.
     #[inline]
     pub(super) fn width(&self, var: Var) -> usize {
         self.vars[var as usize].width()
     }
 
-    /// A set that is kept of a variable with many values.
+    /// A set of a variable with many values.
     #[inline]
     fn wide(&self, var: Var, set: ValueSet) -> &[u64] {
         &self.words[self.vars[var as usize].range(set)]
@@ -127,7 +128,7 @@ impl Assignment {
         }
     }
 
-    /// The value of a variable, if it is known to be there and only one is left.
+    /// The value of a variable, if it is present and only one value is left.
     #[inline]
     pub(crate) fn value(&self, var: Var) -> Option<u32> {
         let value = bits::single(self.domain(var))?;
@@ -140,7 +141,7 @@ impl Assignment {
         !bits::contains(self.domain(var), self.var(var).values)
     }
 
-    /// The values of a variable that are left without any decision.
+    /// The domain of a variable at level zero.
     #[inline]
     fn level_zero(&self, var: Var) -> &[u64] {
         if self.var(var).is_narrow() {
@@ -150,8 +151,8 @@ impl Assignment {
         }
     }
 
-    /// Whether no values but some of these are left, whatever is decided. "Absent" must not be among
-    /// these: they are not all that there are.
+    /// Whether the domain at level zero is within some values. These must not include "absent", so
+    /// they are not all that there are.
     #[inline]
     pub(crate) fn is_within_at_level_zero(&self, var: Var, values: &[u64]) -> bool {
         debug_assert!(!bits::contains(values, self.var(var).values));
@@ -164,20 +165,20 @@ impl Assignment {
         bits::is_subset(self.domain(term.var), self.set(term))
     }
 
-    /// Whether a term cannot hold any more.
+    /// Whether a term is excluded: none of its values is left.
     #[inline]
     pub(crate) fn is_excluded(&self, term: Term) -> bool {
         bits::is_disjoint(self.domain(term.var), self.set(term))
     }
 
-    /// Whether a term can never hold again, whatever is decided.
+    /// Whether a term is excluded at level zero, so that it can never hold again.
     #[inline]
     pub(crate) fn is_excluded_at_level_zero(&self, term: Term) -> bool {
         bits::is_disjoint(self.level_zero(term.var), self.set(term))
     }
 
-    /// Whether a domain would be left without values if a term's were taken away; `None` if
-    /// nothing would change.
+    /// Whether removing the values of a term would empty the domain; `None` if it would change
+    /// nothing.
     #[inline]
     pub(crate) fn would_empty(&self, term: Term) -> Option<bool> {
         if self.is_excluded(term) {
@@ -196,8 +197,8 @@ impl Assignment {
         }
     }
 
-    /// The next variable whose domain was reduced. It stays in the queue until it is
-    /// [done](Self::dequeue).
+    /// The next variable whose domain was reduced. It stays in the queue until
+    /// [`dequeue`](Self::dequeue).
     #[inline]
     pub(crate) fn next_in_queue(&self) -> Option<Var> {
         self.queue.get(self.queue_head).copied()
@@ -220,7 +221,7 @@ impl Assignment {
         self.queue_head = 0;
     }
 
-    /// Marks the dependencies of a value as known; says whether they were not.
+    /// Marks a value as expanded; returns whether it was not.
     pub(crate) fn mark_expanded(&mut self, var: Var, value: u32) -> bool {
         bits::insert_new(self.expanded_mut(var), value)
     }
@@ -229,7 +230,7 @@ impl Assignment {
         bits::contains(self.expanded(var), value)
     }
 
-    /// The values of a variable whose dependencies are known.
+    /// The values of a variable whose dependencies are clauses.
     pub(crate) fn expanded(&self, var: Var) -> &[u64] {
         if self.var(var).is_narrow() {
             std::slice::from_ref(&self.var(var).expanded)
@@ -246,8 +247,8 @@ impl Assignment {
         }
     }
 
-    /// A value of a variable with many values that clauses wait for, and that is gone and was
-    /// not [seen](Self::mark_propagated) to be.
+    /// A value of a variable with many values that is watched and removed, but whose removal was
+    /// not [propagated](Self::mark_propagated).
     pub(crate) fn next_unpropagated(&self, var: Var) -> Option<u32> {
         let sets = [ValueSet::Unpropagated, ValueSet::Watched, ValueSet::Domain];
         let [unpropagated, watched, domain] = sets.map(|set| self.wide(var, set));
@@ -257,22 +258,22 @@ impl Assignment {
         bits::first(removed)
     }
 
-    /// Says that a value of a variable with many values was seen to be gone.
+    /// Marks the removal of a value of a variable with many values as propagated.
     pub(crate) fn mark_propagated(&mut self, var: Var, value: u32) {
         bits::remove(self.wide_mut(var, ValueSet::Unpropagated), value);
     }
 
-    /// Says that all values of a variable with many values that are gone were seen to be.
+    /// Marks all removals of values of a variable with many values as propagated.
     pub(crate) fn mark_all_propagated(&mut self, var: Var) {
         self.update_unpropagated(var, |unpropagated, domain| unpropagated & domain);
     }
 
-    /// Says that values of a variable with many values which came back can go again.
+    /// Forgets the propagated removals of values that backtracking restored.
     pub(super) fn restore_unpropagated(&mut self, var: Var) {
         self.update_unpropagated(var, |unpropagated, domain| unpropagated | domain);
     }
 
-    /// Makes the values that were not seen to be gone something that depends on them and on the domain.
+    /// Changes the set of values without propagated removal, given the domain.
     fn update_unpropagated(&mut self, var: Var, change: impl Fn(u64, u64) -> u64) {
         let state = self.var(var);
         let (domain, unpropagated) = (
@@ -284,7 +285,7 @@ impl Assignment {
         }
     }
 
-    /// Says whether clauses wait for a value of a variable with many values.
+    /// Records whether clauses watch a value of a variable with many values.
     pub(crate) fn set_watched(&mut self, var: Var, value: u32, is_watched: bool) {
         let watched = self.wide_mut(var, ValueSet::Watched);
         if is_watched {

@@ -1,8 +1,8 @@
-//! The reductions of domains in their order, and why.
+//! The trail: reductions of domains in their order, with reasons.
 //!
-//! An entry has the level of the last decision that it follows from, which can be lower than that
-//! of the decisions before it: going back to a level keeps what does not depend on the decisions
-//! that are taken back.
+//! An entry has the level of the last decision that it follows from, which can be lower than the
+//! current level. Backtracking to a level keeps the entries that do not depend on the undone
+//! decisions (chronological backtracking, Nadel and Ryvchin 2018).
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits;
@@ -11,15 +11,15 @@ use super::Assignment;
 use super::literal::{Set, Term};
 use super::variable::{ValueSet, Var, VarState};
 
-/// Why a domain was reduced.
+/// The reason of a reduction: a clause, or what takes its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ClauseRef {
-    /// It is what the search began with.
+    /// A root is selected.
     Root,
     Decision,
-    /// All but one term of a binary clause hold.
+    /// A binary clause whose other term holds.
     Binary(u32),
-    /// All but one term of a clause hold.
+    /// A long clause whose other terms hold.
     Long(u32),
 }
 
@@ -29,24 +29,24 @@ pub(crate) struct TrailEntry {
     pub(crate) var: Var,
     pub(crate) reason: ClauseRef,
     pub(crate) level: u32,
-    /// The highest level of those before it of the same variable.
+    /// The highest level of the earlier entries of the same variable.
     highest_level_before: u32,
-    /// What was taken away; [`NONE`] for decisions.
+    /// The removed values; [`NONE`] for decisions.
     removed: Set,
-    /// The entry before it of the same variable.
+    /// The previous entry of the same variable.
     previous: u32,
-    /// The domain before it; if there are many values, where that stands.
+    /// The domain before the entry; if there are many values, its index in the history.
     before: u64,
 }
 
 impl TrailEntry {
-    /// The highest level of this entry and those before it of the same variable.
+    /// The highest level of this entry and the earlier ones of the same variable.
     #[inline]
     pub(crate) fn highest_level(&self) -> u32 {
         self.level.max(self.highest_level_before)
     }
 
-    /// Where the domain before it stands, if there are many values.
+    /// The index of the earlier domain in the history, if there are many values.
     #[inline]
     fn history_start(&self) -> usize {
         usize::try_from(self.before).expect("it is the index of a word")
@@ -54,8 +54,8 @@ impl TrailEntry {
 }
 
 impl VarState {
-    /// What is written down when the domain, which was `before`, is reduced. The entry is to stand at a place
-    /// of the trail, and is the latest of the variable from now on.
+    /// The entry for a reduction of the domain, which was `before`. It will be at an index of the
+    /// trail, and is the latest of the variable from now on.
     #[inline]
     fn record(
         &mut self,
@@ -80,17 +80,17 @@ impl VarState {
     }
 }
 
-/// A reduction that holds without any decision. Unlike entries of the trail these stay.
+/// A reduction at level zero. Unlike entries of the trail, these are never removed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelZeroReduction {
     pub(crate) var: Var,
     pub(crate) reason: ClauseRef,
     pub(crate) removed: Set,
-    /// The one before it of the same variable.
+    /// The previous one of the same variable.
     pub(crate) previous: u32,
 }
 
-/// What a level of decisions goes back to.
+/// The length of the trail before a decision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     trail: u32,
@@ -102,7 +102,7 @@ impl Assignment {
         &self.trail[at as usize]
     }
 
-    /// What an entry took away.
+    /// The values that an entry removed.
     pub(crate) fn removed(entry: &TrailEntry) -> Term {
         Term {
             var: entry.var,
@@ -121,7 +121,8 @@ impl Assignment {
         }
     }
 
-    /// The entry of the trail with which a term began to hold; nothing if it always did.
+    /// The satisfier: the entry of the trail with which a term began to hold; `None` if it always
+    /// did.
     pub(crate) fn satisfier(&self, term: Term) -> Option<u32> {
         self.satisfier_of(term.var, self.set(term))
     }
@@ -166,7 +167,7 @@ impl Assignment {
         to_u32(self.levels.len())
     }
 
-    /// Decides on a value, on a level of its own.
+    /// Decides on a value, on a new level.
     pub(crate) fn decide(&mut self, var: Var, value: u32) {
         self.levels.push(Level {
             trail: to_u32(self.trail.len()),
@@ -186,12 +187,12 @@ impl Assignment {
         self.push_entry(entry);
     }
 
-    /// Takes the values of a term away.
+    /// Removes the values of a term.
     pub(crate) fn remove(&mut self, term: Term, reason: ClauseRef, level: u32) {
         self.remove_with_word(term, self.set(term)[0], reason, level);
     }
 
-    /// Takes the values of a literal away.
+    /// Removes the values of a literal.
     pub(crate) fn remove_literal(&mut self, at: u32, reason: ClauseRef, level: u32) {
         self.remove_with_word(
             self.term_of_literal(at),
@@ -201,7 +202,7 @@ impl Assignment {
         );
     }
 
-    /// Takes the values of a term away; the word is its set, if there are few values.
+    /// Removes the values of a term; `word` is its set, if there are few values.
     #[inline]
     pub(super) fn remove_with_word(
         &mut self,
@@ -216,7 +217,7 @@ impl Assignment {
         self.reduce(term, word, reason, level);
     }
 
-    /// Says that the values of a term are gone whatever is decided.
+    /// Records a removal at level zero.
     #[inline(never)]
     fn remove_at_level_zero(&mut self, term: Term, word: u64, reason: ClauseRef) {
         let at = to_u32(self.level_zero.len());
@@ -262,7 +263,7 @@ impl Assignment {
         self.push_entry(entry);
     }
 
-    /// What is written down when the domain of a variable with many values is about to be reduced.
+    /// The entry for a reduction of a variable with many values.
     fn record_wide(&mut self, term: Term, reason: ClauseRef, level: u32) -> TrailEntry {
         let at = to_u32(self.trail.len());
         let before = to_u32(self.history.len());
@@ -272,14 +273,14 @@ impl Assignment {
         state.record(at, term, reason, level, before.into())
     }
 
-    /// Puts an entry on the trail, whose variable is to be looked at.
+    /// Pushes an entry, and queues its variable for propagation.
     #[inline]
     fn push_entry(&mut self, entry: TrailEntry) {
         self.trail.push(entry);
         self.enqueue(entry.var);
     }
 
-    /// Takes back the decisions above a level and what follows from them. What does not stays.
+    /// Undoes the decisions above a level, and the entries that follow from them.
     pub(crate) fn backtrack_to(&mut self, level: u32, mut undone: impl FnMut(Var)) {
         let Some(first) = self.levels.get(level as usize).copied() else {
             return;

@@ -1,7 +1,8 @@
-//! What is kept of a variable.
+//! Variables: their state, and their watch lists.
 //!
-//! Variables are looked at in no order that the processor could probe: where there are many of them,
-//! a search mostly waits for memory. So what it looks at all the time is kept apart from the rest.
+//! Variables are accessed in an order that the processor cannot prefetch: in large problems, a
+//! search mostly waits for memory. So what each propagation reads is one cache line, apart from the
+//! rest.
 
 use std::ops::Range;
 
@@ -9,73 +10,75 @@ use crate::index::{NONE, width};
 use crate::problem::Variable;
 use crate::set::bits;
 
-/// The number of a variable, in the order in which the search came across them.
+/// The number of a variable (`Var`, as in `MiniSat`), in the order of their creation.
 pub(crate) type Var = u32;
 
-/// What is looked at of a variable at nearly every step: no more than a line of the processor's cache.
+/// What nearly every step reads of a variable: one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct VarState {
-    /// The domain, if there are few values; otherwise where the [sets](ValueSet) stand, one after the other.
+    /// The domain, if there are few values; otherwise the index of the [sets](ValueSet), one after
+    /// the other.
     pub(super) domain: u64,
-    /// How many values there are; the number itself stands for "absent".
+    /// How many values there are; this number itself is "absent".
     pub(crate) values: u32,
     /// The latest entry of the trail.
     pub(super) head: u32,
     /// The highest level of the entries of the trail.
     pub(super) latest_level: u32,
-    /// The binary clauses in which a value depends on another variable's. If there are many
-    /// values, each has a list of its own; this is where these begin.
+    /// Watches of binary clauses that the variable is the owner of. If there are many values, each
+    /// has a list of its own; this is the index of their heads.
     pub(crate) owner_watches: WatchList,
-    /// Those in which others depend on it.
+    /// Watches of binary clauses that the variable is the target of.
     pub(crate) target_watches: WatchList,
-    /// Where the lists begin, one a value, of the clauses whose term is that value alone, or that
-    /// it is absent; [`NONE`] as long as there are few, which stand among the others.
+    /// The index of the list heads, one for each value, of the clauses whose term is that value
+    /// alone, or that the variable is absent; [`NONE`] while there are few, which are in the shared
+    /// lists.
     pub(crate) single_value_watches: u32,
-    /// How many of these there are, as far as that can be counted.
+    /// How many of these there are in the shared lists.
     pub(crate) single_value_count: u8,
-    /// The values whose dependencies are known, if there are few values.
+    /// The expanded values, if there are few values.
     pub(super) expanded: u64,
     pub(crate) queued: bool,
-    /// Whether a release that was looked at requires what the variable is of: the universe is told once.
+    /// Whether an expanded release requires the package of the variable: the universe records it
+    /// once.
     pub(crate) required: bool,
-    /// Whether the variable is among those that the order of decisions will come to.
+    /// Whether the variable is listed in the order of decisions.
     pub(crate) listed: bool,
-    /// Whether it has its place in the order of decisions.
+    /// Whether its value has its place in the order of decisions.
     pub(crate) ordered: bool,
-    /// Whether the greatest value that is left is the best one.
+    /// Whether the greatest value in the domain is the best one.
     pub(crate) has_default_order: bool,
-    /// Whether any value is gone without a decision; as long as none is, there is no need to look at
-    /// which are left.
+    /// Whether any value was removed at level zero; if not, the domain there need not be read.
     pub(super) is_reduced_at_level_zero: bool,
 }
 
 const _: () = assert!(size_of::<VarState>() == 64);
 
-/// What else is known of a variable.
+/// The rest of the state of a variable.
 #[derive(Debug)]
 pub(crate) struct VarDetails {
     pub(crate) variable: Variable,
-    /// Those that are left without any decision, if there are few.
+    /// The domain at level zero, if there are few values.
     pub(super) level_zero: u64,
-    /// The latest reduction that holds without any decision.
+    /// The latest reduction at level zero.
     pub(crate) latest_at_level_zero: u32,
-    /// How often the variable took part in conflicts.
+    /// The activity: how often the variable took part in conflicts.
     pub(crate) conflicts: u32,
 }
 
-/// The sets of values that are kept of a variable.
+/// The sets of values of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ValueSet {
     /// The values that are left.
     Domain,
-    /// Those whose dependencies are known.
+    /// The values whose dependencies are clauses.
     Expanded,
-    /// Those that are left without any decision.
+    /// The values that are left at level zero.
     LevelZero,
-    /// If there are many values, those that were not seen to be gone.
+    /// If there are many values, those whose removal was not propagated.
     Unpropagated,
-    /// If there are many, those that clauses wait for.
+    /// If there are many values, those that clauses watch.
     Watched,
 }
 
@@ -84,7 +87,7 @@ impl ValueSet {
 }
 
 impl VarState {
-    /// A variable of which nothing is known. `words` is where its sets stand, if it has many values.
+    /// A new variable. `words` is the index of its sets, if it has many values.
     pub(super) fn new(values: u32, words: u32) -> Self {
         Self {
             domain: if width(values) == 1 {
@@ -109,19 +112,19 @@ impl VarState {
         }
     }
 
-    /// How many words a set of values takes.
+    /// How many words a set of values has.
     #[inline]
     pub(super) fn width(&self) -> usize {
         width(self.values)
     }
 
-    /// Whether there are so few values that a set of them is one word.
+    /// Whether a set of values is one word.
     #[inline]
     pub(crate) fn is_narrow(&self) -> bool {
         self.width() == 1
     }
 
-    /// Where a set of a variable with many values stands.
+    /// The range of a set of a variable with many values.
     #[inline]
     pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
         debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
@@ -143,17 +146,16 @@ impl VarDetails {
     }
 }
 
-/// The word of all values and "absent". Where they do not fit, nobody looks at it.
+/// The word of all values and "absent", which is not read if they do not fit.
 fn every(values: u32) -> u64 {
     bits::up_to(values.min(u64::BITS - 1))
 }
 
-/// Sides of binary clauses. The rest of the list is in the literals.
+/// The head of a list of literals of binary clauses, which are linked with each other.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, packed(4))]
 pub(crate) struct WatchList {
-    /// The values of all of their terms. As long as any other value is left, none of these holds, and
-    /// the list need not be looked through.
+    /// The union of their sets. As long as another value is left, none of the terms holds.
     values: u64,
     pub(crate) first: u32,
 }
@@ -164,13 +166,13 @@ impl WatchList {
         first: NONE,
     };
 
-    /// Whether a term of the list can hold if these values are left.
+    /// Whether a term of the list can hold with this domain.
     #[inline]
     pub(crate) fn may_hold(self, domain: u64) -> bool {
         domain & !self.values == 0
     }
 
-    /// Puts a literal first, whose term has these values; gives the one that was first.
+    /// Puts a literal with this set first; returns the one that was first.
     #[inline]
     pub(crate) fn push(&mut self, literal: u32, values: u64) -> u32 {
         self.values |= values;

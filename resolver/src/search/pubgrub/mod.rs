@@ -1,9 +1,9 @@
 //! The engine that is the `pubgrub` crate.
 //!
-//! The crate asks for the next variable by priority, for its value, and for the dependencies of
-//! the value. Priorities follow the order of decisions: the requirement that was seen first reached
-//! the releases decided so far comes first. The crate does not say what it takes back, but a
-//! variable that is decided again shows it: everything decided since then is gone.
+//! The crate asks for the next variable by priority, for its value, and for the dependencies of the
+//! value. Priorities follow the order of decisions: the earliest requirement of the releases
+//! decided so far comes first. The crate does not report backtracking, but a variable that is
+//! decided again shows it: all decisions since then are undone.
 
 mod dependencies;
 
@@ -33,7 +33,7 @@ use crate::budget::{Budget, Interrupt};
 #[derive(Debug, Default)]
 pub(crate) struct Values(FxHashMap<VirtualPackage, u32>);
 
-/// Finds values that fulfil a problem.
+/// Finds a solution of a problem.
 pub(super) fn solve(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
@@ -75,7 +75,7 @@ pub(super) fn solve(
     }
 }
 
-/// The releases that the values stand for, as far as the roots reach them.
+/// The selected releases that the roots reach.
 pub(super) fn selection(problem: &mut Problem<'_>, values: &Values) -> Selection {
     let split = problem.split().clone();
     Selection::collect(problem.universe, |_, release, edge, requirement| {
@@ -142,7 +142,7 @@ fn add_leaf(
             if dependency.target == *target && dependency.allowed == *allowed {
                 let fact = dependency.fact;
                 single.add(problem, fact.as_ref(), variables.clone());
-                // Most releases require the same.
+                // Most releases have the same requirements.
                 if fact.as_ref() != facts.last() {
                     facts.extend(fact);
                 }
@@ -151,7 +151,7 @@ fn add_leaf(
     }
 }
 
-/// An [`Interrupt`] as an error, which the crate asks for.
+/// An [`Interrupt`] as an error, which the crate requires.
 #[derive(Debug)]
 struct Stop(Interrupt);
 
@@ -176,13 +176,13 @@ impl fmt::Display for Never {
     }
 }
 
-/// The decisions in force, as far as the calls of the crate show.
+/// The decisions that are not undone, as far as the calls of the crate show.
 #[derive(Debug, Default)]
 struct DecisionTrail {
     decided: Vec<Decision>,
     positions: FxHashMap<VirtualPackage, usize>,
-    /// For each package, which decided releases require it: their position and the number of
-    /// the edge, ascending, and whether the requirement names a prerelease.
+    /// For each package, which decided releases require it: their position and the number of the
+    /// requirement, ascending.
     required_by: FxHashMap<VirtualPackage, Vec<(usize, usize)>>,
     /// For each package, how many requirements of decided releases name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
@@ -196,7 +196,7 @@ struct Decision {
 }
 
 impl DecisionTrail {
-    /// Takes back the decision on a package and everything after it.
+    /// Undoes the decision on a package and all later ones; returns whether there was one.
     fn backtrack(&mut self, package: VirtualPackage) -> bool {
         let Some(position) = self.positions.get(&package).copied() else {
             return false;
@@ -255,8 +255,8 @@ struct Provider<'solve, 'universe> {
 }
 
 impl Session<'_, '_> {
-    /// Whether variables that take part in conflicts are decided first. Problems that are too hard
-    /// for the order of decisions are solved at all, which matters more than the best selection.
+    /// Whether variables are decided by activity: finding any selection matters more than finding
+    /// the best.
     fn by_activity(&self) -> bool {
         self.conflicts >= self.budget.conflict_limit()
     }
@@ -331,7 +331,7 @@ impl DependencyProvider for Provider<'_, '_> {
             | VirtualPackage::Variable(Variable::Release(_))
             | VirtualPackage::Never => 2,
             VirtualPackage::Variable(_) => 1,
-            // Nothing is to be chosen here before all packages are.
+            // These are decided after all packages.
             VirtualPackage::Provider(..) | VirtualPackage::Nogood(_) => 0,
         };
         let conflicts = if state.by_activity() {

@@ -1,25 +1,25 @@
-//! What the requirements that were seen leave of each package.
+//! Domains of packages: the releases that the requirements seen so far allow.
 //!
-//! This is looked at for each requirement, in no order that a processor could foresee. So a package
-//! has one small place, and with few releases it needs no other.
+//! They are read for each requirement, in an order that a processor cannot prefetch. So the domain
+//! of a package is 16 bytes, and packages with few releases need no other memory.
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits;
 use crate::universe::{PackageId, ReleaseId};
 
-/// What is left of a package.
+/// The domain of a package.
 #[derive(Debug, Clone, Copy)]
 struct PackageDomain {
-    /// The releases that are left; if they take several words, where these stand.
+    /// The allowed releases; if they have several words, the index of these.
     values: u64,
-    /// The release that was decided on; [`NONE`] as long as there is none.
+    /// The selected release; [`NONE`] while there is none.
     chosen: u32,
     is_wide: bool,
     prerelease_named: bool,
 }
 
 impl PackageDomain {
-    /// Everything, as long as nobody requires anything of it.
+    /// The domain without any requirement.
     const UNRESTRICTED: Self = Self {
         values: u64::MAX,
         chosen: NONE,
@@ -27,7 +27,7 @@ impl PackageDomain {
         prerelease_named: false,
     };
 
-    /// Where the words of the releases stand that are left, if these are several.
+    /// The index of the words, if there are several.
     #[inline]
     fn words(self) -> Option<usize> {
         let place = || usize::try_from(self.values).expect("it is the place of a word");
@@ -35,26 +35,26 @@ impl PackageDomain {
     }
 }
 
-/// Where a word stands that was changed.
+/// A word that was changed.
 #[derive(Debug, Clone, Copy)]
 enum ChangedWord {
     Package(PackageId),
     Word(u32),
 }
 
-/// What is left of all packages.
+/// The domains of all packages, with an undo log.
 #[derive(Debug)]
 pub(super) struct Domains {
     /// By package.
     all: Vec<PackageDomain>,
-    /// What is left of packages whose releases take several words.
+    /// The words of domains with several words.
     words: Vec<u64>,
-    /// What there was undo_log the changes that can be taken back.
+    /// The earlier words, for changes since the checkpoint.
     undo_log: Vec<(ChangedWord, u64)>,
 }
 
 impl Domains {
-    /// Nothing was required yet; there is room for so many packages.
+    /// Domains without requirements, with capacity for so many packages.
     pub(super) fn with_capacity(packages: usize) -> Self {
         Self {
             all: Vec::with_capacity(packages),
@@ -63,15 +63,16 @@ impl Domains {
         }
     }
 
-    /// Makes places for so many packages.
+    /// Makes room for so many packages.
     pub(super) fn grow(&mut self, packages: usize) {
         if packages > self.all.len() {
             self.all.resize(packages, PackageDomain::UNRESTRICTED);
         }
     }
 
-    /// Leaves a package only some releases, if that can be: one that was decided on has to be among
-    /// them, or else any that is left. What is `forced` is done all the same. Says whether it can be.
+    /// Restricts a domain, if the selected release stays in it or, without one, any release does.
+    /// Otherwise the domain is restricted only if that is `forced`. Returns whether the restriction
+    /// fits.
     #[inline]
     pub(super) fn restrict(&mut self, package: PackageId, to: &[u64], forced: bool) -> bool {
         let [to] = to else {
@@ -109,7 +110,7 @@ impl Domains {
         fits
     }
 
-    /// Where the words of a package stand that has several.
+    /// The index of the words of a domain with several.
     fn widen(&mut self, package: PackageId, width: usize) -> usize {
         let package_domain = &mut self.all[package.position()];
         package_domain.words().unwrap_or_else(|| {
@@ -121,8 +122,7 @@ impl Domains {
         })
     }
 
-    /// The releases of a package that are left, if somebody requires it; the sets of its releases
-    /// have so many words.
+    /// The domain of a package that is required; its sets have so many words.
     #[inline]
     pub(super) fn of(&self, package: PackageId, width: usize) -> &[u64] {
         let package_domain = &self.all[package.position()];
@@ -132,7 +132,7 @@ impl Domains {
         }
     }
 
-    /// Takes a release away for good.
+    /// Removes a release, without a record in the undo log.
     pub(super) fn remove(&mut self, release: ReleaseId) {
         let package_domain = &mut self.all[release.package.position()];
         match package_domain.words() {
@@ -141,20 +141,20 @@ impl Domains {
         }
     }
 
-    /// Decides on a release.
+    /// Selects a release.
     #[inline]
     pub(super) fn choose(&mut self, release: ReleaseId) {
         self.all[release.package.position()].chosen = release.index;
     }
 
-    /// The release that was decided on.
+    /// The selected release.
     #[inline]
     pub(super) fn chosen(&self, package: PackageId) -> Option<u32> {
         let chosen = self.all[package.position()].chosen;
         (chosen != NONE).then_some(chosen)
     }
 
-    /// Says that a requirement names a prerelease of a package.
+    /// Records that a requirement names a prerelease of a package.
     pub(super) fn name_prerelease(&mut self, package: PackageId) {
         self.all[package.position()].prerelease_named = true;
     }
@@ -165,13 +165,13 @@ impl Domains {
         self.all[package.position()].prerelease_named
     }
 
-    /// From now on changes can be taken back.
+    /// Sets the checkpoint that [`rollback`](Self::rollback) restores.
     #[inline]
     pub(super) fn checkpoint(&mut self) {
         self.undo_log.clear();
     }
 
-    /// Takes back the changes since the beginning.
+    /// Undoes the changes since the checkpoint.
     pub(super) fn rollback(&mut self) {
         for (place, word) in self.undo_log.drain(..).rev() {
             match place {
@@ -198,7 +198,7 @@ mod tests {
         ReleaseId { package, index }
     }
 
-    /// The same with sets of one word and of two.
+    /// Runs a check with sets of one word and of two.
     fn both(check: impl Fn(&mut Domains, &dyn Fn(&[u32]) -> Vec<u64>, u32)) {
         for width in [1, 2] {
             let set = |numbers: &[u32]| {

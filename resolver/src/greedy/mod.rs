@@ -1,12 +1,14 @@
-//! The way to the answer where nothing has to be taken back: decide each package once.
+//! The greedy walk: decide each package once, without backtracking.
 //!
-//! Packages are decided in the order of decisions, each at the best release that the requirements
-//! seen so far leave. A release whose own requirements contradict what is decided is passed over:
-//! after these decisions it is part of no resolution. If in this way every package gets a release and
-//! no class rule speaks against the result, it is the best resolution there is, because nothing
-//! better could have been decided anywhere. If some package gets none, or too much is passed over,
-//! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
-//! only finds out which packages the search will probably need.
+//! Packages are decided in the order of decisions, each at the best release in its domain. A
+//! release whose own requirements contradict earlier decisions is skipped: with these decisions, it
+//! is part of no resolution. If every package gets a release in this way and the result violates no
+//! class rule, it is the best resolution, because no decision could have been better. Otherwise an
+//! earlier decision has to change, which is left to the search; the walk then only finds out which
+//! packages the search will probably need.
+//!
+//! Most real problems end here, in time linear in the number of requirements of the selected
+//! releases.
 
 mod domains;
 
@@ -21,39 +23,39 @@ use crate::universe::{
 };
 use domains::Domains;
 
-/// How many releases are passed over. Where there are more, some package mostly ends up without any, and
-/// the walk was in vain.
+/// How many releases are skipped at most. With more, some package mostly has none in the end, and
+/// the walk was useless.
 const MAX_SKIPPED: u32 = 8;
 
-/// For so many releases there is room from the beginning.
+/// How many releases fit without allocating again.
 const INITIAL_CAPACITY: usize = 16;
 
 /// A walk that can be interrupted while releases are fetched.
 #[derive(Debug)]
 pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
-    /// How many roots have had their requirements taken in.
+    /// How many roots were added.
     roots_added: usize,
     /// The packages that the releases require, and where those of each release end.
     targets: Vec<PackageId>,
     ends: Vec<u32>,
-    /// The requirement that comes next.
+    /// The index of the next requirement.
     next: usize,
-    /// The release that may be decided for it.
+    /// The release that may be selected for it.
     candidate: Option<ReleaseId>,
-    /// What the requirements that were seen leave. What `candidate` adds can be taken back.
+    /// The domains. The changes of `candidate` can be undone.
     domains: Domains,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
     /// Whether several packages can define a class that is extended.
     may_lack_classes: bool,
-    /// How many releases were passed over.
+    /// How many releases were skipped.
     skipped: u32,
     failed: bool,
 }
 
 impl Greedy {
-    /// A walk that has not begun, with room for that of a small problem.
+    /// A walk that has not begun, with capacity for a small problem.
     pub(crate) fn new() -> Self {
         Self {
             order: Vec::with_capacity(INITIAL_CAPACITY),
@@ -71,7 +73,7 @@ impl Greedy {
         }
     }
 
-    /// Goes on until there is an answer: nothing, if a class rule or a requirement is against it.
+    /// Continues until there is a result: `None` if a class rule or a requirement is violated.
     pub(crate) fn advance(
         &mut self,
         universe: &mut Universe,
@@ -93,7 +95,8 @@ impl Greedy {
         }
         loop {
             if self.failed && universe.has_attached() {
-                // Nothing has to be fetched that would be worth to be known about early.
+                // No releases have to be fetched, so it is useless to find out early which ones are
+                // needed.
                 return Ok(None);
             }
             if !self.decide_next(universe, budget)? {
@@ -102,8 +105,8 @@ impl Greedy {
         }
     }
 
-    /// Takes in what a release requires, unless that contradicts what is decided; returns whether it
-    /// did. A walk that has failed takes in what it can.
+    /// Adds the requirements of a release, unless they contradict earlier decisions; returns
+    /// whether it did. A walk that has failed adds all that it can.
     fn add_release(
         &mut self,
         universe: &mut Universe,
@@ -155,7 +158,7 @@ impl Greedy {
         Ok(true)
     }
 
-    /// Takes in what a release extends; says whether that can be found.
+    /// Adds the extended classes of a release; returns whether they can be found.
     fn add_classes(
         &mut self,
         universe: &mut Universe,
@@ -186,7 +189,7 @@ impl Greedy {
             let by_target = universe.definers(requirement.target, required_class.class);
             if !by_target.is_empty() {
                 if defining.is_some() {
-                    // The check at the end decides.
+                    // The check of the complete selection decides.
                     self.may_lack_classes = true;
                     return true;
                 }
@@ -201,8 +204,8 @@ impl Greedy {
         self.restrict(package, &allowed)
     }
 
-    /// Leaves a package only some releases; says whether that is possible. To a walk that has failed
-    /// everything is.
+    /// Restricts the domain of a package; returns whether that is possible. For a walk that has
+    /// failed, it always is.
     #[inline]
     fn restrict(&mut self, package: PackageId, to: &[u64]) -> bool {
         self.domains.restrict(package, to, self.failed) || self.failed
@@ -228,7 +231,7 @@ impl Greedy {
                     return Ok(true);
                 };
                 if !self.failed {
-                    // What comes after is looked at only if something has to be fetched.
+                    // After a failure, only fetching depends on what follows.
                     budget.take()?;
                 }
                 ReleaseId { package, index }
@@ -250,7 +253,7 @@ impl Greedy {
         Ok(false)
     }
 
-    /// The best release of a package that is left.
+    /// The best release in the domain of a package.
     #[inline]
     fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
         let domain = self.domains.of(package, universe.width(package));
@@ -282,7 +285,7 @@ mod tests {
     use crate::request::Engine;
     use crate::request::{Locked, PrereleasePolicy, Root};
 
-    /// What the walk finds for the first of some index lines, which is the root.
+    /// The result for some index lines, of which the first is the root.
     fn walk(lines: &[String]) -> Option<Vec<String>> {
         let read = |line: &String| {
             IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")

@@ -1,22 +1,22 @@
-//! Whether columns that come from outside are those of an index.
+//! Validation of an index whose columns come from outside.
 //!
 //! The search and the explanations rely on what compiling guarantees: numbers refer to things that
-//! are there, sets have no bits beyond their releases, names are sorted, texts can be read. All of
-//! that is looked at here, once; it costs much less than compiling.
+//! exist, sets have no bits beyond their releases, names are sorted, texts can be parsed. All of
+//! this is checked here, once. It costs much less than compiling.
 
 use pkgres_manifest::{ClassName, PackageName, Spec};
 
 use super::column::{ColumnItem, Lists, Texts};
 use super::{CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NONE, PRERELEASE, compile, to_u32, width};
 
-/// What is wrong.
+/// Ok, or what is wrong.
 type Checked = Result<(), &'static str>;
 
 fn ensure(holds: bool, otherwise: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-/// Whether an index holds together.
+/// Checks that an index is consistent.
 pub(super) fn check(index: &CompiledIndex) -> Checked {
     let names = count(&index.names.0, "names")?;
     sorted(&index.names, PackageName::is_name, "names")?;
@@ -33,16 +33,16 @@ pub(super) fn check(index: &CompiledIndex) -> Checked {
     check_classes(index, releases)
 }
 
-/// How many runs there are, all of which can be looked at.
+/// The number of runs, whose ranges are valid.
 fn count<T: ColumnItem>(lists: &Lists<T>, what: &'static str) -> Result<usize, &'static str> {
     let count = lists.starts.len().checked_sub(1).ok_or(what)?;
     ensure(ascending(&lists.starts, count, lists.items.len()), what)?;
-    // Numbers of things are `u32`, and one of them has a meaning of its own.
+    // Numbers are `u32`, and [`NONE`] is reserved.
     ensure(u32::try_from(count).is_ok_and(|count| count < NONE), what)?;
     Ok(count)
 }
 
-/// Whether `starts` cuts as many items as there are into `count` runs.
+/// Whether `starts` divides all items into `count` runs.
 fn ascending(starts: &[u32], count: usize, items: usize) -> bool {
     starts.len() == count + 1
         && starts[0] == 0
@@ -50,7 +50,7 @@ fn ascending(starts: &[u32], count: usize, items: usize) -> bool {
         && starts.is_sorted()
 }
 
-/// Whether texts are what they are to be, and strictly ascending.
+/// Checks that texts are valid and strictly ascending.
 fn sorted(texts: &Texts, is_valid: impl Fn(&str) -> bool, what: &'static str) -> Checked {
     let mut before: &[u8] = &[];
     for number in 0..texts.0.len() {
@@ -62,7 +62,7 @@ fn sorted(texts: &Texts, is_valid: impl Fn(&str) -> bool, what: &'static str) ->
     Ok(())
 }
 
-/// VersionColumn are ascending in each package, and the flags say the same as they do.
+/// Checks that the versions of each package are ascending, and that the flags agree with them.
 fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
     const VERSIONS: &str = "versions";
     let versions = &index.versions;
@@ -112,8 +112,8 @@ fn check_specs(index: &CompiledIndex) -> Checked {
     Ok(())
 }
 
-/// Requirements, and the sets that belong to them: they stand one after the other without gaps, those
-/// of a package together, in the order in which its releases have them first.
+/// Checks the requirements and their sets. Sets have no gaps between them. Those of a package are
+/// adjacent, in the order in which its releases use them first.
 fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
     const REQUIREMENTS: &str = "requirements";
     const SETS: &str = "the sets of requirements";
@@ -121,11 +121,11 @@ fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> C
         count(&index.requirements, REQUIREMENTS)? == releases,
         REQUIREMENTS,
     )?;
-    // Looking at a column that is part of a file is not free.
+    // Each access to a mapped column has a cost.
     let first_release = &*index.first_release;
     let (starts, requirements) = (&*index.requirements.starts, &*index.requirements.items);
     let spec_count = index.specs.0.len();
-    // For each package the release that was seen to require it last, counted from one.
+    // For each package the last release that was found to require it, counted from one.
     let mut requirers: Vec<u32> = vec![0; names];
     let mut sets = SetsOfPackage::new(&index.words, names);
     for bounds in first_release.windows(2) {
@@ -145,27 +145,28 @@ fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> C
                 ensure(is_consistent && sets.has_owner(at as usize, position), SETS)?;
             }
         }
-        // Each requirement owns its set, no two of a release have the same one, and nobody else owns any.
+        // Each requirement owns its set, no two of a release have the same one, and there are no
+        // other owners.
         let required = starts[bounds[1] as usize] - starts[bounds[0] as usize];
         ensure(sets.owner_count == u64::from(required), SETS)?;
     }
     ensure(sets.next == sets.words.len(), SETS)
 }
 
-/// The sets that the requirements of one package refer to, as far as they were seen.
+/// The sets of the requirements of one package, as far as they were visited.
 struct SetsOfPackage<'index> {
     words: &'index [u64],
-    /// Where the first one stands.
+    /// The index of the first one.
     first: usize,
-    /// Where the next one does that was not seen.
+    /// The index of the first one that was not visited.
     next: usize,
-    /// How many words the owners take in each.
+    /// How many words the owners of each have.
     owners_width: usize,
-    /// How many owners all have together.
+    /// The number of owners of all together.
     owner_count: u64,
-    /// For each word the package that the set is about which begins there, counted from one.
+    /// For each word at which a set begins, the required package, counted from one.
     about: Vec<u32>,
-    /// For each package that the index does not have, where the last set about it begins, counted from one.
+    /// For each package without releases, where the last set for it begins, counted from one.
     absent: Vec<usize>,
 }
 
@@ -182,7 +183,7 @@ impl<'index> SetsOfPackage<'index> {
         }
     }
 
-    /// Goes on to a package that has so many releases.
+    /// Continues with a package that has so many releases.
     fn begin(&mut self, releases: u32) {
         self.first = self.next;
         self.owners_width = width(releases);
@@ -190,8 +191,8 @@ impl<'index> SetsOfPackage<'index> {
         self.about.clear();
     }
 
-    /// Takes in the set that a requirement refers to, on a package of so many releases; says whether it can
-    /// stand there.
+    /// Adds the set of a requirement on a package of so many releases; returns whether its index is
+    /// valid.
     fn add(&mut self, at: usize, target: u32, releases: u32) -> bool {
         if at != self.next {
             let place = at.checked_sub(self.first);
@@ -200,7 +201,7 @@ impl<'index> SetsOfPackage<'index> {
         }
         let allowed_width = match releases {
             0 => {
-                // Whatever is required of it, that is one set.
+                // All requirements on it share one set.
                 let last = std::mem::replace(&mut self.absent[target as usize], at + 1);
                 if last > self.first {
                     return false;
@@ -218,13 +219,13 @@ impl<'index> SetsOfPackage<'index> {
         self.owner_count += owner_counts.sum::<u64>();
         self.about.push(target + 1);
         self.about.extend(std::iter::repeat_n(0, words.len() - 1));
-        // Beyond the last release there is nothing.
+        // No bits are set beyond the last release.
         allowed
             .last()
             .is_none_or(|last| last >> (releases % 64) == 0)
     }
 
-    /// Whether the release at a position owns a set that was taken in.
+    /// Whether the release at a position is an owner of a set that was added.
     fn has_owner(&self, at: usize, position: usize) -> bool {
         self.words[at + position / 64] >> (position % 64) & 1 == 1
     }
@@ -261,7 +262,7 @@ fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
             ((parent >> 1) as usize) < count
         };
         ensure(parents[range.clone()].iter().all(is_parent), CLASSES)?;
-        // Classes of others are numbered in the order in which they are first extended.
+        // External classes are numbered in the order in which they are first extended.
         let extended = parents[range].iter().filter(|parent| *parent & 1 == 1);
         let mut seen = 0;
         for number in extended.map(|parent| parent >> 1) {
@@ -279,15 +280,15 @@ mod tests {
 
     use super::*;
 
-    /// The index of a release whose class extends two classes of others.
+    /// The index of a release whose class extends two external classes.
     fn index() -> CompiledIndex {
         let line = r#"{"name":"A","version":"1.0.0","classes":{"A.C":{"extends":["B.C","B.D"]}}}"#;
         let record = IndexRecord::parse_line(line, &Limits::default());
         CompiledIndex::compile([&record.expect("the test writes lines")])
     }
 
-    /// The index of a package of two releases with a requirement each that allow the same, and of one that
-    /// only the second has, on packages of two releases and of one.
+    /// The index of a package with two releases. Both have a requirement that allows the same, and
+    /// the second has another one; on packages with two releases and with one.
     fn requiring() -> CompiledIndex {
         let lines = [
             r#"{"name":"A","version":"1.0.0","require":[["B","*"]]}"#,

@@ -1,11 +1,11 @@
-//! Columns of plain numbers and texts.
+//! Columns of plain numbers and texts, in memory or in a mapped file.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;
 
-/// A number that a file can hold as its bytes.
+/// An item that a file can store as its bytes.
 pub(crate) trait ColumnItem: bytemuck::Pod {}
 
 impl ColumnItem for u8 {}
@@ -13,10 +13,10 @@ impl ColumnItem for u32 {}
 impl ColumnItem for u64 {}
 impl ColumnItem for [u32; 3] {}
 
-/// How many bytes of unused memory are worth the work of giving them back.
+/// How much unused memory is worth being freed.
 const MIN_SHRINK_BYTES: usize = 1 << 12;
 
-/// A column: built in memory, or a part of a file.
+/// A column: built in memory, or a part of a mapped file.
 pub(crate) enum Column<T> {
     Built(Vec<T>),
     Mapped(Bytes),
@@ -56,7 +56,7 @@ impl<T> From<Vec<T>> for Column<T> {
     }
 }
 
-/// For each number a run of items.
+/// Runs of items by number.
 #[derive(Debug, Default)]
 pub(crate) struct Lists<T> {
     /// Where each run begins; one more than there are runs.
@@ -65,7 +65,7 @@ pub(crate) struct Lists<T> {
 }
 
 impl<T> Lists<T> {
-    /// No runs, and nothing that would say so.
+    /// No runs, without allocating.
     pub(crate) const EMPTY: Self = Self {
         starts: Column::Built(Vec::new()),
         items: Column::Built(Vec::new()),
@@ -87,14 +87,14 @@ impl<T: ColumnItem> Lists<T> {
         &self.items[self.range(number)]
     }
 
-    /// Where the items of a run stand.
+    /// The range of the items of a run.
     #[inline]
     pub(crate) fn range(&self, number: u32) -> Range<usize> {
         let starts = &self.starts[number as usize..number as usize + 2];
         starts[0] as usize..starts[1] as usize
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub(crate) fn len(&self) -> u32 {
         to_u32(self.starts.len().saturating_sub(1))
     }
@@ -105,7 +105,7 @@ impl<T: ColumnItem> Lists<T> {
 pub(crate) struct Texts(pub(crate) Lists<u8>);
 
 impl Texts {
-    /// Texts in their order.
+    /// The texts in this order.
     pub(crate) fn of(all: &[&str]) -> Self {
         let mut texts = ListsBuilder::with_capacity(all.len());
         texts.items = Vec::with_capacity(all.iter().map(|text| text.len()).sum());
@@ -121,7 +121,7 @@ impl Texts {
 
     /// The number of a text, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        // Bytes are compared, and it is asked once how the columns are kept: this is done for each root.
+        // Compares bytes, and dereferences the columns once, because this runs for each root.
         let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
         let (mut low, mut high) = (0, self.0.len());
         while low < high {
@@ -137,10 +137,10 @@ impl Texts {
     }
 }
 
-/// Runs that are being collected.
+/// A builder of [`Lists`].
 #[derive(Debug)]
 pub(crate) struct ListsBuilder<T> {
-    /// Nothing as long as there are no runs: indexes of one record have many lists without any.
+    /// Empty while there are no runs: indexes of one record have many lists without any.
     starts: Vec<u32>,
     pub(crate) items: Vec<T>,
 }
@@ -150,7 +150,7 @@ impl<T: ColumnItem> ListsBuilder<T> {
         Self::with_capacity(0)
     }
 
-    /// A builder with room for so many runs.
+    /// A builder with capacity for so many runs.
     pub(crate) fn with_capacity(runs: usize) -> Self {
         let starts = match runs {
             0 => Vec::new(),
@@ -184,7 +184,7 @@ impl ListsBuilder<u8> {
     }
 }
 
-/// Indexes with more than 2^32 of anything do not exist.
+/// An index or number as `u32`. Indexes with 2^32 of anything do not exist.
 pub(crate) fn to_u32(number: usize) -> u32 {
     u32::try_from(number).expect("fewer than 2^32")
 }

@@ -1,4 +1,8 @@
-//! Names with a number.
+//! Interning: a number for each distinct name, spec or class.
+//!
+//! Compiling meets each name many times. [`SortedNumbers`] numbers a known set in ascending order;
+//! [`Interner`] numbers items in the order of their first occurrence. Both compare few items
+//! directly and hash many.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -9,8 +13,8 @@ use rustc_hash::FxHashMap;
 use super::Texts;
 use super::column::to_u32;
 
-/// Leaves out what is the same as the one before: most releases require what the release before
-/// requires, and have its classes.
+/// The items without consecutive repetitions: most releases have the requirements and classes of
+/// the release before.
 pub(super) fn skip_repeats<'records, T: PartialEq + 'records>(
     all: impl Iterator<Item = &'records T>,
 ) -> impl Iterator<Item = &'records T> {
@@ -18,9 +22,10 @@ pub(super) fn skip_repeats<'records, T: PartialEq + 'records>(
     all.filter(move |item| before.replace(*item) != Some(*item))
 }
 
-/// What can be shown apart by where it stands in memory, without looking at it.
+/// A value that its clones share, so that the address identifies it.
 pub(super) trait Address {
-    /// The same for all clones of one thing, and for nothing else that there is at the time.
+    /// The address: the same for all clones of one value, and for no other value that exists at the
+    /// time.
     fn address(&self) -> usize;
 }
 
@@ -38,24 +43,24 @@ impl Address for ClassName {
 
 impl Address for Spec {
     fn address(&self) -> usize {
-        // No spec is written as nothing, so that this is memory of its own.
+        // No spec is empty, so this is an address of its own.
         self.written().as_ptr().addr()
     }
 }
 
-/// Things that are numbered in their order.
+/// Items that are numbered in ascending order.
 pub(super) struct SortedNumbers<'records, T> {
     pub(super) items: Vec<&'records T>,
-    /// The numbers by place, because most things that are equal are clones of one. Empty if there are
-    /// so few that they are found by looking.
+    /// The numbers by address, because most equal items are clones of one. Empty if there are so
+    /// few that they are found by binary search.
     numbers: FxHashMap<usize, u32>,
 }
 
-/// How many things are found by looking as quickly as by hashing, however often each occurs.
+/// Up to so many items, binary search is as fast as hashing, however often each occurs.
 const MAX_SORTED_ITEMS: usize = 256;
 
 impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
-    /// Numbers things, each once.
+    /// Numbers the distinct items.
     pub(super) fn sorted(mut all: impl Iterator<Item = &'records T>) -> Self {
         let mut first: Vec<&T> = all.by_ref().take(MAX_SORTED_ITEMS).collect();
         let Some(next) = all.next() else {
@@ -66,7 +71,7 @@ impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
                 numbers: FxHashMap::default(),
             };
         };
-        // By text only what was not seen in the same place.
+        // Only items with a new address are compared by text.
         let mut distinct: Vec<&T> = Vec::new();
         let mut texts: FxHashMap<&T, u32> = FxHashMap::default();
         let mut numbers: FxHashMap<usize, u32> = FxHashMap::default();
@@ -94,7 +99,7 @@ impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
         }
     }
 
-    /// The number of a thing that was numbered.
+    /// The number of an item.
     pub(super) fn number(&self, item: &T) -> u32 {
         self.numbers
             .get(&item.address())
@@ -105,21 +110,21 @@ impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
             })
     }
 
-    /// The texts of all, in their order.
+    /// The texts of all items, in their order.
     pub(super) fn texts(&self, text: impl Fn(&T) -> &str) -> Texts {
         let texts: Vec<&str> = self.items.iter().map(|item| text(item)).collect();
         Texts::of(&texts)
     }
 }
 
-/// How many things are found by looking as quickly as by hashing.
+/// Up to so many items, linear search is as fast as hashing.
 const MAX_LINEAR_ITEMS: usize = 16;
 
-/// Different things in the order in which they were first seen, and the number of each.
+/// Distinct items in the order of their first occurrence, with a number each.
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
     things: Vec<T>,
-    /// The number of each, once there are more than a few.
+    /// The number of each, if there are many.
     numbers: FxHashMap<T, u32>,
 }
 
@@ -133,7 +138,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
-    /// The number of a thing, which is the next one if it was not seen before.
+    /// The number of an item, which is the next one if it is new.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         let next = to_u32(self.things.len());
         if self.things.len() < MAX_LINEAR_ITEMS {
@@ -153,12 +158,12 @@ impl<T: Copy + Eq + Hash> Interner<T> {
         next
     }
 
-    /// All things; the place of each is its number.
+    /// All items; the position of each is its number.
     pub(crate) fn items(&self) -> &[T] {
         &self.things
     }
 
-    /// Forgets everything.
+    /// Removes all items.
     pub(crate) fn clear(&mut self) {
         self.things.clear();
         self.numbers.clear();

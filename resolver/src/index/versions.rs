@@ -1,4 +1,5 @@
-//! The versions of releases: three numbers each, or a text where that is not all that there is.
+//! The column of versions: three numbers each, or a text for a prerelease, build metadata or a
+//! large number.
 
 use std::ops::Range;
 
@@ -7,16 +8,16 @@ use pkgres_manifest::Version;
 use super::column::{Column, ListsBuilder, Texts};
 use super::{NONE, to_u32};
 
-/// Major, minor and patch, if these are less than [`NONE`] and nothing follows them. Otherwise
+/// Major, minor and patch, if they are less than [`NONE`] and there is nothing else. Otherwise
 /// [`NONE`], 0 and the number of a text.
 pub(super) type VersionNumbers = [u32; 3];
 
 /// The versions of releases.
 #[derive(Debug, Default)]
 pub(super) struct VersionColumn {
-    /// One entry a release.
+    /// One for each release.
     pub(super) numbers: Column<VersionNumbers>,
-    /// In the order of the releases that have one.
+    /// In the order of the releases that need one.
     pub(super) texts: Texts,
 }
 
@@ -52,7 +53,7 @@ impl VersionColumn {
         }
     }
 
-    /// How many of the versions of some releases, which are ascending, are less than another one.
+    /// How many versions of a range of releases, which are ascending, are below a bound.
     pub(super) fn count_below(&self, releases: Range<u32>, bound: &Version) -> u32 {
         let first = releases.start;
         let numbers = &self.numbers[first as usize..releases.end as usize];
@@ -73,12 +74,12 @@ impl VersionColumn {
         low
     }
 
-    /// How many versions there are.
+    /// The number of versions.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether all that is a text can be read as a version, and stands where it is looked for.
+    /// Whether all texts can be parsed as versions, and are numbered in order.
     pub(super) fn can_be_read(&self) -> bool {
         let is_version = |bytes: &[u8]| {
             let text = std::str::from_utf8(bytes);
@@ -112,7 +113,7 @@ impl VersionColumn {
     }
 }
 
-/// The numbers of a version, if these are all that there is of it.
+/// The numbers of a version, if there is nothing else.
 fn three_numbers(version: &Version) -> Option<VersionNumbers> {
     if !version.prerelease().is_empty() || !version.build().is_empty() {
         return None;
@@ -129,7 +130,7 @@ fn three_numbers(version: &Version) -> Option<VersionNumbers> {
 mod tests {
     use super::*;
 
-    /// VersionColumn at the edges of what three numbers can say, ascending.
+    /// Versions around the limits of three numbers, ascending.
     const BOUNDARIES: [&str; 8] = [
         "0.0.0",
         "1.2.3-a.1",

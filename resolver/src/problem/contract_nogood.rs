@@ -1,4 +1,4 @@
-//! What a contract that is not met rules out.
+//! Nogoods for violated contracts of an object model.
 
 use crate::contracts::{Lookup, Say, ViolatedContract};
 use crate::selection::Selection;
@@ -8,17 +8,18 @@ use crate::universe::{PackageId, ReleaseId};
 use super::{Nogood, NogoodBuilder, NogoodCause, Problem};
 
 impl ViolatedContract {
-    /// The nogood that forbids it. Everything that it depends on stays as it is, but for the
-    /// release that was asked for the class that is wanted, which may be any that will not do.
+    /// The nogood that forbids the violation. Its terms are everything that the lookup depended on.
+    /// The release in which the wanted class was found may be any that defines it in a version that
+    /// the contract does not allow.
     pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
         let mut terms = NogoodBuilder::default();
         follow(&mut terms, problem, selection, &self.holder_trail);
-        // Where nobody has the class that is wanted, the contract says nothing.
+        // If no class of that name is found, the contract requires nothing.
         follow(&mut terms, problem, selection, &self.allowed_trail);
         if self.breach.inherits.is_some() || self.may_be_found(problem, selection) {
             let wanted = problem.universe.class_id(&self.breach.class);
             match self.object_trail.split_last() {
-                // It was asked for the class itself, not for one that extends it there.
+                // The wanted class itself was found, not one that extends it.
                 Some((last, before)) if last.say == Say::Entered(wanted) => {
                     follow(&mut terms, problem, selection, before);
                     let package = selection.bound(last.release)[last.edge].package;
@@ -31,7 +32,8 @@ impl ViolatedContract {
         terms.build(NogoodCause::Contract(Box::new(self.breach)))
     }
 
-    /// The releases of a package that define the wanted class in a version that will not do.
+    /// The releases of a package that define the wanted class in a version that the contract does
+    /// not allow.
     fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
         let class = problem.universe.class_id(&self.breach.class);
         let defining = problem.universe.definers(package, class);
@@ -54,7 +56,7 @@ impl ViolatedContract {
 
     /// Whether the object's class inherits the wanted one in some versions.
     fn may_be_found(&self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
-        // The trail begins with the object's own class.
+        // The lookup begins with the class of the object.
         let Some(first) = self.object_trail.first() else {
             return true;
         };
@@ -67,7 +69,7 @@ impl ViolatedContract {
     }
 }
 
-/// Holds on to what a search went along.
+/// Adds the terms that make a lookup take the same path.
 fn follow(
     terms: &mut NogoodBuilder,
     problem: &mut Problem<'_>,
@@ -90,7 +92,7 @@ fn follow(
                 };
                 let values = allowed.intersection(&says);
                 if values == allowed {
-                    // It cannot be otherwise.
+                    // The term always holds.
                     continue;
                 }
                 values

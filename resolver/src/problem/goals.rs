@@ -1,15 +1,26 @@
-//! What an update adds to the rules: which versions were asked for, and which are to stay.
+//! Goals of an update: versions of packages that are wanted, and locked releases that are kept.
 //!
-//! Ways in which something that an update asks for would not be there.
+//! # Problem
 //!
-//! What is there is what the roots reach, which no constraint says: variables can have values that
-//! nothing requires. So where a search ends without what was asked for, the way in which that came
-//! about is ruled out. Everything that is reached makes a set of packages and releases. As long as
-//! each of them is absent, or requires nothing that is not among them, nothing else is reached: one of
-//! them has to be something else.
+//! A wanted package must be reached from the roots. No clause says so: a variable can have a value
+//! that nothing requires, and a set of packages that require only each other supports itself (an
+//! unfounded set, in the words of answer set programming).
 //!
-//! What requirements allow is not looked at, only what they are on: an explanation rests on the first and
-//! has to name it, and cannot name what was used here.
+//! # Idea
+//!
+//! If a search ends without a wanted package, a loop nogood (Lin and Zhao 2002) rules out the
+//! cause. The packages and releases that were reached form a set. While each of them is absent, or
+//! at a release that requires nothing outside the set, nothing outside is reached. So one of them
+//! must have another value: the external support of what is wanted.
+//!
+//! A loop nogood depends on which packages are required, not on the versions that requirements
+//! allow. Explanations are built on requirements and have to name them, and could not name what was
+//! used here.
+//!
+//! # Cost
+//!
+//! There can be exponentially many loop nogoods, so they are added lazily, each as general as the
+//! last one allows.
 
 use std::collections::BTreeSet;
 
@@ -22,46 +33,46 @@ use crate::universe::{PackageId, PackageRequirement, ReleaseId, Universe};
 
 use super::Fact;
 
-/// Packages of which not every version will do, whatever requires them.
+/// Restrictions of packages, whatever requires them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Goals {
-    /// By the names of the packages.
+    /// Ascending by name.
     pub(crate) wanted: Vec<Goal>,
-    /// The locked releases of the packages that stay. It may be that there are none any more.
+    /// The locked releases of the packages that are kept, which may not exist any more.
     pub(crate) stays: FxHashMap<PackageId, PositionSet>,
 }
 
-/// Versions of a package that were asked for.
+/// Wanted versions of a package.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal {
     pub(crate) package: PackageId,
     pub(crate) allowed: PositionSet,
-    /// The versions as they were asked for, whether they exist or not.
+    /// The versions as requested, whether they exist or not.
     pub(crate) versions: Vec<Version>,
     pub(crate) scope: GoalScope,
-    /// Ways in which the package would not be there.
+    /// The loop nogoods found so far.
     pub(crate) loop_nogoods: Vec<LoopNogood>,
 }
 
-/// What is asked of a package.
+/// The scope of a goal.
 #[derive(Debug, Clone)]
 pub(crate) enum GoalScope {
-    /// That it is there at the versions. To leave a package out is no way to update it.
+    /// The package is present, at a wanted version. Leaving a package out does not update it.
     Present,
-    /// That it is at the versions if it is there.
+    /// The package is at a wanted version if it is present.
     IfPresent,
-    /// Of a package that may have several releases: that the requirements of these releases are bound
-    /// to the versions. What others require is not asked about.
+    /// For a package that may have several releases: the requirements of these releases are bound
+    /// to wanted versions. Other requirements are not restricted.
     RequiredBy(Vec<ReleaseId>),
 }
 
 impl Goal {
-    /// Whether the package has to be there.
+    /// Whether the package has to be present.
     pub(crate) fn is_needed(&self) -> bool {
         matches!(self.scope, GoalScope::Present)
     }
 
-    /// Whether a selection does not have what was asked for.
+    /// Whether a selection lacks what is wanted.
     pub(crate) fn is_violated_by(&self, selection: &Selection) -> bool {
         match self.scope {
             GoalScope::Present => selection.only(self.package).is_none(),
@@ -72,8 +83,8 @@ impl Goal {
         }
     }
 
-    /// Whether it is about what a release requires, or, if none is given, about all that is required
-    /// of the package.
+    /// Whether the goal applies to the requirements of a release, or, without one, to all
+    /// requirements on the package.
     fn applies_to(&self, owner: Option<ReleaseId>) -> bool {
         match &self.scope {
             GoalScope::Present | GoalScope::IfPresent => true,
@@ -87,7 +98,7 @@ impl Goals {
         self.wanted.is_empty() && self.stays.is_empty()
     }
 
-    /// The packages of which something is asked of some of the requirements alone.
+    /// The packages with goals that apply to some requirements only.
     pub(crate) fn partial_packages(&self) -> impl Iterator<Item = PackageId> + '_ {
         let wanted = self.wanted.iter();
         let wanted = wanted.filter(|goal| matches!(goal.scope, GoalScope::RequiredBy(_)));
@@ -103,8 +114,8 @@ impl Goals {
         self.wanted.iter().find(|goal| goal.package == package)
     }
 
-    /// What goals a package, or what `owner` requires of it: the facts, the releases that they allow,
-    /// and whether the package may be absent.
+    /// The goals of a package, or of the requirements of `owner` on it: the facts, the allowed
+    /// releases, and whether the package may be absent.
     pub(crate) fn of(
         &self,
         package: PackageId,
@@ -117,7 +128,7 @@ impl Goals {
         wanted.into_iter().chain(stays).collect()
     }
 
-    /// Forgets in which ways packages would not be there.
+    /// Removes all loop nogoods.
     pub(crate) fn clear_loop_nogoods(&mut self) {
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
@@ -125,28 +136,27 @@ impl Goals {
     }
 }
 
-/// Packages, and releases of packages that may have several, with values of theirs that require nothing
-/// else. The roots are among them.
+/// A set of packages, and of releases of split packages, with their values that require nothing
+/// outside the set. The roots are in the set.
 #[derive(Debug, Clone)]
 pub(crate) struct LoopNogood {
-    /// The packages of one release, each with the releases that require nothing else.
+    /// The unsplit packages, each with the releases that require nothing outside.
     pub(crate) packages: Vec<(PackageId, PositionSet)>,
-    /// The releases of the packages that may have several.
+    /// The releases of the split packages.
     pub(crate) releases: Vec<ReleaseId>,
-    /// What requirements on such packages, by number, have to be bound to so that nothing else is
-    /// required.
+    /// For requirements on split packages, by number: the releases inside the set.
     pub(crate) bindings: Vec<(ReleaseId, usize, PositionSet)>,
-    /// What was reached.
+    /// The reached releases.
     pub(crate) reached: Vec<ReleaseId>,
 }
 
 impl LoopNogood {
-    /// The way in which a selection came about without what was asked for; nothing if it is among those
-    /// that are `known`, which can only be where facts were dropped.
+    /// The loop nogood for a selection that lacks what is wanted; `None` if it is `known`, which
+    /// only happens if facts were dropped.
     ///
-    /// With what the largest of these has, many ways are ruled out at once, as long as that makes one
-    /// that is larger still. Where it does not, what made up for it was required by nothing. Then it is
-    /// what was reached alone, with which no search ends again; of these there can be very many.
+    /// The set is joined with that of the largest known loop nogood, which rules out more
+    /// selections at once, as long as the result is larger still. If it is not, the set is what was
+    /// reached alone. That is always new, but there can be very many of these.
     pub(super) fn of(
         universe: &mut Universe,
         split: &BTreeSet<PackageId>,
@@ -176,7 +186,7 @@ impl LoopNogood {
     }
 }
 
-/// What is reached, in the order in which it was.
+/// The reached packages and releases, in the order in which they were reached.
 #[derive(Debug, Clone, Default)]
 struct ReachedSet {
     packages: Vec<PackageId>,
@@ -230,7 +240,7 @@ impl ReachedSet {
                 universe.requirements(release, &mut requirements);
                 self.bind(universe, split, release, &requirements, &mut bindings);
             }
-            // What is no candidate is not chosen anyway.
+            // Releases that are no candidates are never selected.
             let mut closed = PositionSet::range(0, universe.release_count(*package));
             for index in universe.candidates_of(*package).iter() {
                 let release = ReleaseId {
@@ -261,7 +271,7 @@ impl ReachedSet {
         }
     }
 
-    /// Whether everything that a requirement could be bound to is among what is reached.
+    /// Whether all candidates of a requirement are in the set.
     fn contains_all(
         &self,
         universe: &Universe,
@@ -275,7 +285,7 @@ impl ReachedSet {
         candidates.is_subset_of(&self.releases_of(requirement.target))
     }
 
-    /// What the requirements of a release on packages that may have several have to be bound to.
+    /// Adds the bindings that keep the requirements of a release on split packages inside the set.
     fn bind(
         &self,
         universe: &Universe,

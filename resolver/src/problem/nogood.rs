@@ -1,4 +1,10 @@
-//! Violations of rule 3 as nogoods.
+//! Nogoods: sets of terms that must not all hold, and how they follow from violations of class
+//! rules.
+//!
+//! A violation is a path of classes, or two. Its nogood has one term for each package on the paths.
+//! To rule out as much as possible, a term contains all versions in which the same classes extend
+//! the same classes, and a diamond that ends in a split package is widened to all pairs of releases
+//! that clash.
 
 use crate::contracts::ContractViolation;
 use crate::hierarchy::{ClassAt, Violation, provider};
@@ -8,30 +14,30 @@ use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
 
 use super::{Problem, Variable};
 
-/// Terms that cannot all hold: each says that a variable has a value in a set.
+/// Terms that must not all hold: each contains the values of a variable.
 #[derive(Debug, Clone)]
 pub(crate) struct Nogood {
-    /// One term a variable.
+    /// One term for each variable.
     pub(crate) terms: Vec<(Variable, PositionSet)>,
-    /// Packages whose terms say what another one's requirement on them is bound to, each after that one.
+    /// Pairs of packages: the term of the second is what a requirement of the first is bound to.
     pub(crate) bindings: Vec<(PackageId, PackageId)>,
-    /// What would be wrong if all held.
+    /// What would be violated if all terms held.
     pub(crate) cause: NogoodCause,
 }
 
-/// What a nogood keeps from being.
+/// The violation that a nogood prevents.
 #[derive(Debug, Clone)]
 pub(crate) enum NogoodCause {
-    /// A class rule would be broken.
+    /// A class rule.
     Rule(Violation),
-    /// A contract of an object model would not be met.
+    /// A contract of an object model.
     Contract(Box<ContractViolation>),
-    /// What a line of an explanation says would not hold, see `conflict/lines.rs`.
+    /// A line of an explanation, see `explain/lines.rs`.
     Line,
 }
 
-/// Which class of a release extends which, and, if the parent is another package's, which packages
-/// are searched for it, the last one of them with success.
+/// A class of a release and its parent. If the parent is another package's, also the packages that
+/// are searched for it; the last one of them defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PathStep {
     class: ClassId,
@@ -39,26 +45,26 @@ struct PathStep {
     searched: Vec<PackageId>,
 }
 
-/// The steps that a path takes inside one release.
+/// The part of a path that is inside one release.
 struct PathSegment {
     release: ReleaseId,
-    /// The class at which the path enters.
+    /// The first class of the segment.
     entry: ClassId,
-    /// Whether the path comes from another release, rather than begins here.
+    /// Whether the path comes from another release.
     is_entered: bool,
     steps: Vec<PathStep>,
 }
 
 impl Nogood {
-    /// The nogood against a violation. As long as a package is not split, versions in which the
-    /// same classes extend the same classes share a term.
+    /// The nogood for a violation. Unless a package is split, all versions in which the same
+    /// classes extend the same classes are in its term.
     pub(super) fn of_violation(
         problem: &mut Problem<'_>,
         selection: &Selection,
         violation: Violation,
     ) -> Self {
         let mut terms = NogoodBuilder::default();
-        // That classes are found, which is rule 2, is part of the problem.
+        // Rule 2, that classes are found, is part of the problem.
         let paths = violation.paths();
         let is_diamond = paths.len() == 2;
         for path in &paths {
@@ -89,7 +95,7 @@ impl Nogood {
     }
 }
 
-/// Splits a path at the borders of releases.
+/// Splits a path into segments.
 fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<PathSegment> {
     let mut segments: Vec<PathSegment> = Vec::new();
     for (at, class) in path.iter().enumerate() {
@@ -127,19 +133,19 @@ fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> V
     segments
 }
 
-/// The terms of a nogood in the making.
+/// A nogood under construction.
 #[derive(Debug, Default)]
 pub(crate) struct NogoodBuilder {
-    /// One a variable.
+    /// One for each variable.
     terms: Vec<(Variable, PositionSet)>,
     /// See [`Nogood`].
     bindings: Vec<(PackageId, PackageId)>,
-    /// Of packages that were searched for a class in vain, the releases that do not have it.
+    /// For packages that were searched without success, the releases that do not define the class.
     without_class: Vec<(Variable, PositionSet)>,
 }
 
 impl NogoodBuilder {
-    /// Adds that a variable has a value in a set, next to what is terms of it already.
+    /// Adds a term, or intersects it with that of the same variable.
     pub(crate) fn add(&mut self, variable: Variable, values: PositionSet) {
         match self.terms.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
@@ -147,7 +153,7 @@ impl NogoodBuilder {
         }
     }
 
-    /// The nogood that keeps a cause from being.
+    /// The nogood of the terms.
     pub(crate) fn build(self, cause: NogoodCause) -> Nogood {
         Nogood {
             terms: self.terms,
@@ -178,7 +184,7 @@ impl NogoodBuilder {
                 .iter()
                 .map(|searched| (release.package, *searched));
             self.bindings.extend(bindings);
-            // Packages that were searched in vain must go on not defining the class.
+            // The packages before the last one must still not define the class.
             for edge in 0..earlier.len() {
                 let package = problem.universe.known_details(release).edges[edge].package;
                 let defining = problem.universe.definers(package, step.parent);
@@ -200,7 +206,7 @@ impl NogoodBuilder {
     }
 
     /// If both paths end in one split package, any two different releases of it that define the
-    /// class clash: the paths need not end in exactly the releases that were found.
+    /// class clash, not only those that were found.
     fn widen_diamond(
         &mut self,
         problem: &mut Problem<'_>,
@@ -222,7 +228,7 @@ impl NogoodBuilder {
         let defining = problem.universe.definers(package, second.class);
         let defining = defining.intersection(&problem.universe.candidates_of(package));
         let mut at_first = PositionSet::single(first_end.index);
-        // Whatever the first requirement allows clashes with what it does not allow.
+        // The releases that the first requirement allows clash with all others.
         if let Some(first) = first {
             let details = problem.universe.known_details(first.owner);
             let allowed = problem.universe.allowed(&details.edges[first.edge]);
@@ -239,9 +245,9 @@ impl NogoodBuilder {
         self.widen(variable, second.release, &others);
     }
 
-    /// Says of a variable that it has a value in a set, in place of the one that it was found to have; says
-    /// whether that is so. What was found has to stay ruled out, also where an index contradicts itself, and
-    /// what was searched in vain has to go on not having what it was searched for.
+    /// Replaces the term of a variable by a larger one; returns whether it did. The selection must
+    /// still be excluded, even if an index contradicts itself, and packages that were searched
+    /// without success must still not define the class.
     fn widen(&mut self, variable: Variable, found: ReleaseId, values: &PositionSet) -> bool {
         let mut terms = self.terms.iter_mut();
         let term = terms.find(|(known, _)| *known == variable);
@@ -257,17 +263,17 @@ impl NogoodBuilder {
     }
 }
 
-/// Where a path comes from another release into one of a split package and ends.
+/// The end of a path in a split package, entered from another release.
 struct DiamondEnd {
     release: ReleaseId,
     class: ClassId,
-    /// The requirement that leads there.
+    /// The requirement through which it is entered.
     owner: ReleaseId,
     edge: usize,
 }
 
 impl DiamondEnd {
-    /// The end of a path, unless that or a release that it is in is part of the paths in another way.
+    /// The end of a path, unless its release is elsewhere on the paths.
     fn of(
         problem: &Problem<'_>,
         selection: &Selection,
@@ -312,7 +318,7 @@ fn equivalent_releases(problem: &mut Problem<'_>, segment: &PathSegment) -> Posi
 fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, segment: &PathSegment) -> bool {
     let details = problem.universe.details(release);
     let Some(table) = &details.classes else {
-        // Unknown classes extend nothing, but they are whatever is searched for.
+        // Unknown classes extend nothing, but the release defines any class.
         return segment.steps.is_empty();
     };
     let has_entry = if segment.is_entered {

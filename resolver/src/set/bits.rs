@@ -1,4 +1,4 @@
-//! Sets of small numbers as slices of words of one length.
+//! Bit sets: slices of words of one length, for sets that are parts of longer lists of words.
 
 #[inline]
 pub(crate) fn is_subset(one: &[u64], of: &[u64]) -> bool {
@@ -20,7 +20,7 @@ pub(crate) fn insert(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] |= 1 << (number % 64);
 }
 
-/// Puts a number into a set; says whether it was not there.
+/// Inserts a number; returns whether it is new.
 #[inline]
 pub(crate) fn insert_new(set: &mut [u64], number: u32) -> bool {
     let is_new = !contains(set, number);
@@ -33,7 +33,7 @@ pub(crate) fn remove(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] &= !(1 << (number % 64));
 }
 
-/// Takes the numbers of another set away.
+/// Removes the numbers of another set.
 #[inline]
 pub(crate) fn remove_all(set: &mut [u64], others: &[u64]) {
     for (word, others) in set.iter_mut().zip(others) {
@@ -87,7 +87,7 @@ pub(crate) fn single(set: &[u64]) -> Option<u32> {
     found
 }
 
-/// What is left of a set without its greatest possible number.
+/// The numbers of a set below its greatest possible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Below {
     Nothing,
@@ -95,7 +95,7 @@ pub(crate) enum Below {
     Several,
 }
 
-/// The numbers of a set that are less than `end`, which is the greatest that it can have.
+/// The numbers of a set that are less than `end`, which is its greatest possible one.
 #[inline]
 pub(crate) fn below(set: &[u64], end: u32) -> Below {
     // Nearly all sets are so small.
@@ -138,13 +138,13 @@ pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
     })
 }
 
-/// The word of the numbers up to and with `last`, which is less than 64.
+/// The word of the numbers from 0 to `last`, which is less than 64.
 #[inline]
 pub(crate) fn up_to(last: u32) -> u64 {
     u64::MAX >> (63 - last)
 }
 
-/// Fills a set with the numbers up to and with `last`.
+/// Makes a set that of the numbers from 0 to `last`.
 #[inline]
 pub(crate) fn fill(set: &mut [u64], last: u32) {
     for (base, word) in (0_u32..).step_by(64).zip(set) {

@@ -1,28 +1,27 @@
 //! Sets of positions of versions.
 //!
-//! A package's versions are numbered in ascending order, and everything that the solver knows of
-//! versions is a set of these positions: [`PositionSet`] where a set is a value of its own, and
-//! [`bits`] where it is part of a longer list of words.
+//! The versions of a package are numbered in ascending order, and every set of versions in the
+//! solver is a set of these positions: [`PositionSet`] as a value of its own, and [`bits`] as a
+//! part of a longer list of words. Set operations on intervals of versions would allocate and
+//! compare; on positions they are one instruction for nearly every package.
 
 pub(crate) mod bits;
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A set of the positions of versions in the ascending list of a package's versions.
+/// A set of positions in the ascending list of a package's versions.
 ///
-/// A set is a word of 64 bits whose highest bit stands for itself and everything above it; only
-/// packages with more than 63 versions need several words. Complement and intersection are one
-/// instruction for nearly every package, where sets of intervals over versions allocate and
-/// compare. A set has one form, so equal sets compare equal. Which of two comes first means nothing,
-/// but it is always the same one.
+/// A set is a word of 64 bits whose highest bit represents itself and everything above. Only
+/// packages with more than 63 versions need several words. Each set has one representation, so
+/// equal sets compare equal. The order of sets has no meaning, but it is deterministic.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PositionSet(Form);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Form {
     One(u64),
-    /// More words, lowest first; what is above the last one is all in the set or all not in it.
+    /// Several words, lowest first; all numbers above them are in the set, or none are.
     Many {
         words: Arc<[u64]>,
         above: bool,
@@ -43,7 +42,7 @@ impl PositionSet {
     pub(crate) const EMPTY: Self = Self(Form::One(0));
     pub(crate) const FULL: Self = Self(Form::One(u64::MAX));
 
-    /// The numbers from `from` on, below `until`.
+    /// The numbers from `from` to `until`, exclusive.
     pub(crate) fn range(from: u32, until: u32) -> Self {
         if from >= until {
             return Self::EMPTY;
@@ -79,7 +78,7 @@ impl PositionSet {
         }
     }
 
-    /// A set that is given as words, one bit a number.
+    /// The set of words with one bit for each number.
     pub(crate) fn of_words(words: &[u64]) -> Self {
         match words {
             [word] if !top(*word) => Self(Form::One(*word)),
@@ -87,7 +86,7 @@ impl PositionSet {
         }
     }
 
-    /// Writes a set that is bounded as words, one bit a number.
+    /// Writes a bounded set as words with one bit for each number.
     pub(crate) fn copy_to(&self, to: &mut [u64]) {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no end");
@@ -157,7 +156,7 @@ impl PositionSet {
         }
     }
 
-    /// The greatest number of a set that is bounded.
+    /// The greatest number of a bounded set.
     pub(crate) fn last(&self) -> Option<u32> {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set has no greatest number");
@@ -169,7 +168,7 @@ impl PositionSet {
             .map(|(at, word)| u32::try_from(at).expect("there are few words") * BITS + word.ilog2())
     }
 
-    /// The numbers of a set that is bounded, ascending.
+    /// The numbers of a bounded set, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set cannot be listed");
@@ -184,7 +183,7 @@ impl PositionSet {
         })
     }
 
-    /// How many numbers a set has that is bounded.
+    /// How many numbers a bounded set has.
     pub(crate) fn len(&self) -> u32 {
         let (words, above) = self.words();
         debug_assert!(!above, "an unbounded set cannot be counted");

@@ -1,4 +1,4 @@
-//! The columns of classes.
+//! Compiling classes: tables of classes, each stored once, with the parents of each class.
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     index.class_names = names.texts(ClassName::as_str);
 }
 
-/// The columns of releases that have no classes.
+/// Fills the columns if no release has classes.
 fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     let is_known = |record: &IndexRecord| record.classes.is_some();
     let tables = records.iter().map(|record| u32::from(is_known(record)));
@@ -39,7 +39,7 @@ fn tables(
     records: &[&IndexRecord],
     names: &SortedNumbers<'_, ClassName>,
 ) {
-    /// The columns of the tables, and of their classes.
+    /// The columns of the tables and their classes.
     struct Tables {
         classes: ListsBuilder<u32>,
         flags: Vec<u8>,
@@ -98,7 +98,7 @@ fn tables(
     index.externals = tables.externals.finish();
 }
 
-/// What makes two tables of classes equal.
+/// The key by which equal tables are found.
 fn table_key(classes: &[IndexedClass], names: &SortedNumbers<'_, ClassName>) -> Vec<u32> {
     let mut key = Vec::new();
     for class in classes {

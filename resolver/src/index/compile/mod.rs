@@ -1,4 +1,8 @@
-//! Preparing releases for solving.
+//! Compiling records of releases into an index.
+//!
+//! Records are sorted, and names, specs and classes are numbered. What a spec allows is found by
+//! binary search, once for each spec and target. Requirements of a package's releases on one target
+//! that allow the same form a group, whose set of owners is stored with the allowed set.
 
 mod classes;
 
@@ -17,7 +21,7 @@ use crate::index::{
 };
 use classes::classes;
 
-/// Prepares releases.
+/// Compiles records.
 pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
     let required = skip_repeats(records.iter().map(|record| &record.requirements));
@@ -48,7 +52,7 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     index
 }
 
-/// Sorts records by name and version and drops those whose version stands twice.
+/// Sorts records by name and version, and removes those with equal versions.
 fn sort(records: &mut Vec<&IndexRecord>) {
     let key = |record: &&IndexRecord, other: &&IndexRecord| {
         (&record.name, &record.version).cmp(&(&other.name, &other.version))
@@ -67,7 +71,7 @@ fn sort(records: &mut Vec<&IndexRecord>) {
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
 }
 
-/// For each name the positions of its records.
+/// For each name the range of its records.
 fn package_ranges(
     records: &[&IndexRecord],
     names: &SortedNumbers<'_, PackageName>,
@@ -89,26 +93,26 @@ struct Compiler<'records> {
     packages: &'records [Range<usize>],
     records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
-    /// The numbers of specs by what they share with their clones.
+    /// The numbers of specs by the address that clones share.
     spec_addresses: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
-    /// The sets that specs allow of packages, and where each of them stands.
+    /// The sets that specs allow, and the index of each by target and spec.
     sets: Vec<u64>,
     allowed: FxHashMap<(u32, u32), u32>,
-    /// Where each set of releases of a package stands.
+    /// The index of each set of releases of a package.
     places: FxHashMap<(u32, Box<[u64]>), u32>,
-    /// For each group of the package at hand the releases that require it.
+    /// For each group of the current package the releases that require it.
     owners: Vec<u64>,
 }
 
-/// What releases of a package require of another one.
+/// Requirements of the releases of a package that allow the same of one target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    /// Where the set of versions stands; equal sets of a package stand in one place. None if the index
-    /// does not have the package: if nobody else does either, nothing that is required of it can be had,
-    /// and if somebody does, the group says nothing.
+    /// The index of the allowed set; equal sets of a package have one index. `None` if the index
+    /// has no releases of the target: then the allowed set is found when releases are known from
+    /// elsewhere.
     allowed: Option<u32>,
 }
 
@@ -117,12 +121,12 @@ impl<'records> Compiler<'records> {
         let mut requirements: ListsBuilder<RequirementNumbers> =
             ListsBuilder::with_capacity(self.records.len());
         let mut words: Vec<u64> = Vec::new();
-        // Nothing that comes from an index has one.
+        // Only requirements in manifest files have locations.
         let lists = skip_repeats(self.records.iter().map(|record| &record.requirements));
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
         let mut own: Interner<Group> = Interner::default();
-        // Where the sets of each group stay, one after the other.
+        // The index of the sets of each group.
         let mut places: Vec<u32> = Vec::new();
         for package in self.packages {
             own.clear();
@@ -191,7 +195,7 @@ impl<'records> Compiler<'records> {
         known
     }
 
-    /// Where what a spec allows stands.
+    /// The index of the set that a spec allows.
     fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Option<u32> {
         let releases = &self.records[self.packages[target as usize].clone()];
         if releases.is_empty() {
@@ -217,21 +221,21 @@ impl<'records> Compiler<'records> {
         Some(at)
     }
 
-    /// The set of releases of a package at a place.
+    /// The set of releases of a package at an index.
     fn set(&self, target: u32, at: u32) -> &[u64] {
         let width = width(to_u32(self.packages[target as usize].len()));
         &self.sets[at as usize..at as usize + width]
     }
 }
 
-/// Puts the numbers of a range into a set.
+/// Inserts a range of numbers.
 fn fill(words: &mut [u64], range: Range<usize>) {
     for number in range {
         words[number / 64] |= 1 << (number % 64);
     }
 }
 
-/// Fills the columns of packages and releases; `packages` are the positions of the records of each.
+/// Fills the columns of packages and releases; `packages` has the range of the records of each.
 fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
     let first_release = packages.iter().map(|range| to_u32(range.start));
     let first_release = first_release.chain([to_u32(records.len())]);

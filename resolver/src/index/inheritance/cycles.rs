@@ -1,4 +1,8 @@
-//! Which packages cannot break the rules of inheritance.
+//! Packages that cannot violate rule 3, and cycles of classes.
+//!
+//! Harmless packages need no check of complete selections. A class can be part of a cycle if its
+//! name is on a cycle of names, over all releases of all packages. That is decided in linear time
+//! by removing classes without parents until none is left (topological sort, Kahn 1962).
 
 use super::super::{CompiledIndex, NONE, ParentNumber, to_u32};
 use super::Inheritance;
@@ -6,7 +10,7 @@ use super::Inheritance;
 impl Inheritance {
     pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
         let names = index.name_count();
-        // Releases whose classes are unknown have whatever is asked for.
+        // Releases with unknown classes define any class.
         self.harmless = self
             .unknown
             .iter()
@@ -31,8 +35,8 @@ impl Inheritance {
         self.find_cycles(index);
     }
 
-    /// Packages that have a class which can be part of a cycle are not harmless. Whichever releases are
-    /// chosen, a cycle of their classes is one of names.
+    /// Marks packages with a class that can be part of a cycle as not harmless. In every selection,
+    /// a cycle of classes is a cycle of their names.
     fn find_cycles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
         for table in 0..index.table_classes.len() {
@@ -50,14 +54,14 @@ impl Inheritance {
         let to_cycles = nodes_leading_to_cycles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
             if *home != NONE && to_cycles[class] && from_cycles[class] {
-                // Where several packages have the class, none of them is harmless anyway.
+                // If several packages have the class, none of them is harmless anyway.
                 self.harmless[*home as usize] = false;
             }
         }
     }
 }
 
-/// Which of some things lead to a cycle; a pair is a thing and one that leads to it.
+/// Which nodes have a path to a cycle; a pair is a node and a predecessor of it.
 pub(crate) fn nodes_leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
     if pairs.is_empty() {
         return vec![false; count as usize];
@@ -68,7 +72,7 @@ pub(crate) fn nodes_leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) ->
     for (_, from) in &pairs {
         left[*from as usize] += 1;
     }
-    // Whatever leads nowhere, or only to what was taken out before, is taken out.
+    // Nodes without successors are removed, then those whose successors were all removed.
     let mut out: Vec<u32> = (0..count)
         .filter(|thing| left[*thing as usize] == 0)
         .collect();

@@ -1,4 +1,9 @@
-//! Where the classes that releases extend are found.
+//! Definers and links: which releases define which classes, and where external classes are found.
+//!
+//! Each external class of a release is looked up in the packages that it requires. If one of them
+//! can define the class, the link has the set of its defining releases. Releases of a package that
+//! extend a class from the same package, and require no more, share the set of owners, so that the
+//! search needs one clause for all of them.
 
 use std::ops::Range;
 
@@ -8,13 +13,13 @@ use super::super::column::ListsBuilder;
 use super::super::{CompiledIndex, INTERNAL, NONE, to_u32, width};
 use super::{Inheritance, Link, SEVERAL};
 
-/// How many lists of requirements the releases of a package may have among them for it to be found
-/// out which of them have links in common. Every list is compared with every other one, and there
-/// is a set of releases for each class and list: without a limit, both are quadratic in what an
-/// index says. Releases of real packages have a handful of lists.
+/// How many distinct lists of requirements the releases of a package may have to share links. All
+/// lists are compared with each other, and each class and list has a set of releases: without a
+/// limit, both are quadratic in the size of an index. Releases of real packages have a handful of
+/// lists.
 const MAX_SHARED_LISTS: usize = 64;
 
-/// Whether releases with these lists of requirements are few enough, or alike enough, to share links.
+/// Whether releases have few enough distinct lists of requirements to share links.
 pub(super) fn may_share_links(lists: &[u32]) -> bool {
     let mut distinct: FxHashSet<u32> = FxHashSet::default();
     lists.len() <= MAX_SHARED_LISTS
@@ -24,11 +29,11 @@ pub(super) fn may_share_links(lists: &[u32]) -> bool {
         })
 }
 
-/// Which releases of a package require no more than others do.
+/// Which releases of a package require a subset of what others require.
 struct RequirementLists {
-    /// For each release which list of requirements it has.
+    /// For each release the number of its list of requirements.
     lists: Vec<u8>,
-    /// For each list those that say nothing which it does not say, as bits.
+    /// For each list the lists that are subsets of it, as bits.
     subsets: Vec<u64>,
 }
 
@@ -56,12 +61,12 @@ impl RequirementLists {
         Self { lists, subsets }
     }
 
-    /// Which list a release has.
+    /// The number of the list of a release.
     fn list(&self, release: u32) -> usize {
         usize::from(self.lists[release as usize])
     }
 
-    /// Whether a release requires nothing that is not in a list.
+    /// Whether a release requires a subset of a list.
     fn requires_subset(&self, release: u32, list: usize) -> bool {
         self.subsets[list] >> self.list(release) & 1 == 1
     }
@@ -100,15 +105,15 @@ impl Inheritance {
         }
     }
 
-    /// Finds out which releases of a package have links in common; `first` is the first link of
-    /// the package, and `targets` are the packages that the links lead to.
+    /// Finds the owners of the links of a package; `first` is the first of these links, and
+    /// `targets` has the package that each leads to.
     fn find_owners(&mut self, index: &CompiledIndex, name: u32, first: usize, targets: &[u32]) {
         if targets.is_empty() || !self.may_share_links(name) {
             return;
         }
         let releases = index.releases(name);
         let requiring = RequirementLists::of(self, releases.clone());
-        // Where each link of each release stands: those that are alike next to each other.
+        // The links of all releases, sorted so that those to share owners are adjacent.
         let mut alike: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(targets.len());
         for release in releases.clone() {
             for at in self.link_range(release) {
@@ -121,7 +126,7 @@ impl Inheritance {
         alike.sort_unstable();
         let width = width_of(index, name);
         for alike in alike.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
-            // Where the owners stand for each list of requirements.
+            // The index of the owners for each list of requirements.
             let mut owners_of = [None; MAX_SHARED_LISTS];
             for (_, _, release, at) in alike {
                 let list = requiring.list(*release);
@@ -138,9 +143,9 @@ impl Inheritance {
         }
     }
 
-    /// The requirement of a release on the only package that can define a class, that package,
-    /// and where the set of its releases stands that do; nothing but [`NONE`] if no package can, and
-    /// nothing at all if several can. And whether one of the requirements allows only such releases.
+    /// The requirement on the only package that can define a class, that package, and the index of
+    /// the set of its defining releases; all [`NONE`] if no package can, and `None` if several can.
+    /// Also, whether one of the requirements allows defining releases only.
     fn find_link(
         &self,
         index: &CompiledIndex,
@@ -189,7 +194,7 @@ impl Inheritance {
     }
 }
 
-/// How many words a set of releases of a package takes.
+/// How many words a set of releases of a package has.
 fn width_of(index: &CompiledIndex, name: u32) -> usize {
     let releases = index.releases(name);
     width(releases.end - releases.start)
@@ -239,8 +244,8 @@ impl Inheritance {
         self.defined = defined.finish();
     }
 
-    /// Keeps which releases of a package have classes that are unknown, if there are any; `tables` are those
-    /// of its releases.
+    /// Stores the set of a package's releases with unknown classes, if there are any; `tables` has
+    /// the table of each release.
     fn find_unknown(&mut self, tables: impl Iterator<Item = Option<u32>>, width: usize) -> u32 {
         let mut unknown = (0..).zip(tables).filter(|(_, table)| table.is_none());
         let Some(first) = unknown.next() else {

@@ -284,12 +284,12 @@ impl Graph {
 
     /// The classes that reach two classes of one name, although none of their parents does.
     fn clashing(&self, parents_first: &[u32]) -> Vec<u32> {
-        let mut seen: FxHashMap<ClassId, u32> = FxHashMap::default();
+        let mut counts: FxHashMap<ClassId, u32> = FxHashMap::default();
         for node in &self.nodes {
-            *seen.entry(node.class).or_default() += 1;
+            *counts.entry(node.class).or_default() += 1;
         }
-        let is_shared = |node: u32| seen[&self.nodes[node as usize].class] > 1;
-        if seen.values().all(|count| *count < 2) {
+        let is_shared = |node: u32| counts[&self.nodes[node as usize].class] > 1;
+        if counts.values().all(|count| *count < 2) {
             return Vec::new();
         }
         // For each class the classes it reaches, itself included, whose name is defined several

@@ -79,15 +79,15 @@ impl Domains {
             return self.restrict_wide(package, to, forced);
         };
         let package_domain = &mut self.all[package.position()];
-        let left = package_domain.values & to;
+        let remaining = package_domain.values & to;
         let fits = match package_domain.chosen {
-            NONE => left != 0,
+            NONE => remaining != 0,
             chosen => to >> chosen & 1 == 1,
         };
-        if left != package_domain.values && (fits || forced) {
+        if remaining != package_domain.values && (fits || forced) {
             self.undo_log
                 .push((ChangedWord::Package(package), package_domain.values));
-            package_domain.values = left;
+            package_domain.values = remaining;
         }
         fits
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_taken_back() {
+    fn changes_are_rolled_back() {
         both(|domains, set, high| {
             let width = set(&[]).len();
             assert!(domains.restrict(package(), &set(&[1, 2, high]), false));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_nothing_is_only_done_if_forced() {
+    fn a_restriction_that_empties_a_domain_is_applied_only_if_forced() {
         both(|domains, set, high| {
             let width = set(&[]).len();
             assert!(domains.restrict(package(), &set(&[1, high]), false));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decided_on_has_to_be_allowed() {
+    fn a_selected_release_has_to_be_allowed() {
         both(|domains, set, high| {
             assert!(domains.restrict(package(), &set(&[1, high]), false));
             assert_eq!(domains.chosen(package()), None);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_stays_away() {
+    fn a_removed_release_is_not_restored() {
         both(|domains, set, high| {
             let width = set(&[]).len();
             assert!(domains.restrict(package(), &set(&[1, high]), false));

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_a_decision_is_passed_over_and_leaves_nothing_behind() {
+    fn a_release_that_contradicts_a_decision_is_skipped_without_effects() {
         let lines = [
             line("R", 1, r#"["A","*"],["B","*"],["C","*"]"#),
             line("A", 1, ""),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_releases_are_passed_over() {
+    fn the_number_of_skipped_releases_is_limited() {
         let with = |count: u32| {
             let root = line("R", 1, r#"["A","*"],["B","*"]"#);
             let others = [line("A", 1, ""), line("A", 2, ""), line("B", 1, "")];

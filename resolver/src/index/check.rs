@@ -264,12 +264,12 @@ fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
         ensure(parents[range.clone()].iter().all(is_parent), CLASSES)?;
         // External classes are numbered in the order in which they are first extended.
         let extended = parents[range].iter().filter(|parent| *parent & 1 == 1);
-        let mut seen = 0;
+        let mut extended_count = 0;
         for number in extended.map(|parent| parent >> 1) {
-            ensure(number <= seen, CLASSES)?;
-            seen = seen.max(number + 1);
+            ensure(number <= extended_count, CLASSES)?;
+            extended_count = extended_count.max(number + 1);
         }
-        ensure(seen as usize == externals.len(), CLASSES)?;
+        ensure(extended_count as usize == externals.len(), CLASSES)?;
     }
     Ok(())
 }
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_of_a_package_that_is_not_there_is_one_set() {
+    fn requirements_on_an_absent_package_share_one_set() {
         let lines = [
             r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
             r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_others_are_those_that_classes_extend() {
+    fn external_classes_are_those_that_classes_extend() {
         assert_eq!(check(&index()), Ok(()));
 
         let mut without_classes = index();

@@ -106,7 +106,7 @@ impl<'records, T: Ord + Hash + Address> SortedNumbers<'records, T> {
             .copied()
             .unwrap_or_else(|| {
                 let at = self.items.binary_search(&item);
-                to_u32(at.expect("everything that is asked for was numbered"))
+                to_u32(at.expect("only numbered items are looked up"))
             })
     }
 
@@ -123,7 +123,7 @@ const MAX_LINEAR_ITEMS: usize = 16;
 /// Distinct items in the order of their first occurrence, with a number each.
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
-    things: Vec<T>,
+    items: Vec<T>,
     /// The number of each, if there are many.
     numbers: FxHashMap<T, u32>,
 }
@@ -131,7 +131,7 @@ pub(crate) struct Interner<T> {
 impl<T> Default for Interner<T> {
     fn default() -> Self {
         Self {
-            things: Vec::new(),
+            items: Vec::new(),
             numbers: FxHashMap::default(),
         }
     }
@@ -139,33 +139,33 @@ impl<T> Default for Interner<T> {
 
 impl<T: Copy + Eq + Hash> Interner<T> {
     /// The number of an item, which is the next one if it is new.
-    pub(crate) fn number(&mut self, thing: T) -> u32 {
-        let next = to_u32(self.things.len());
-        if self.things.len() < MAX_LINEAR_ITEMS {
-            if let Some(known) = self.things.iter().position(|known| *known == thing) {
+    pub(crate) fn number(&mut self, item: T) -> u32 {
+        let next = to_u32(self.items.len());
+        if self.items.len() < MAX_LINEAR_ITEMS {
+            if let Some(known) = self.items.iter().position(|known| *known == item) {
                 return to_u32(known);
             }
         } else {
             if self.numbers.is_empty() {
-                self.numbers = self.things.iter().copied().zip(0..).collect();
+                self.numbers = self.items.iter().copied().zip(0..).collect();
             }
-            let known = *self.numbers.entry(thing).or_insert(next);
+            let known = *self.numbers.entry(item).or_insert(next);
             if known != next {
                 return known;
             }
         }
-        self.things.push(thing);
+        self.items.push(item);
         next
     }
 
     /// All items; the position of each is its number.
     pub(crate) fn items(&self) -> &[T] {
-        &self.things
+        &self.items
     }
 
     /// Removes all items.
     pub(crate) fn clear(&mut self) {
-        self.things.clear();
+        self.items.clear();
         self.numbers.clear();
     }
 }
@@ -175,16 +175,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_has_one_number_however_many_there_are() {
-        let mut seen = Interner::default();
+    fn each_item_has_one_number_however_many_there_are() {
+        let mut interner = Interner::default();
         for _ in 0..2 {
-            for thing in 0..100_u32 {
-                assert_eq!(seen.number(thing * 7), thing);
-                assert_eq!(seen.number(thing * 7), thing);
+            for item in 0..100_u32 {
+                assert_eq!(interner.number(item * 7), item);
+                assert_eq!(interner.number(item * 7), item);
             }
         }
-        assert_eq!(seen.items().len(), 100);
-        seen.clear();
-        assert_eq!(seen.number(7), 0);
+        assert_eq!(interner.items().len(), 100);
+        interner.clear();
+        assert_eq!(interner.number(7), 0);
     }
 }

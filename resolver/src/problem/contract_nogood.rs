@@ -13,20 +13,20 @@ impl ViolatedContract {
     /// the contract does not allow.
     pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
         let mut terms = NogoodBuilder::default();
-        follow(&mut terms, problem, selection, &self.holder_trail);
+        add_lookups(&mut terms, problem, selection, &self.holder_trail);
         // If no class of that name is found, the contract requires nothing.
-        follow(&mut terms, problem, selection, &self.allowed_trail);
+        add_lookups(&mut terms, problem, selection, &self.allowed_trail);
         if self.breach.inherits.is_some() || self.may_be_found(problem, selection) {
             let wanted = problem.universe.class_id(&self.breach.class);
             match self.object_trail.split_last() {
                 // The wanted class itself was found, not one that extends it.
                 Some((last, before)) if last.say == Say::Entered(wanted) => {
-                    follow(&mut terms, problem, selection, before);
+                    add_lookups(&mut terms, problem, selection, before);
                     let package = selection.bound(last.release)[last.edge].package;
-                    let unfit = self.unfit(problem, package);
-                    terms.add(problem.bound_variable(last.release, last.edge), unfit);
+                    let disallowed = self.disallowed(problem, package);
+                    terms.add(problem.bound_variable(last.release, last.edge), disallowed);
                 }
-                _ => follow(&mut terms, problem, selection, &self.object_trail),
+                _ => add_lookups(&mut terms, problem, selection, &self.object_trail),
             }
         }
         terms.build(NogoodCause::Contract(Box::new(self.breach)))
@@ -34,7 +34,7 @@ impl ViolatedContract {
 
     /// The releases of a package that define the wanted class in a version that the contract does
     /// not allow.
-    fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
+    fn disallowed(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
         let class = problem.universe.class_id(&self.breach.class);
         let defining = problem.universe.definers(package, class);
         let allowed = problem.universe.candidates_of(package);
@@ -70,7 +70,7 @@ impl ViolatedContract {
 }
 
 /// Adds the terms that make a lookup take the same path.
-fn follow(
+fn add_lookups(
     terms: &mut NogoodBuilder,
     problem: &mut Problem<'_>,
     selection: &Selection,
@@ -85,12 +85,12 @@ fn follow(
                 let defining = problem.universe.definers(package, class);
                 let allowed = problem.universe.candidates_of(package);
                 let passes = matches!(lookup.say, Say::Passed(_));
-                let says = if passes {
+                let matching = if passes {
                     defining.complement()
                 } else {
                     defining
                 };
-                let values = allowed.intersection(&says);
+                let values = allowed.intersection(&matching);
                 if values == allowed {
                     // The term always holds.
                     continue;

@@ -165,7 +165,7 @@ impl Search {
         };
         debug_assert!(
             check_proof::is_valid(&self.assignment, &self.clauses, origin),
-            "what was learned follows from what it was learned from"
+            "learned clauses follow from their antecedents"
         );
         let proof = proof::proof(&self.assignment, &self.clauses, problem, origin);
         Ok(Verdict::Impossible(proof))
@@ -314,12 +314,12 @@ impl Search {
                     assertion_level,
                 } => (terms, origin, level, assertion_level),
             };
-            let back = if level - assertion_level > BACKTRACKING_THRESHOLD {
+            let backtrack_level = if level - assertion_level > BACKTRACKING_THRESHOLD {
                 level - 1
             } else {
                 assertion_level
             };
-            self.assignment.backtrack_to(back, &mut undo);
+            self.assignment.backtrack_to(backtrack_level, &mut undo);
             let reason = if let [one, two] = terms.as_slice() {
                 let literals = [*one, *two].map(|term| self.assignment.literal_of_term(term));
                 ClauseRef::Binary(
@@ -364,9 +364,12 @@ impl Search {
         let (order, ends) = self.order.releases();
         let mut bound = Vec::with_capacity(ends.last().map_or(0, |end| *end as usize));
         for targets in self.order.targets() {
-            bound.extend(targets.iter().map(|target| ReleaseId {
-                package: target.package,
-                index: (self.assignment.value(target.var)).expect("what was found has a value"),
+            bound.extend(targets.iter().map(|target| {
+                ReleaseId {
+                    package: target.package,
+                    index: (self.assignment.value(target.var))
+                        .expect("the variables of a selection have values"),
+                }
             }));
         }
         Selection::new(&order, bound, &ends)

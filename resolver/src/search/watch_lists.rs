@@ -87,10 +87,10 @@ impl ClauseDatabase {
             list = literal.next;
             match bits::below(&[literal.word], values) {
                 Below::One(value) => {
-                    self.push_single_value(assignment, single_value_watches + value, at)
+                    self.push_single_value(assignment, single_value_watches + value, at);
                 }
                 Below::Nothing => {
-                    self.push_single_value(assignment, single_value_watches + values, at)
+                    self.push_single_value(assignment, single_value_watches + values, at);
                 }
                 Below::Several => literal.next = rest.push(at, literal.word),
             }
@@ -230,7 +230,7 @@ mod tests {
     use crate::universe::PackageId;
 
     #[test]
-    fn what_stays_in_a_list_is_looked_through_after_single_values_left_it() {
+    fn a_shared_list_is_visited_after_its_single_values_moved() {
         let (mut assignment, mut clauses) = (Assignment::new(), ClauseDatabase::new());
         let [one, other] =
             [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), 8));
@@ -239,16 +239,17 @@ mod tests {
             let literals = literals.map(|(var, word)| assignment.literal_of_set(var, &[word]));
             clauses.add_binary(assignment, literals, Origin::Problem);
         };
-        let is_looked_through =
-            |assignment: &Assignment, left: u64| assignment.var(one).owner_watches.may_hold(left);
+        let is_visited = |assignment: &Assignment, domain: u64| {
+            assignment.var(one).owner_watches.may_hold(domain)
+        };
         add(&mut assignment, 0b110);
         for _ in 0..MAX_SHARED_SINGLE_VALUES {
             add(&mut assignment, 0b1);
         }
-        assert!(is_looked_through(&assignment, 0b111));
+        assert!(is_visited(&assignment, 0b111));
         add(&mut assignment, 0b1);
         assert_ne!(assignment.var(one).single_value_watches, NONE);
-        assert!(is_looked_through(&assignment, 0b110));
-        assert!(!is_looked_through(&assignment, 0b111));
+        assert!(is_visited(&assignment, 0b110));
+        assert!(!is_visited(&assignment, 0b111));
     }
 }

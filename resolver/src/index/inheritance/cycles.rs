@@ -68,24 +68,27 @@ pub(crate) fn nodes_leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) ->
     }
     pairs.sort_unstable();
     pairs.dedup();
-    let mut left = vec![0_u32; count as usize];
+    let mut successors = vec![0_u32; count as usize];
     for (_, from) in &pairs {
-        left[*from as usize] += 1;
+        successors[*from as usize] += 1;
     }
     // Nodes without successors are removed, then those whose successors were all removed.
-    let mut out: Vec<u32> = (0..count)
-        .filter(|thing| left[*thing as usize] == 0)
+    let mut removed: Vec<u32> = (0..count)
+        .filter(|node| successors[*node as usize] == 0)
         .collect();
-    while let Some(thing) = out.pop() {
-        let first = pairs.partition_point(|(to, _)| *to < thing);
-        for (_, from) in pairs[first..].iter().take_while(|pair| pair.0 == thing) {
-            left[*from as usize] -= 1;
-            if left[*from as usize] == 0 {
-                out.push(*from);
+    while let Some(node) = removed.pop() {
+        let first = pairs.partition_point(|(to, _)| *to < node);
+        for (_, from) in pairs[first..].iter().take_while(|pair| pair.0 == node) {
+            successors[*from as usize] -= 1;
+            if successors[*from as usize] == 0 {
+                removed.push(*from);
             }
         }
     }
-    left.iter().map(|left| *left > 0).collect()
+    successors
+        .iter()
+        .map(|successors| *successors > 0)
+        .collect()
 }
 
 /// Whether classes of a table extend each other in a cycle.

@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_is_unseen_until_it_was_seen_and_again_when_it_came_back() {
+    fn a_removal_is_unpropagated_until_marked_and_again_after_backtracking() {
         let mut assignment = Assignment::new();
         let var = assignment.add_var(Variable::Package(PackageId::FIRST), 70);
         assignment.set_watched(var, 3, true);

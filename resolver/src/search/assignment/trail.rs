@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_from_lower_levels_stays_with_its_level() {
+    fn backtracking_keeps_entries_of_lower_levels() {
         for values in [3, 70] {
             let mut assignment = Assignment::new();
             let [one, other] =

@@ -91,7 +91,7 @@ impl VarState {
     pub(super) fn new(values: u32, words: u32) -> Self {
         Self {
             domain: if width(values) == 1 {
-                every(values)
+                full_word(values)
             } else {
                 u64::from(words)
             },
@@ -127,7 +127,10 @@ impl VarState {
     /// The range of a set of a variable with many values.
     #[inline]
     pub(super) fn range(&self, set: ValueSet) -> Range<usize> {
-        debug_assert!(!self.is_narrow(), "its sets do not stand among the words");
+        debug_assert!(
+            !self.is_narrow(),
+            "the set of a narrow variable is not among the words"
+        );
         let width = self.width();
         let words = usize::try_from(self.domain).expect("it is the index of a word");
         let from = words + set as usize * width;
@@ -139,7 +142,7 @@ impl VarDetails {
     pub(super) fn new(variable: Variable, values: u32) -> Self {
         Self {
             variable,
-            level_zero: every(values),
+            level_zero: full_word(values),
             latest_at_level_zero: NONE,
             conflicts: 0,
         }
@@ -147,7 +150,7 @@ impl VarDetails {
 }
 
 /// The word of all values and "absent", which is not read if they do not fit.
-fn every(values: u32) -> u64 {
+fn full_word(values: u32) -> u64 {
     bits::up_to(values.min(u64::BITS - 1))
 }
 
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_passed_over_if_a_value_is_left_that_no_term_has() {
+    fn a_list_is_skipped_while_a_value_outside_its_terms_is_left() {
         let mut list = WatchList::EMPTY;
         assert!(!list.may_hold(0b1));
         assert_eq!(list.push(4, 0b011), NONE);

@@ -1,7 +1,7 @@
 //! The problem as packages and dependencies of the `pubgrub` crate.
 //!
 //! The crate knows packages, versions and dependencies, and nothing else. Every variable of the
-//! problem is a package there, and what is not a dependency becomes one by way of further packages
+//! problem is a package there, and what is not a dependency becomes one through virtual packages
 //! that never appear in an answer: a class that several packages can define is a package with one
 //! version a provider, and a nogood is a package with one version a term, where version i depends on
 //! term i not being so.

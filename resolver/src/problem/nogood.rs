@@ -39,7 +39,7 @@ pub(crate) enum NogoodCause {
 /// A class of a release and its parent. If the parent is another package's, also the packages that
 /// are searched for it; the last one of them defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct PathStep {
+struct ExtensionStep {
     class: ClassId,
     parent: ClassId,
     searched: Vec<PackageId>,
@@ -52,7 +52,7 @@ struct PathSegment {
     entry: ClassId,
     /// Whether the path comes from another release.
     is_entered: bool,
-    steps: Vec<PathStep>,
+    steps: Vec<ExtensionStep>,
 }
 
 impl Nogood {
@@ -124,7 +124,7 @@ fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> V
                 .collect()
         };
         let segment = segments.last_mut().expect("a segment was begun above");
-        segment.steps.push(PathStep {
+        segment.steps.push(ExtensionStep {
             class: class.class,
             parent: next.class,
             searched,

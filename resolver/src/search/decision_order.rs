@@ -1,6 +1,6 @@
 //! The order of decisions.
 //!
-//! Requirements are decided in the order in which they are reached: the requirements of the roots,
+//! ExpandedRequirements are decided in the order in which they are reached: the requirements of the roots,
 //! then those of the release decided first, and so on. A search that follows this order ends in the
 //! best selection.
 
@@ -50,7 +50,7 @@ pub(super) struct PendingVariable {
 
 /// The requirements of expanded releases.
 #[derive(Debug, Default)]
-struct Requirements {
+struct ExpandedRequirements {
     all: Vec<RequiredVariable>,
     /// For each expanded value, the index of its first requirement.
     starts: Vec<RequirementsStart>,
@@ -66,7 +66,7 @@ struct RequirementsStart {
     previous: u32,
 }
 
-impl Requirements {
+impl ExpandedRequirements {
     fn begin(&mut self, var: Var, value: u32, count: usize) {
         self.all.reserve(count);
         let var = var as usize;
@@ -108,7 +108,7 @@ struct LevelMark {
 /// The releases in the order of decisions.
 #[derive(Debug, Default)]
 pub(super) struct DecisionOrder {
-    targets: Requirements,
+    targets: ExpandedRequirements,
     items: Vec<PlacedRelease>,
     /// The variables of the requirements of these releases, each at its first occurrence.
     vars: Vec<PendingVariable>,
@@ -123,7 +123,7 @@ impl DecisionOrder {
     /// An empty order, with capacity for that of a small problem.
     pub(super) fn new() -> Self {
         Self {
-            targets: Requirements {
+            targets: ExpandedRequirements {
                 all: Vec::with_capacity(2 * INITIAL_CAPACITY),
                 starts: Vec::with_capacity(INITIAL_CAPACITY),
                 latest: Vec::with_capacity(INITIAL_CAPACITY),

@@ -1,6 +1,6 @@
 //! The order of decisions.
 //!
-//! ExpandedRequirements are decided in the order in which they are reached: the requirements of the roots,
+//! Requirements are decided in the order in which they are reached: the requirements of the roots,
 //! then those of the release decided first, and so on. A search that follows this order ends in the
 //! best selection.
 

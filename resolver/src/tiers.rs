@@ -65,7 +65,7 @@ fn minimal_split(
     };
     let mut settled: Option<PackageName> = None;
     // Packages with goals for single requirements stay split.
-    let kept: BTreeSet<PackageId> = goals.in_part().collect();
+    let kept: BTreeSet<PackageId> = goals.partial_packages().collect();
     while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
         // Packages in between have one release in the witness, and keep it.
         split.retain(|package| {
@@ -141,8 +141,8 @@ fn split_problem<'universe>(
     let mut problem = Problem::new(universe, split);
     let mut goals = goals.clone();
     // Loop nogoods depend on which packages are split.
-    goals.forget_loop_nogoods();
-    problem.limit_to_goals(goals);
+    goals.clear_loop_nogoods();
+    problem.set_goals(goals);
     problem
 }
 

@@ -132,7 +132,7 @@ pub(super) fn first_violation<'problem>(
     facts: &[Fact],
 ) -> Option<&'problem NogoodCause> {
     facts.iter().find_map(|fact| match fact {
-        Fact::Nogood(number) => Some(&problem.nogoods()[*number as usize].breach),
+        Fact::Nogood(number) => Some(&problem.nogoods()[*number as usize].cause),
         _ => None,
     })
 }

@@ -246,7 +246,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             }
             // If no release of a required package is left, that is the reason; missing classes only
             // follow from it.
-            Fact::Extends { .. } if problem.lacks_a_package(release) => continue,
+            Fact::Extends { .. } if problem.lacks_package(release) => continue,
             Fact::Extends { class, .. } => problem.definers_of(release, *class),
             _ => Vec::new(),
         };
@@ -268,7 +268,7 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         problem.add(Nogood {
             terms,
             bindings: Vec::new(),
-            breach: NogoodCause::Line,
+            cause: NogoodCause::Line,
         });
     }
     added

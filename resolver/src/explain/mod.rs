@@ -86,7 +86,7 @@ impl Explanation {
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         // Repairs allow one release of the package, so they do not fit goals for single
         // requirements.
-        let repairs = refuted.goals.asks_in_part().then(Repairs::none);
+        let repairs = refuted.goals.has_partial_goals().then(Repairs::none);
         Self {
             split: refuted.split,
             nogoods: refuted.nogoods,
@@ -117,7 +117,7 @@ impl Explanation {
         budget: &Budget,
     ) -> Result<Conflict, Interrupt> {
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
-        problem.limit_to_goals(self.goals.clone());
+        problem.set_goals(self.goals.clone());
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,

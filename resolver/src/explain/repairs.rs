@@ -168,11 +168,11 @@ fn try_repair(
     let mut split = BTreeSet::new();
     // Loop nogoods depend on which packages may have several releases.
     let mut relaxed_goals = goals.clone();
-    relaxed_goals.forget_loop_nogoods();
+    relaxed_goals.clear_loop_nogoods();
     let selection = loop {
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
-        problem.limit_to_goals(relaxed_goals.clone());
+        problem.set_goals(relaxed_goals.clone());
         let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
             Ok(Verdict::Solved(selection)) => break selection,
             Ok(Verdict::Impossible(proof)) => proof,

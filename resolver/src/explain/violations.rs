@@ -45,7 +45,7 @@ impl ViolationGroups {
             let Fact::Nogood(number) = fact else {
                 continue;
             };
-            let shape = match &problem.nogoods()[*number as usize].breach {
+            let shape = match &problem.nogoods()[*number as usize].cause {
                 NogoodCause::Rule(violation) => rule_shape(violation),
                 NogoodCause::Contract(violation) => {
                     groups.objects.extend([violation.holder, violation.object]);
@@ -75,7 +75,7 @@ impl ViolationGroups {
     /// The reason for all nogoods of the same shape; `None` if this is not the first of them.
     pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
         let same_shape = self.same_shape(number);
-        match &problem.nogoods()[number as usize].breach {
+        match &problem.nogoods()[number as usize].cause {
             NogoodCause::Rule(_) => inheritance_reason(problem, same_shape),
             NogoodCause::Contract(_) => contract_reason(problem, same_shape),
             NogoodCause::Line => None,
@@ -116,14 +116,14 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     let universe = &*problem.universe;
     let nogoods = same_shape.iter().filter_map(|number| {
         let nogood = &problem.nogoods()[*number as usize];
-        match &nogood.breach {
+        match &nogood.cause {
             NogoodCause::Rule(violation) => Some((nogood, paths(violation))),
             _ => None,
         }
     });
     let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
     let (first, paths) = nogoods.first()?;
-    let is_cycle = matches!(first.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(first.cause, NogoodCause::Rule(Violation::Cycle(_)));
     // The releases at a place of a path, in any of the nogoods.
     let covered_releases = |path: usize, at: usize| -> Vec<ReleaseId> {
         let all: BTreeSet<ReleaseId> = (nogoods.iter())
@@ -175,7 +175,7 @@ fn covered_releases(
     at: usize,
 ) -> Vec<ReleaseId> {
     let universe = &*problem.universe;
-    let is_cycle = matches!(nogood.breach, NogoodCause::Rule(Violation::Cycle(_)));
+    let is_cycle = matches!(nogood.cause, NogoodCause::Rule(Violation::Cycle(_)));
     let release = path[at].release;
     let is_bound = |(variable, _): &(Variable, PositionSet)| matches!(variable, Variable::Binding(owner, _) if *owner == release);
     let term = if problem.is_split(release.package) {
@@ -233,7 +233,7 @@ pub(super) fn contract_reason(problem: &mut Problem<'_>, same_shape: &[u32]) -> 
     let violations =
         same_shape
             .iter()
-            .filter_map(|number| match &problem.nogoods()[*number as usize].breach {
+            .filter_map(|number| match &problem.nogoods()[*number as usize].cause {
                 NogoodCause::Contract(violation) => Some((**violation).clone()),
                 _ => None,
             });

@@ -30,7 +30,7 @@ use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
 use crate::problem::Problem;
-use crate::search::{Found, Quality, SearchEngine, Verdict, search};
+use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
@@ -56,12 +56,12 @@ fn search_first(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
-    let Found { selection, quality } = match search(paused, problem, budget)? {
+    let Solution { selection, quality } = match search(paused, problem, budget)? {
         Verdict::Solved(found) => found,
         Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
     };
     // An exchange could violate goals for single requirements.
-    if quality == Quality::Best || problem.goals().asks_in_part() {
+    if quality == Quality::Best || problem.goals().has_partial_goals() {
         return Ok(Verdict::Solved(selection));
     }
     let split = problem.split().clone();

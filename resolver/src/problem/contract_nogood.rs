@@ -1,4 +1,4 @@
-//! What a contract that is not met rules out.
+//! Nogoods for violated contracts of an object model.
 
 use crate::contracts::{Lookup, LookupOutcome, TracedViolation};
 use crate::selection::Selection;
@@ -8,34 +8,36 @@ use crate::universe::{PackageId, ReleaseId};
 use super::{Nogood, NogoodBuilder, NogoodCause, Problem};
 
 impl TracedViolation {
-    /// The nogood that forbids it. Everything that it depends on stays as it is, but for the
-    /// release that was asked for the class that is wanted, which may be any that will not do.
+    /// The nogood that forbids the violation. Its terms are everything that the lookup depended on.
+    /// The release in which the wanted class was found may be any that defines it in a version that
+    /// the contract does not allow.
     pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
         let mut terms = NogoodBuilder::default();
-        follow(&mut terms, problem, selection, &self.holder_lookups);
-        // Where nobody has the class that is wanted, the contract says nothing.
-        follow(&mut terms, problem, selection, &self.allowed_lookups);
+        add_lookups(&mut terms, problem, selection, &self.holder_lookups);
+        // If no class of that name is found, the contract requires nothing.
+        add_lookups(&mut terms, problem, selection, &self.allowed_lookups);
         if self.violation.inherits.is_some() || self.may_be_found(problem, selection) {
             let wanted = problem.universe.class_id(&self.violation.class);
             match self.object_lookups.split_last() {
-                // It was asked for the class itself, not for one that extends it there.
+                // The wanted class itself was found, not one that extends it.
                 Some((last, before)) if last.outcome == LookupOutcome::Entered(wanted) => {
-                    follow(&mut terms, problem, selection, before);
+                    add_lookups(&mut terms, problem, selection, before);
                     let package = selection.bound(last.release)[last.requirement].package;
-                    let unfit = self.unfit(problem, package);
+                    let disallowed = self.disallowed(problem, package);
                     terms.add(
                         problem.bound_variable(last.release, last.requirement),
-                        unfit,
+                        disallowed,
                     );
                 }
-                _ => follow(&mut terms, problem, selection, &self.object_lookups),
+                _ => add_lookups(&mut terms, problem, selection, &self.object_lookups),
             }
         }
-        terms.against(NogoodCause::Contract(Box::new(self.violation)))
+        terms.build(NogoodCause::Contract(Box::new(self.violation)))
     }
 
-    /// The releases of a package that define the wanted class in a version that will not do.
-    fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
+    /// The releases of a package that define the wanted class in a version that the contract does
+    /// not allow.
+    fn disallowed(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
         let class = problem.universe.class_id(&self.violation.class);
         let defining = problem.universe.definers(package, class);
         let allowed = problem.universe.candidates_of(package);
@@ -57,7 +59,7 @@ impl TracedViolation {
 
     /// Whether the object's class inherits the wanted one in some versions.
     fn may_be_found(&self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
-        // The lookups begin with the object's own class.
+        // The lookup begins with the class of the object.
         let Some(first) = self.object_lookups.first() else {
             return true;
         };
@@ -70,14 +72,14 @@ impl TracedViolation {
     }
 }
 
-/// Holds on to what a search went along.
-fn follow(
+/// Adds the terms that make a lookup take the same path.
+fn add_lookups(
     terms: &mut NogoodBuilder,
     problem: &mut Problem<'_>,
     selection: &Selection,
-    lookups: &[Lookup],
+    trail: &[Lookup],
 ) {
-    for lookup in lookups {
+    for lookup in trail {
         let bound = selection.bound(lookup.release)[lookup.requirement];
         let package = bound.package;
         let values = match lookup.outcome {
@@ -86,14 +88,14 @@ fn follow(
                 let defining = problem.universe.definers(package, class);
                 let allowed = problem.universe.candidates_of(package);
                 let passes = matches!(lookup.outcome, LookupOutcome::NotDefined(_));
-                let says = if passes {
+                let matching = if passes {
                     defining.complement()
                 } else {
                     defining
                 };
-                let values = allowed.intersection(&says);
+                let values = allowed.intersection(&matching);
                 if values == allowed {
-                    // It cannot be otherwise.
+                    // The term always holds.
                     continue;
                 }
                 values

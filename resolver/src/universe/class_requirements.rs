@@ -104,7 +104,7 @@ impl Universe {
             if classes.all.iter().any(|known| known.class == class) {
                 continue;
             }
-            let found = match link.edge {
+            let found = match link.requirement {
                 SEVERAL => None,
                 NONE => self.found_in_core(class),
                 edge => self.found_by_edge(loaded, edge, link, class, requirements),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{ClassId, PackageId, PackageRequirement, ReleaseId, Universe};
-use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_cycles, to_u32};
+use crate::index::{CompiledIndex, Interner, ParentNumber, nodes_leading_to_cycles, to_u32};
 use crate::set::bits;
 
 /// Where a class that is extended is to be found.
@@ -161,7 +161,7 @@ impl Universe {
         let extends = index.inheritance().extends(number);
         extends.nothing(self.root_class.is_some())
             || extends.nothing(false) && self.has_root_class(release)
-            || extends.names_what_is_required()
+            || extends.follows_from_requirements()
                 && requirements
                     .iter()
                     .all(|requirement| requirement.is_as_indexed)
@@ -220,7 +220,7 @@ impl Universe {
         is_core: bool,
     ) -> ClassTable {
         let own = index.table_classes(table);
-        let mut external: FirstSeen<ClassId> = FirstSeen::default();
+        let mut external: Interner<ClassId> = Interner::default();
         let mut classes = Vec::with_capacity(own.len());
         for (position, class) in own.iter().enumerate() {
             let name = self.class_in(loaded, *class);
@@ -263,7 +263,7 @@ impl Universe {
             positions,
             has_cycle: leading(&classes).contains(&true),
             classes: classes.into_boxed_slice(),
-            external: external.things().into(),
+            external: external.items().into(),
         }
     }
 }
@@ -278,5 +278,5 @@ fn leading(classes: &[ClassNode]) -> Vec<bool> {
             }
         }
     }
-    leading_to_cycles(to_u32(classes.len()), pairs)
+    nodes_leading_to_cycles(to_u32(classes.len()), pairs)
 }

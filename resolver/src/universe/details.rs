@@ -115,12 +115,12 @@ impl Universe {
                 overridden,
             });
         }
-        for edge in index.edges(number) {
-            let package = self.package_in(loaded, index.edge_target(edge));
+        for edge in index.requirement_range(number) {
+            let package = self.package_in(loaded, index.requirement_target(edge));
             if package == release.package {
                 continue;
             }
-            let spec = self.spec(loaded, index.edge_spec(edge));
+            let spec = self.spec(loaded, index.requirement_spec(edge));
             let (spec, overridden) = self.as_overridden(package, spec);
             let written = Edge {
                 package,
@@ -153,9 +153,11 @@ impl Universe {
         }
         let delivered = self.delivered(release.package);
         let loaded = &self.indexes[delivered.loaded as usize];
-        let mut edges = loaded.index().edges(delivered.first + release.index);
+        let mut edges = loaded
+            .index()
+            .requirement_range(delivered.first + release.index);
         !edges.any(|edge| {
-            let seen = loaded.seen.packages[loaded.index().edge_target(edge) as usize];
+            let seen = loaded.seen.packages[loaded.index().requirement_target(edge) as usize];
             seen.package() == Some(target)
         })
     }
@@ -190,14 +192,14 @@ impl Universe {
         let delivered = self.delivered(release.package);
         let loaded = &self.indexes[delivered.loaded as usize];
         let index = loaded.index();
-        let edges = index.edges(delivered.first + release.index);
+        let edges = index.requirement_range(delivered.first + release.index);
         let mut written = |edge: usize| {
-            let number = index.edge_spec(edge);
+            let number = index.requirement_spec(edge);
             let spec = specs.entry((delivered.loaded, number));
             spec.or_insert_with(|| loaded.spec(number)).clone()
         };
         let target = |edge: usize| {
-            let seen = loaded.seen.packages[index.edge_target(edge) as usize];
+            let seen = loaded.seen.packages[index.requirement_target(edge) as usize];
             seen.package().expect("what was chosen was seen")
         };
         let core = self.core.filter(|core| *core != release.package);

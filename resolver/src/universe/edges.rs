@@ -6,7 +6,7 @@ use pkgres_manifest::Spec;
 use rustc_hash::FxHashMap;
 
 use super::{ClassId, PackageId, ReleaseId, Universe};
-use crate::index::{EdgeNumbers, NONE, to_u32, width};
+use crate::index::{NONE, RequirementNumbers, to_u32, width};
 use crate::set::PositionSet;
 use crate::set::bits;
 
@@ -235,7 +235,7 @@ impl Universe {
             owners_width,
         };
         let index = self.indexes[loaded as usize].index();
-        let mut edges = index.edges(number);
+        let mut edges = index.requirement_range(number);
         requirements.reserve(edges.len() + 1);
         loop {
             match self.simple_requirements(reader, &mut edges, requirements) {
@@ -389,7 +389,12 @@ impl Universe {
     }
 
     /// What the requirement on the core library of a release allows that writes it so.
-    pub(super) fn set_of_core_edge(&mut self, loaded: u32, width: u32, edge: EdgeNumbers) -> SetId {
+    pub(super) fn set_of_core_edge(
+        &mut self,
+        loaded: u32,
+        width: u32,
+        edge: RequirementNumbers,
+    ) -> SetId {
         let core = self.core.expect("a core library is required");
         let [_, spec, sets] = edge;
         match self.indexed(loaded, sets, width, core) {

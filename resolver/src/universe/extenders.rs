@@ -37,7 +37,7 @@ impl Universe {
         let mut found = PositionSet::single(release.index);
         for other in self.releases(release.package) {
             let at = first + other.index;
-            if !inheritance.requires_no_more(at, own, core)
+            if !inheritance.requires_subset(at, own, core)
                 || !self.extends(loaded, at, class, number)
             {
                 continue;

@@ -237,8 +237,8 @@ impl Universe {
         let delivered = *self.delivered(package);
         let loaded = &mut self.indexes[delivered.loaded as usize];
         let index = &loaded.index;
-        for (edge, requirement) in index.edges(delivered.first).zip(requirements) {
-            let number = index.edge_spec(edge);
+        for (edge, requirement) in index.requirement_range(delivered.first).zip(requirements) {
+            let number = index.requirement_spec(edge);
             let known = loaded.specs.entry(number);
             known.or_insert_with(|| requirement.spec.clone());
         }

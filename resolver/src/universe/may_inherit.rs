@@ -64,9 +64,12 @@ impl Universe {
     fn required(&self, release: ReleaseId) -> impl Iterator<Item = Option<PackageId>> {
         let delivered = self.delivered(release.package);
         let loaded = &self.indexes[delivered.loaded as usize];
-        let edges = loaded.index().edges(delivered.first + release.index);
-        let written = edges
-            .map(|edge| loaded.seen.packages[loaded.index().edge_target(edge) as usize].package());
+        let edges = loaded
+            .index()
+            .requirement_range(delivered.first + release.index);
+        let written = edges.map(|edge| {
+            loaded.seen.packages[loaded.index().requirement_target(edge) as usize].package()
+        });
         let core = self.core.filter(|core| *core != release.package);
         let others = written.filter(move |target| *target != Some(release.package));
         core.map(Some).into_iter().chain(others)

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::edges::{PackageRequirement, SetId};
 use super::{PackageId, ReleaseId, Universe};
-use crate::index::{EdgeNumbers, to_u32, width};
+use crate::index::{RequirementNumbers, to_u32, width};
 use crate::set::PositionSet;
 
 impl Universe {
@@ -59,12 +59,12 @@ impl Universe {
         let default = self.default_core_set(core);
         let is_default_same = self.set(default, core_width) == self.set(allowed, core_width);
         // Releases mostly write it alike.
-        let mut known: FxHashMap<EdgeNumbers, bool> = FxHashMap::default();
+        let mut known: FxHashMap<RequirementNumbers, bool> = FxHashMap::default();
         let mut owners = Vec::new();
         for index in 0..delivered.count {
             let edges = self.indexes[loaded as usize]
                 .index()
-                .edges(delivered.first + index);
+                .requirement_range(delivered.first + index);
             let written = number.and_then(|number| {
                 let index = self.indexes[loaded as usize].index();
                 let mut written = edges.rev().map(|edge| index.requirement(edge));

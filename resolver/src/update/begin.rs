@@ -78,9 +78,9 @@ impl UpdateSearch {
                 let index = universe.index_of(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
                 let scope = if self.stays_partly(name, package_update) && !allowed.is_empty() {
-                    GoalScope::Of(self.owners_of(universe, name))
+                    GoalScope::RequiredBy(self.owners_of(universe, name))
                 } else if allowed.is_empty() {
-                    GoalScope::ToBeThere
+                    GoalScope::Present
                 } else {
                     self.scope(name)
                 };
@@ -99,9 +99,9 @@ impl UpdateSearch {
     /// The scope of a goal for a whole package: a locked package has to stay present.
     pub(super) fn scope(&self, name: &PackageName) -> GoalScope {
         if self.is_locked(name) {
-            GoalScope::ToBeThere
+            GoalScope::Present
         } else {
-            GoalScope::IfThere
+            GoalScope::IfPresent
         }
     }
 

@@ -112,7 +112,7 @@ impl UpdateSearch {
                         ..Goals::default()
                     };
                     goals.wanted.push(goal.clone());
-                    problem.limit_to_goals(goals);
+                    problem.set_goals(goals);
                     let verdict = refute(&mut problem, facts.clone(), budget)?;
                     if let Verdict::Impossible(_) = verdict {
                         held_back.alike.push(version.clone());

@@ -297,7 +297,7 @@ impl UpdateSearch {
         };
         let nogoods = std::mem::take(&mut self.nogoods);
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
-        problem.limit_to_goals(goals);
+        problem.set_goals(goals);
         let verdict = search_and_improve(&mut self.search, &mut problem, budget);
         let goals = problem.take_goals();
         self.nogoods = problem.into_nogoods();
@@ -413,14 +413,14 @@ impl UpdateSearch {
     fn solved(&mut self, universe: &mut Universe, selection: Selection) -> UpdateOutcome {
         let mut goals = self.goals(None);
         debug_assert!(
-            !(goals.wanted.iter()).any(|goal| goal.is_left_out(&selection)),
+            !(goals.wanted.iter()).any(|goal| goal.is_violated_by(&selection)),
             "a search ends with what was asked for"
         );
         // Versions that were ruled out on the way are not the reason for a move.
-        goals.forget_loop_nogoods();
+        goals.clear_loop_nogoods();
         let wanted: Vec<PackageId> = goals.wanted.iter().map(|goal| goal.package).collect();
         let mut problem = Problem::new(universe, self.split.clone());
-        problem.limit_to_goals(goals);
+        problem.set_goals(goals);
         for package in wanted {
             let reasons = explain::requested(&mut problem, package);
             let name = problem.universe.name(package).clone();

@@ -11,17 +11,6 @@ pub(crate) const CIRCLES: &[(&str, &str, &str)] = &[
         "index_record::fast_path",
     ),
     ("manifest", "index_record::reader", "index_record::json"),
-    (
-        "resolver",
-        "search::assignment::sets",
-        "search::assignment::literals",
-    ),
-    (
-        "resolver",
-        "search::assignment::var",
-        "search::assignment::watch_list",
-    ),
-    ("resolver", "search::engine", "search::pubgrub"),
     ("registry-client", "http::address", "http::credentials"),
     ("registry-client", "http::answer", "http::transport"),
     ("tests", "build", "reference::answer"),

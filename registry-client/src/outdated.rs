@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
-    Locked, Moving, Owner, Preference, PrereleasePolicy, Reason, ReasonKind, Request, Resolution,
-    Resolver, Root, Supply, Target, Update,
+    Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason, ReasonKind, Request,
+    Resolution, Resolver, Root, Supply, Update, UpdateTarget,
 };
 
 use crate::drive::{Answer, drive};
@@ -275,9 +275,9 @@ fn proof(
     request.locked = fresh.to_locked();
     // One release of each package may be the reason.
     request.options.single_version |= fresh.side_by_side().is_empty();
-    let moving = Moving {
+    let moving = PackageUpdate {
         from: outdated.allowed.iter().cloned().collect(),
-        to: Target::Exactly(outdated.latest.clone()),
+        to: UpdateTarget::Exactly(outdated.latest.clone()),
     };
     request.update = Some(Update {
         packages: BTreeMap::from([(outdated.package.clone(), moving)]),

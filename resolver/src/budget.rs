@@ -1,4 +1,4 @@
-//! How many steps the solver may take, how it is cancelled, and how work ends early.
+//! The budget: step limits, cancellation, and how work ends early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::request::Engine;
 use crate::universe::Missing;
 
-/// Why work stops before it has a result.
+/// Why work ends before it has a result.
 ///
-/// Everything that searches returns `Result<_, Interrupt>`. Work that waits for a delivery is called
-/// again after it; whatever it has found out until then it keeps, or it starts anew and
-/// gives its steps [back](Budget::restartable).
+/// Everything that searches returns `Result<_, Interrupt>`. Work that waits for releases is called
+/// again after they were provided. It continues with its state, or starts again, and then its steps
+/// do not [count](Budget::restartable).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Something has to be delivered first.
+    /// Releases have to be provided first.
     Missing(Missing),
     /// The budget is used up, or the solver was cancelled.
     Exhausted,
@@ -77,9 +77,9 @@ impl Budget {
         }
     }
 
-    /// A budget of its own for a side question that only the native engine can answer: is there any
-    /// selection? It shares the cancellation. Its conflict limit is zero, for any selection is
-    /// enough: hard conflicts are explained in half the time that way.
+    /// A separate budget for a subproblem, for the native engine. It shares the cancellation. Its
+    /// conflict limit is zero, because any solution is enough: hard conflicts are explained in half
+    /// the time that way.
     pub(crate) fn for_side_question(&self, limit: u64) -> Self {
         Self {
             cancellation: self.cancellation.clone(),
@@ -87,7 +87,7 @@ impl Budget {
         }
     }
 
-    /// The same budget for a search that never settles for less than the best selection.
+    /// The same budget, for a search that always finds the best selection.
     pub(crate) fn without_conflict_limit(self) -> Self {
         Self {
             conflict_limit: u64::MAX,
@@ -95,7 +95,7 @@ impl Budget {
         }
     }
 
-    /// The number of conflicts after which a search no longer insists on the best selection.
+    /// The number of conflicts after which any selection is enough.
     pub(crate) fn conflict_limit(&self) -> u64 {
         self.conflict_limit
     }
@@ -109,7 +109,7 @@ impl Budget {
         &self.cancellation
     }
 
-    /// Takes a step, or stops the work.
+    /// Takes a step, or ends the work.
     pub(crate) fn take(&mut self) -> Result<(), Interrupt> {
         if self.taken >= self.limit || self.cancellation.is_cancelled() {
             return Err(Interrupt::Exhausted);
@@ -123,8 +123,8 @@ impl Budget {
         self.taken
     }
 
-    /// Runs work that starts anew after an interrupt: while something is missing, its steps are given
-    /// back. Whether the solver gives up must not depend on what was delivered beforehand.
+    /// Runs work that starts again after an interrupt: if releases are missing, its steps do not
+    /// count. Otherwise it would depend on the order of deliveries whether the solver gives up.
     pub(crate) fn restartable<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Interrupt>,

@@ -1,4 +1,4 @@
-//! What a lockfile holds as a resolution, without registries and without searching.
+//! A lockfile as a resolution, without registries and without searching.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::request::{Locked, PrereleasePolicy, Request, Root, SolveOptions};
 use crate::resolution::Resolution;
 use crate::resolver::{Resolver, Step};
 
-/// Why a lockfile cannot be taken as it is.
+/// The error for a lockfile that cannot be used as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrozenError {
-    /// The lock is not about the root.
+    /// The lock does not have the root.
     #[error("the lockfile does not hold `{0}`")]
     NoRoot(PackageName),
     /// Its bindings contradict each other, which only a lock that was edited by hand does.
@@ -25,16 +25,15 @@ pub enum FrozenError {
     Inconsistent,
 }
 
-/// The resolution that a lockfile holds, as it stands.
+/// The resolution in a lockfile, without changes.
 ///
-/// Neither manifests nor registries are asked, so that the resolution may be one that would not be
-/// found today. A lock does not hold what releases require, but only the versions that they got:
-/// the specs of their requirements are those versions. Nothing is known of classes. The version of
-/// the root is not in the lock either, and is the one that is given.
+/// It reads neither manifests nor registries, so a search could find a different resolution. A lock
+/// does not have the requirements of releases, only their chosen versions, which become the specs.
+/// It does not have classes either. The version of the root is not in the lock, so it is a parameter.
 ///
-/// Where the lock has several roots, those that the root requires, itself or through others, are
-/// roots of the resolution too and follow it by name. They have the versions that they had when the
-/// lock was written.
+/// If the lock has several roots, those that the root requires, directly or through others, are also
+/// roots of the resolution and follow it by name, with the versions that they had when the lock was
+/// written.
 ///
 /// ```
 /// use pkgres_manifest::{Lockfile, PackageName, Version};
@@ -98,7 +97,7 @@ pub fn frozen(
         },
         update: None,
     });
-    // Made into indexes at once: one for each package would take far longer.
+    // Compiled into one index for each source: one for each package would take far longer.
     let mut releases: BTreeMap<ReleaseSource, Vec<IndexRecord>> = BTreeMap::new();
     for ((name, version), package) in &lock.packages {
         let mut record = IndexRecord::new(name.clone(), version.clone());
@@ -107,7 +106,7 @@ pub fn frozen(
             .requires
             .iter()
             .map(|(package, bound)| {
-                // A root is what it is now, whatever its version was when the lock was written.
+                // A root has its current version, not that of the time when the lock was written.
                 let spec = if package == root {
                     every_version()
                 } else {
@@ -144,17 +143,17 @@ pub fn frozen(
     }
 }
 
-/// What allows every version, written so that it is read as that from an index too.
+/// A spec for every version, in a form that can be read from an index.
 fn every_version() -> Spec {
     Spec::parse(">=0.0.0-0").expect("it is a spec")
 }
 
 type LockedRequirements = BTreeMap<PackageName, LockedRequirement>;
 
-/// What one of several roots requires, itself or through others.
+/// The releases that one of several roots requires, directly or through others.
 #[derive(Default)]
 struct Reached<'lock> {
-    /// The other roots, each in the first version that it is found to be bound to.
+    /// The other roots, each with the first version to which it is found bound.
     roots: BTreeMap<&'lock PackageName, &'lock Version>,
     /// All releases, roots or not.
     all: FxHashSet<(&'lock PackageName, &'lock Version)>,

@@ -1,4 +1,26 @@
-//! Rules 2 and 3 of a valid resolution: what the chosen classes inherit.
+//! The class rules of a valid resolution, checked on a selection.
+//!
+//! # Problem
+//!
+//! Rule 2: every class that a release extends is found in what it requires. Rule 3: no class
+//! extends itself through others, and no class inherits two versions of one ancestor (a diamond
+//! with two ends).
+//!
+//! # Idea
+//!
+//! The classes of a selection are nodes of a graph with edges from class to parent. A depth-first
+//! search finds a cycle or an order with parents first. In this order, the names that each class
+//! reaches are collected; a class clashes if it reaches one name twice. The violations that are
+//! returned are short, because each becomes a nogood and possibly a line of an explanation:
+//! shortest cycles and shortest paths, by breadth-first search, and only for classes that no
+//! clashing class inherits from.
+//!
+//! # Cost
+//!
+//! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors
+//! whose names are defined several times, which is quadratic in the worst case. Most selections are
+//! not checked at all: the index knows which packages are [harmless](is_harmless), because no class
+//! of theirs can be part of a cycle or shares its name with another package's class.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -16,10 +38,10 @@ pub(crate) struct ClassAt {
     pub(crate) class: ClassId,
 }
 
-/// A rule that a selection breaks.
+/// A violated class rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Violation {
-    /// A name that a class of the release extends is not found (rule 2).
+    /// A class that the release extends is not found (rule 2).
     Missing { release: ReleaseId, class: ClassId },
     /// Each class extends the next, and the last one the first (rule 3).
     Cycle(Vec<ClassAt>),
@@ -28,7 +50,7 @@ pub(crate) enum Violation {
 }
 
 impl Violation {
-    /// The paths from class to class on which the rule is broken; a cycle ends where it begins.
+    /// The paths of the violation from class to class; a cycle ends where it begins.
     pub(crate) fn paths(&self) -> Vec<Vec<ClassAt>> {
         match self {
             Self::Missing { .. } => Vec::new(),
@@ -42,14 +64,14 @@ impl Violation {
     }
 }
 
-/// The first violation of a selection: missing classes before cycles before diamonds, and the
-/// classes of releases that were decided earlier before others.
+/// The first violation of a selection: missing classes, then cycles, then diamonds; classes of
+/// earlier releases first.
 pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {
     violations(universe, selection).next()
 }
 
-/// What a selection violates, beginning with the [first](violation): a missing class, or else some
-/// cycles, or else a diamond of each class that has one of its own.
+/// The violations of a selection, from the [first](violation) on: one missing class, or else some
+/// cycles, or else one diamond for each class that has one of its own.
 pub(crate) fn violations(
     universe: &mut Universe,
     selection: &Selection,
@@ -64,24 +86,23 @@ pub(crate) fn violations(
     }
 }
 
-/// Whether it is known without looking at classes that a selection whose extended classes are all
-/// found breaks no rule: no package in it has a class that another one has too, or one that can be
-/// part of a cycle.
+/// Whether a selection whose extended classes are all found is known to violate no rule: no package
+/// in it has a class whose name another one has too, or which can be part of a cycle.
 pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
         && (selection.releases().iter()).all(|release| {
             match universe.catalog.has_separate_classes(release.package) {
                 Some(is_harmless) => is_harmless,
-                // One release that stands apart from all others does no harm.
+                // One release from outside the indexes is harmless if its classes are unrelated to theirs.
                 None => foreign.replace(*release).is_none(),
             }
         })
         && foreign.is_none_or(|release| universe.catalog.is_separate_release(release))
 }
 
-/// The release that defines the external class of this number for `release`, and the number of
-/// the edge that leads to it: the first in the order of lookup.
+/// The release that defines an external class for `release`, and the number of the requirement on
+/// it: the first in the order of lookup.
 pub(crate) fn provider(
     universe: &Universe,
     selection: &Selection,
@@ -96,7 +117,7 @@ pub(crate) fn provider(
         .find(|(_, target)| universe.catalog.defines(*target, class))
 }
 
-/// The classes of a selection and what they extend, by dense numbers in decision order.
+/// The classes of a selection and their parents, by dense numbers in the order of decisions.
 struct Graph {
     nodes: Vec<ClassAt>,
     parents: Vec<Vec<u32>>,
@@ -108,7 +129,7 @@ impl Graph {
             nodes: Vec::new(),
             parents: Vec::new(),
         };
-        // Classes that extend nothing are of interest only where others extend them.
+        // Classes that extend nothing are nodes only if others extend them.
         let extending: Vec<(usize, ReleaseId, Arc<ClassTable>)> = (selection.releases().iter())
             .enumerate()
             .filter_map(|(at, release)| {
@@ -219,8 +240,7 @@ impl Graph {
         Ok(order)
     }
 
-    /// Short cycles in place of one, which may be long and then says little: each of its classes is on
-    /// one of them.
+    /// Short cycles in place of a long one: each of its classes is on one of them.
     fn cycles(self, cycle: Vec<u32>) -> impl Iterator<Item = Vec<ClassAt>> {
         let mut covered: FxHashSet<u32> = FxHashSet::default();
         cycle.into_iter().filter_map(move |start| {
@@ -252,8 +272,8 @@ impl Graph {
         None
     }
 
-    /// For each class that reaches two classes of one name, though none of its parents does, the shortest
-    /// paths to such two.
+    /// For each class that reaches two classes of one name, although none of its parents does, the
+    /// shortest paths to two such classes.
     fn diamonds(self, parents_first: &[u32]) -> impl Iterator<Item = [Vec<ClassAt>; 2]> + use<> {
         let mut clashing = self.clashing(parents_first);
         clashing.sort_unstable();
@@ -262,17 +282,18 @@ impl Graph {
             .map(move |node| self.shortest_clash(node))
     }
 
-    /// The classes that reach two classes of one name, though none of their parents does.
+    /// The classes that reach two classes of one name, although none of their parents does.
     fn clashing(&self, parents_first: &[u32]) -> Vec<u32> {
-        let mut seen: FxHashMap<ClassId, u32> = FxHashMap::default();
+        let mut counts: FxHashMap<ClassId, u32> = FxHashMap::default();
         for node in &self.nodes {
-            *seen.entry(node.class).or_default() += 1;
+            *counts.entry(node.class).or_default() += 1;
         }
-        let is_shared = |node: u32| seen[&self.nodes[node as usize].class] > 1;
-        if seen.values().all(|count| *count < 2) {
+        let is_shared = |node: u32| counts[&self.nodes[node as usize].class] > 1;
+        if counts.values().all(|count| *count < 2) {
             return Vec::new();
         }
-        // For each class the classes it reaches, itself included, whose name stands for several.
+        // For each class the classes it reaches, itself included, whose name is defined several
+        // times.
         let mut reached: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
         let mut clashing = Vec::new();
         for node in parents_first {
@@ -286,7 +307,7 @@ impl Graph {
                 .map(|at| self.nodes[*at as usize].class)
                 .collect();
             if names.len() < all.len() {
-                // Classes that extend this one clash as well; they would only say it again.
+                // Classes that extend this one clash as well, for the same reason.
                 clashing.push(*node);
                 continue;
             }
@@ -323,7 +344,7 @@ impl Graph {
     }
 }
 
-/// The way that led to a class.
+/// The path that led to a class.
 fn path(came_from: &FxHashMap<u32, u32>, end: u32) -> Vec<u32> {
     let mut path = vec![end];
     let mut at = end;

@@ -1,20 +1,20 @@
-//! Finds one consistent set of versions of class packages, or says why there is none.
+//! Finds one consistent set of versions of class packages, or explains why there is none.
 //!
-//! A [`Request`] says what is wanted: a root, the core library, what is locked. A [`Resolver`]
-//! answers it with a [`Resolution`] or a [`Conflict`]. In between it names the packages that it has
-//! to know of, and is told what there is: this crate does no input or output. The crate
-//! `pkgres-registry-client` has the loop that joins a resolver with registries, and the formats
-//! come from `pkgres-manifest`, the only crate of the project that this one stands on.
+//! A [`Request`] has the roots, the core library, the lock and options. A [`Resolver`] answers it with
+//! a [`Resolution`] or a [`Conflict`]. Before that, it names the packages that it needs, and the
+//! caller provides their releases: this crate does no input or output. The crate
+//! `pkgres-registry-client` has the loop that joins a resolver with registries. The formats are in
+//! `pkgres-manifest`, the only crate of the project that this one depends on.
 //!
-//! A resolution has one release of each package. Only where that is proved to be impossible, there
-//! are several releases of as few packages as possible. The answer depends on what was provided
-//! alone, not on the order in which it was, and "no solution" is always proved.
+//! A resolution has one release of each package. Only if that is proved to be impossible, it has
+//! several releases of as few packages as possible. The answer depends only on what was provided,
+//! not on the order, and "no solution" is always proved.
 //!
-//! An [`Update`] moves what it names and as little else as possible; the [`UpdateReport`] says what
-//! moved and why, and what stands in the way of better versions.
+//! An [`Update`] moves the named packages and as little else as possible. The [`UpdateReport`] tells
+//! what moved and why, and why better versions are impossible.
 //!
-//! [`LockCheck`] says whether a lockfile still holds, without searching, and [`ModelPlan`] finds
-//! out what the objects of a model require.
+//! [`LockCheck`] checks a lockfile without searching, and [`ModelPlan`] finds the requirements of the
+//! objects of a model.
 //!
 //! ```
 //! use pkgres_manifest::{IndexRecord, Limits};
@@ -45,9 +45,7 @@ mod improve;
 mod index;
 mod lock_check;
 mod model;
-mod owner;
 mod problem;
-mod provide;
 mod request;
 mod resolution;
 mod resolver;
@@ -58,7 +56,6 @@ mod supply;
 mod tiers;
 mod universe;
 mod update;
-mod whole_lock;
 
 pub use budget::Cancellation;
 pub use explain::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
@@ -66,11 +63,9 @@ pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
-pub use owner::Owner;
-pub use provide::ProvideError;
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, Moving, ObjectRequirement, Preference,
-    PrereleasePolicy, Request, Root, SolveOptions, Target, Update,
+    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectRequirement, Owner,
+    PackageUpdate, Preference, PrereleasePolicy, Request, Root, SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,
@@ -78,5 +73,5 @@ pub use resolution::{
     ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
-pub use supply::Supply;
+pub use supply::{ProvideError, Supply};
 pub use update::{HeldBack, Moved, UpdateReport};

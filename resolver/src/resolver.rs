@@ -2,35 +2,41 @@
 //!
 //! # Problem
 //!
-//! Registries can be slow, asynchronous or in memory, so the solver must not call them. It also must not
-//! depend on when an answer arrives: the same metadata has to give the same resolution.
+//! Registries can be slow, asynchronous or in memory, so the solver must not call them. It also
+//! must not depend on when an answer arrives: the same metadata has to give the same resolution.
 //!
 //! # Idea
 //!
-//! [`Resolver::step`] runs until it has an answer or needs packages that were not provided. The caller
-//! provides them and calls it again. Inside, everything that needs more returns an
+//! [`Resolver::step`] runs until it has an answer or needs packages that were not provided. The
+//! caller provides them and calls it again. Inside, everything that needs more returns an
 //! [`Interrupt`], which leaves the current phase as it is. The phases, in order:
 //!
 //! 1. **Lock**: if the whole lock is still valid, it is the answer. Nothing is searched.
-//! 2. **Greedy**: decide each package once, at its best release. A release that contradicts an earlier
-//!    decision is skipped, and no decision is undone. If that succeeds, the result is the best resolution.
+//! 2. **Greedy**: decide each package once, at its best release. A release that contradicts an
+//!    earlier decision is skipped, and no decision is undone. If that succeeds, the result is the
+//!    best resolution.
 //! 3. **First tier**: search with one release of each package, learning from conflicts.
-//! 4. **Second tier**: only after a proof that the first tier has no solution, search with several releases
-//!    of as few packages as possible.
-//! 5. **Explain**: reduce the proof to reasons and tell them.
+//! 4. **Second tier**: only after a proof that the first tier has no solution, search with several
+//!    releases of as few packages as possible.
+//! 5. **Explain**: reduce the proof to its reasons, and report them.
 //!
-//! A request with an update has one phase, `Update`, in place of 1 to 4. A candidate from the lock or the
-//! greedy phase is also checked against the contracts of an object model.
+//! A request with an update has one phase, `Update`, in place of 1 to 4. A candidate from the lock
+//! or the greedy phase is also checked against the contracts of an object model.
 //!
-//! [`Step::Impossible`] comes before the explanation. An explanation takes further steps, and callers that
-//! only want to know whether there is a resolution can stop.
+//! [`Step::Impossible`] comes before the explanation. An explanation takes further steps, and
+//! callers that only want to know whether there is a resolution can stop.
 //!
 //! # Cost
 //!
-//! The lock phase takes time linear in the locked packages, and the greedy phase in the releases that it
-//! reaches. The search is exponential in the worst case, as dependency resolution is NP-complete, so it is
-//! limited by [`max_steps`](SolveOptions::max_steps). A search that exceeds the limit ends with
-//! [`Step::GaveUp`], never with "no solution".
+//! The lock phase takes time linear in the locked packages, and the greedy phase in the releases
+//! that it reaches. The search is exponential in the worst case, as dependency resolution is
+//! NP-complete, so it is limited by [`max_steps`](SolveOptions::max_steps). A search that exceeds
+//! the limit ends with [`Step::GaveUp`], never with "no solution".
+//!
+//! # Source
+//!
+//! The design without input and output is known as sans-IO. Phases 3 and 4 are conflict-driven clause
+//! learning (Silva and Sakallah 1996), see `search/mod.rs`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -44,55 +50,54 @@ use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::Greedy;
 use crate::improve::search_and_improve;
 use crate::index::CompiledIndex;
+use crate::lock_check::locked_selection;
 use crate::problem::{Goals, Nogood, Problem};
-use crate::provide::{ProvideError, check_names};
-use crate::request::Engine;
-use crate::request::{Request, SolveOptions, by_name};
+use crate::request::{Engine, Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
 use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
-use crate::supply::Supply;
+use crate::supply::{ProvideError, Supply, check_names};
 use crate::tiers::{can_split, search_second_tier};
 use crate::universe::{Missing, Policy, Universe};
-use crate::update::{Told, Updating};
-use crate::whole_lock;
+use crate::update::{ReportBuilder, UpdateSearch};
 
-/// What the solver says after a step.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Releases of these packages are needed; [`Resolver::provide`] all of them, then go on.
+    /// Releases of these packages are needed. [`Resolver::provide`] all of them, then continue.
     Need(Vec<PackageName>),
-    /// The classes of these releases are needed, to see whether the contracts of a model are met;
-    /// [`Resolver::provide_classes`] of all of them, then go on.
+    /// The classes of these releases are needed to check the contracts of a model.
+    /// [`Resolver::provide_classes`] of all of them, then continue.
     NeedClasses(Vec<(PackageName, Version)>),
-    /// There is a valid resolution. This is the best one in the order of decisions, or, if to find that
-    /// takes more than [`conflict_limit`](SolveOptions::conflict_limit), one of which no release can be exchanged
-    /// for a better one.
+    /// There is a valid resolution. It is the best one in the order of decisions. If finding that
+    /// takes more than [`conflict_limit`](SolveOptions::conflict_limit) conflicts, it is one of
+    /// which no release can be exchanged for a better one.
     Solved(Box<Resolution>),
-    /// There is no valid resolution. Going on finds out why, and ends in a conflict.
+    /// There is no valid resolution. Further steps explain why, and end in a conflict.
     Impossible,
-    /// There is no valid resolution; this is why.
+    /// There is no valid resolution, for these reasons.
     Conflict(Box<Conflict>),
     /// No answer was found. This says nothing about whether there is a resolution.
     GaveUp {
-        /// The steps that were taken. If there were fewer than [allowed](SolveOptions::max_steps), more
-        /// would not help: an update could not find out whether what was asked for is possible.
+        /// The number of steps. If it is smaller than [allowed](SolveOptions::max_steps), more
+        /// steps would not help: an update could not find out whether the requested versions are
+        /// possible.
         steps: u64,
     },
     /// The solver was cancelled, see [`Cancellation`].
     Cancelled,
-    /// A need was met by nothing: the solver was called again and still needs all of these packages, or
-    /// the classes of their releases. It would ask for ever.
+    /// Nothing was provided since the last step, which needed the same packages or the classes of
+    /// their releases. The solver would ask for ever.
     Unanswered(Vec<PackageName>),
 }
 
 /// Solves a [`Request`] without doing any input or output.
 ///
-/// [`step`](Self::step) answers, or names packages whose releases are needed first. The answer
-/// depends on what is provided alone, not on the order in which it is, and packages may be
-/// provided before they are asked for. No decision is taken before everything is there that it
-/// can depend on.
+/// [`step`](Self::step) returns an answer, or the names of packages whose releases are needed
+/// first. The answer depends only on what is provided, not on the order. Packages may be provided
+/// before they are needed. No decision is made before everything that it can depend on was
+/// provided.
 ///
 /// ```
 /// use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};
@@ -130,41 +135,42 @@ pub struct Resolver {
     options: SolveOptions,
     budget: Budget,
     phase: Phase,
-    /// What to say of an update.
-    update: Option<Told>,
+    /// Builds the report of an update.
+    update: Option<ReportBuilder>,
     /// The packages whose releases were provided.
     provided: FxHashSet<PackageName>,
     /// The packages of the last need, until something is provided.
     needed: Option<Vec<PackageName>>,
 }
 
-/// What the solver does next. Each phase keeps what it has found out while it waits for a delivery.
+/// The phase of the solver. Each phase keeps its progress while packages are missing.
 #[derive(Debug)]
 enum Phase {
     /// Check whether the lock is still valid as a whole.
     Lock,
-    /// Decide each package once, without looking back.
+    /// Decide each package once, without backtracking.
     Greedy(Option<Box<Greedy>>),
     /// Check whether a selection that is valid otherwise meets the contracts of the model.
     Candidate(Selection),
     /// Move what is to be updated, and as little else as possible.
-    Update(Box<Updating>),
+    Update(Box<UpdateSearch>),
     /// Search with one release of each package.
     FirstTier(Option<SearchEngine>, Vec<Nogood>),
-    /// Search with several releases of some packages; the proof says that one each is not enough.
+    /// Search with several releases of some packages. The proof shows that one release each is not
+    /// enough.
     SecondTier(Proof),
-    /// Make a resolution of a selection.
+    /// Turn a selection into a resolution.
     Selected(Selection),
     /// Report the resolution.
     Solved(Box<Resolution>),
     /// Report that there is no resolution.
     Impossible(Box<Refuted>),
-    /// Explain why, as somebody asked to go on.
+    /// Start to explain, as the caller continues after [`Step::Impossible`].
     Unexplained(Box<Refuted>),
-    /// Find out what of the proof is needed to see why.
+    /// Reduce the proof to its reasons.
     Explain(Box<Explanation>),
     /// Report that the request contradicts itself.
-    Refused(Box<Conflict>),
+    Invalid(Box<Conflict>),
     /// Report why there is no resolution.
     Conflict(Box<Conflict>),
     /// Report that no answer was found.
@@ -178,7 +184,7 @@ impl Phase {
 }
 
 impl Resolver {
-    /// A solver for a request. Nothing is done before the first step.
+    /// A solver for a request. It does nothing before the first step.
     pub fn new(request: Request) -> Self {
         let Request {
             roots,
@@ -189,37 +195,39 @@ impl Resolver {
             options,
             update,
         } = request;
-        let refused = explain::several_roots_of_one_name(&roots);
+        let invalid = explain::several_roots_of_one_name(&roots);
         let has_lock = locked.binds_roots();
         let is_root = |name: &PackageName| roots.iter().any(|root| root.name() == Some(name));
-        let told = (update.as_ref()).map(|_| Told::new(&locked, is_root));
+        let report_builder = (update.as_ref()).map(|_| ReportBuilder::new(&locked, is_root));
         let may_split = !options.single_version;
-        let updating = (update.as_ref().zip(told.as_ref()))
-            .map(|(update, told)| Updating::new(update, &locked, told, may_split));
-        // Only the native engine can be told what stays.
+        let update_search =
+            (update.as_ref().zip(report_builder.as_ref())).map(|(update, report_builder)| {
+                UpdateSearch::new(update, &locked, report_builder, may_split)
+            });
+        // Only the native engine supports goals.
         let engine = update.as_ref().map_or(options.engine, |_| Engine::Native);
         let locked = match update {
-            Some(update) => update.let_go(locked),
+            Some(update) => update.unlock(locked),
             None => locked,
         };
         let policy = Policy::new(&options, locked);
         let mut universe = Box::new(Universe::new(core.as_ref(), policy));
         universe.catalog.override_requirements(overrides);
-        // Where they are refused nothing is looked at.
-        for root in roots.into_iter().filter(|_| refused.is_none()) {
+        // Roots that exclude each other are not looked at.
+        for root in roots.into_iter().filter(|_| invalid.is_none()) {
             universe.add_root(root);
         }
         let mut resolver = Self {
             universe,
             budget: Budget::new(options.max_steps, options.conflict_limit, engine),
             options,
-            phase: match (refused, updating) {
-                (Some(conflict), _) => Phase::Refused(Box::new(conflict)),
-                (None, Some(updating)) => Phase::Update(Box::new(updating)),
+            phase: match (invalid, update_search) {
+                (Some(conflict), _) => Phase::Invalid(Box::new(conflict)),
+                (None, Some(update_search)) => Phase::Update(Box::new(update_search)),
                 _ if has_lock => Phase::Lock,
                 _ => Phase::Greedy(None),
             },
-            update: told,
+            update: report_builder,
             provided: FxHashSet::default(),
             needed: None,
         };
@@ -235,13 +243,13 @@ impl Resolver {
         resolver
     }
 
-    /// Takes a whole index; packages that it has are not needed any more. What was provided or attached
-    /// before takes precedence. Attach indexes before the first step, or in answer to a need.
+    /// Attaches an index: its packages are not needed any more. What was provided or attached
+    /// before takes precedence. Attach indexes before the first step, or when packages are needed.
     ///
     /// # Errors
     ///
-    /// An index does not hold when releases were published. A request with a cut-off date
-    /// [needs to know](Self::needs_dates), and refuses it.
+    /// An index has no dates of publication. A request with a cut-off date [needs
+    /// dates](Self::needs_dates), so it accepts no index.
     pub fn attach(
         &mut self,
         source: ReleaseSource,
@@ -255,15 +263,14 @@ impl Resolver {
         Ok(())
     }
 
-    /// Whether the solver has to know when releases were published, so that it asks for the records
-    /// of every package.
+    /// Whether the solver needs dates of publication, and therefore the records of each package.
     pub fn needs_dates(&self) -> bool {
         self.universe.catalog.policy().needs_dates()
     }
 
-    /// Provides all releases of a package: the answer to a need, or ahead of one. For the name of a root,
-    /// of a release that the host supplies, or of a package in an attached index it changes nothing:
-    /// these take precedence. Without records the package counts as unknown.
+    /// Provides all releases of a package, when they are needed or before. Roots, releases of the
+    /// host and packages of an attached index take precedence. Without records, the package counts
+    /// as unknown.
     ///
     /// # Errors
     ///
@@ -278,12 +285,12 @@ impl Resolver {
         Ok(())
     }
 
-    /// Provides the classes of a release; `None` if nobody has them, in which case the contracts that they
-    /// declare are not checked.
+    /// Provides the classes of a release. `None` means that they are not available; the contracts
+    /// that they declare are not checked then.
     ///
     /// # Errors
     ///
-    /// There is no such release among those that were provided.
+    /// No such release was provided.
     pub fn provide_classes(
         &mut self,
         name: &PackageName,
@@ -300,27 +307,28 @@ impl Resolver {
         Ok(())
     }
 
-    /// A handle that cancels the solver, from another thread.
+    /// A handle that cancels the solver from another thread.
     pub fn cancellation(&self) -> Cancellation {
         self.budget.cancellation().clone()
     }
 
-    /// Goes on until there is an answer or something is needed.
+    /// Runs until there is an answer or something is needed.
     pub fn step(&mut self) -> Step {
         let step = match self.advance() {
             Ok(step) => step,
             Err(interrupt) => self.interrupted(interrupt),
         };
-        // What was found out while the solver was cancelled may be half of it.
+        // A result that was cut short by the cancellation may be incomplete.
         let is_whole = matches!(step, Step::Solved(_) | Step::Impossible);
         if !is_whole && self.budget.cancellation().is_cancelled() {
             return Step::Cancelled;
         }
-        self.refuse_to_repeat(step)
+        self.detect_unanswered(step)
     }
 
-    /// Turns a need that is the same as before into an end, unless something was provided since.
-    fn refuse_to_repeat(&mut self, step: Step) -> Step {
+    /// Ends with [`Step::Unanswered`] if the same packages are needed again and nothing was
+    /// provided since.
+    fn detect_unanswered(&mut self, step: Step) -> Step {
         let needed: Option<Vec<PackageName>> = match &step {
             Step::Need(names) => Some(names.clone()),
             Step::NeedClasses(releases) => {
@@ -335,19 +343,17 @@ impl Resolver {
         }
     }
 
-    /// Goes from phase to phase until there is something to report. An interrupt leaves the phase as it
-    /// is, to be continued.
+    /// Runs phases until there is something to report. An interrupt leaves the phase as it is, to
+    /// be continued.
     fn advance(&mut self) -> Result<Step, Interrupt> {
         let may_split = !self.options.single_version;
         loop {
             let (universe, budget) = (&mut *self.universe, &mut self.budget);
             self.phase = match &mut self.phase {
-                Phase::Lock => {
-                    match whole_lock::selection(universe, self.options.single_version)? {
-                        Some(selection) => Phase::Candidate(selection),
-                        None => Phase::Greedy(None),
-                    }
-                }
+                Phase::Lock => match locked_selection(universe, self.options.single_version)? {
+                    Some(selection) => Phase::Candidate(selection),
+                    None => Phase::Greedy(None),
+                },
                 Phase::Greedy(greedy) => {
                     let greedy = greedy.get_or_insert_with(|| Box::new(Greedy::new()));
                     match greedy.advance(universe, budget)? {
@@ -359,14 +365,14 @@ impl Resolver {
                     if violated_contracts(universe, selection)?.is_empty() {
                         Phase::Selected(std::mem::take(selection))
                     } else {
-                        // Deciding without looking back would end in the same releases again.
+                        // The greedy phase would end in the same releases again.
                         Phase::first_tier()
                     }
                 }
-                Phase::Update(updating) => match updating.advance(universe, budget)? {
+                Phase::Update(update_search) => match update_search.advance(universe, budget)? {
                     Verdict::Solved((selection, findings)) => {
-                        if let Some(told) = &mut self.update {
-                            told.findings = Some(findings);
+                        if let Some(report_builder) = &mut self.update {
+                            report_builder.findings = Some(findings);
                         }
                         Phase::Selected(selection)
                     }
@@ -390,7 +396,7 @@ impl Resolver {
                             ..Refuted::default()
                         })),
                         Err(interrupt) => {
-                            // A search that starts anew finds them again.
+                            // A search that starts again finds them again.
                             if search.is_some() {
                                 *nogoods = found;
                             }
@@ -406,13 +412,14 @@ impl Resolver {
                     }
                 }
                 Phase::Selected(selection) => {
-                    // The resolution takes what is known along, and puts it into words when asked to.
+                    // The resolution takes the universe along, and is rendered when it is read.
                     let (universe, selection) = (
                         std::mem::take(&mut self.universe),
                         std::mem::take(selection),
                     );
                     let update = self.update.take();
-                    let update = update.map(|told| told.report(&universe, &selection));
+                    let update =
+                        update.map(|report_builder| report_builder.report(&universe, &selection));
                     let resolution = Resolution::new(universe, selection, budget.taken(), update);
                     Phase::Solved(Box::new(resolution))
                 }
@@ -429,7 +436,7 @@ impl Resolver {
                 Phase::Explain(explanation) => {
                     Phase::Conflict(Box::new(explanation.finish(universe, budget)?))
                 }
-                Phase::Refused(conflict) => {
+                Phase::Invalid(conflict) => {
                     self.phase = Phase::Conflict(conflict.clone());
                     return Ok(Step::Impossible);
                 }
@@ -439,7 +446,7 @@ impl Resolver {
         }
     }
 
-    /// What an interrupt asks the caller for.
+    /// The step for an interrupt.
     fn interrupted(&mut self, interrupt: Interrupt) -> Step {
         match interrupt {
             Interrupt::Exhausted => {

@@ -1,13 +1,13 @@
-//! Chosen releases and what each of their requirements is bound to.
+//! A selection: releases, and what each of their requirements is bound to.
 
 use rustc_hash::FxHashMap;
 
 use crate::index::{NONE, to_u32};
 use crate::universe::{PackageId, PackageRequirement, ReleaseId, Universe};
 
-/// A set of releases in the order in which they were decided, each with the releases that its
-/// requirements are bound to, in the order of its edges. Everything is reached from the roots,
-/// which come first.
+/// Releases in the order in which they were decided, each with the releases that its requirements
+/// are bound to, in the order of the requirements. All are reached from the roots, which come
+/// first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
     order: Vec<ReleaseId>,
@@ -21,8 +21,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// The releases that were decided, in this order, and what their requirements are bound to,
-    /// one release after the other; `ends` says where those of each release end.
+    /// A selection of releases in the order of decisions. `bound` has what their requirements are
+    /// bound to, and `ends` where that ends for each release.
     pub(crate) fn new(order: &[ReleaseId], bound: Vec<ReleaseId>, ends: &[u32]) -> Self {
         let packages = order.iter().map(|release| release.package.position());
         let mut selection = Self {
@@ -38,8 +38,8 @@ impl Selection {
         selection
     }
 
-    /// Walks from the roots along `bind`, which says what a requirement of a release is bound to.
-    /// Returns nothing if `bind` does.
+    /// The releases that the roots reach if `bind` returns what a requirement is bound to. `None`
+    /// if `bind` returns `None`.
     pub(crate) fn collect(
         universe: &mut Universe,
         mut bind: impl FnMut(&mut Universe, ReleaseId, usize, &PackageRequirement) -> Option<u32>,
@@ -57,8 +57,8 @@ impl Selection {
         })
     }
 
-    /// Walks from the roots along `bind`, which adds what all requirements of a release are bound
-    /// to. Returns nothing if `bind` does.
+    /// The releases that the roots reach if `bind` adds what all requirements of a release are
+    /// bound to. `None` if `bind` returns `None`.
     pub(crate) fn walk(
         roots: &[ReleaseId],
         mut bind: impl FnMut(ReleaseId, &mut Vec<ReleaseId>) -> Option<()>,
@@ -81,7 +81,7 @@ impl Selection {
         Some(selection)
     }
 
-    /// Gives a release its place, unless it has one.
+    /// Appends a release, unless it is selected already.
     fn add(&mut self, release: ReleaseId) {
         let package = release.package.position();
         if self.first.len() <= package {
@@ -109,7 +109,7 @@ impl Selection {
         self.others.keys().map(|release| release.package)
     }
 
-    /// Where a release stands in the order in which they were decided.
+    /// The position of a release in the order of decisions.
     pub(crate) fn position(&self, release: ReleaseId) -> Option<usize> {
         let first = *self.first.get(release.package.position())?;
         if first == NONE {
@@ -121,7 +121,7 @@ impl Selection {
         }
     }
 
-    /// The releases in the order in which they were decided, roots first.
+    /// The releases in the order of decisions, roots first.
     pub(crate) fn releases(&self) -> &[ReleaseId] {
         &self.order
     }

@@ -1,10 +1,26 @@
 //! The second tier: several releases of as few packages as possible.
 //!
-//! Which packages are split is decided in the order of their names: each keeps one release if a
-//! valid resolution remains. Searching with every package split would be hopeless for a large
-//! universe; instead a search begins with few split packages, and each time it fails, the packages
-//! are split of which its proof uses that they have one release. A proof that uses none holds for
-//! every choice of split packages.
+//! # Problem
+//!
+//! If there is no resolution with one release of each package, some packages are split: they may
+//! have several releases side by side. There should be as few of them as possible, and the choice
+//! must not depend on the course of the search. A search with every package split would be hopeless
+//! for a large universe.
+//!
+//! # Idea
+//!
+//! A search starts with few split packages. Each time it fails, the packages are split for which
+//! its proof uses that they have one release. A proof that uses no such package holds for every
+//! choice of split packages, and there is no resolution. The first resolution is a witness. It is
+//! then made minimal in the order of names: each package gets one release if a valid resolution
+//! remains, in which only packages with later names may be split in its place.
+//!
+//! # Cost
+//!
+//! Every failed search splits at least one more package, so the first phase has at most as many
+//! searches as there are packages with several candidates. The second phase has one such series for
+//! each package that is split in the witness. In practice both are small: a proof names the
+//! packages that matter.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +34,13 @@ use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
 
-/// Whether several releases of any package could change what a proof says.
+/// Whether splitting packages could invalidate a proof.
 pub(crate) fn can_split(universe: &Universe, proof: &Proof) -> bool {
     split_more(universe, &mut BTreeSet::new(), proof, |_| true)
 }
 
-/// The best valid selection among those with the fewest split packages, or a proof that there is none
-/// whatever is split. Some packages may be split already; `first` is the proof that this is not enough.
+/// The best valid selection among those with the fewest split packages, or a proof that there is
+/// none. Some packages may be split already; `first` is the proof that this is not enough.
 pub(crate) fn search_second_tier(
     universe: &mut Universe,
     goals: &Goals,
@@ -48,10 +64,10 @@ fn minimal_split(
         Verdict::Impossible(refuted) => return Ok(Verdict::Impossible(refuted)),
     };
     let mut settled: Option<PackageName> = None;
-    // Of which not every requirement was asked about.
-    let kept: BTreeSet<PackageId> = goals.in_part().collect();
+    // Packages with goals for single requirements stay split.
+    let kept: BTreeSet<PackageId> = goals.partial_packages().collect();
     while let Some((name, package)) = next_split(universe, &witness, settled.as_ref()) {
-        // Those in between have one release already, and are to keep it.
+        // Packages in between have one release in the witness, and keep it.
         split.retain(|package| {
             let other = universe.catalog.name(*package);
             let is_settled = settled.as_ref().is_some_and(|settled| other <= settled);
@@ -61,7 +77,7 @@ fn minimal_split(
             settled = Some(name);
             continue;
         }
-        // Only packages that come later may be split to make up for this one.
+        // Only later packages may be split in place of this one.
         let mut without = split.clone();
         without.remove(&package);
         let may_split = |other: &PackageName| *other > name;
@@ -76,8 +92,8 @@ fn minimal_split(
         let is_settled = |settled: &PackageName| universe.catalog.name(*other) <= settled;
         settled.as_ref().is_some_and(is_settled) || kept.contains(other)
     });
-    // The witness may come from a search in which more packages were split.
-    let mut problem = limited(universe, goals, split);
+    // The witness may be from a search with more split packages.
+    let mut problem = split_problem(universe, goals, split);
     Ok(Verdict::Solved(
         match search_and_improve(&mut None, &mut problem, budget)? {
             Verdict::Solved(selection) => selection,
@@ -89,7 +105,7 @@ fn minimal_split(
     ))
 }
 
-/// Searches, splitting more packages as proofs ask for it and `may_split` allows.
+/// Searches, and splits more packages as proofs demand and `may_split` allows.
 fn search_splitting(
     universe: &mut Universe,
     goals: &Goals,
@@ -98,7 +114,7 @@ fn search_splitting(
     budget: &mut Budget,
 ) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
     loop {
-        let mut problem = limited(universe, goals, split.clone());
+        let mut problem = split_problem(universe, goals, split.clone());
         let proof = match search_and_improve(&mut None, &mut problem, budget)? {
             Verdict::Solved(selection) => return Ok(Verdict::Solved(selection)),
             Verdict::Impossible(proof) => proof,
@@ -116,21 +132,22 @@ fn search_splitting(
     }
 }
 
-/// The problem in which these packages may have several releases, within goals.
-fn limited<'universe>(
+/// The problem with these packages split, and with the goals.
+fn split_problem<'universe>(
     universe: &'universe mut Universe,
     goals: &Goals,
     split: BTreeSet<PackageId>,
 ) -> Problem<'universe> {
     let mut problem = Problem::new(universe, split);
     let mut goals = goals.clone();
-    // They are about what may have several releases.
-    goals.forget_loop_nogoods();
-    problem.limit_to_goals(goals);
+    // Loop nogoods depend on which packages are split.
+    goals.clear_loop_nogoods();
+    problem.set_goals(goals);
     problem
 }
 
-/// Splits the packages of which a proof uses that they have one release; says whether any were.
+/// Splits the packages for which a proof uses that they have one release; returns whether there
+/// were any.
 pub(crate) fn split_more(
     universe: &Universe,
     split: &mut BTreeSet<PackageId>,

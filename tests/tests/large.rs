@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
 use pkgres_manifest::{IndexRecord, IndexedClass, Requirement, Shared, Spec, Version};
-use pkgres_resolver::{Engine, Locked, Request, Resolver, SolveOptions, Step, Target, Update};
+use pkgres_resolver::{
+    Engine, Locked, Request, Resolver, SolveOptions, Step, Update, UpdateTarget,
+};
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
 use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::random::Random;
@@ -226,7 +228,7 @@ fn update_with_ways_around(pairs: usize) -> Step {
     request.core = None;
     request.options.max_steps = 100_000;
     request.locked = locked;
-    let to_two = Target::Exactly(version("2")).into();
+    let to_two = UpdateTarget::Exactly(version("2")).into();
     request.update = Some(Update {
         packages: BTreeMap::from([(package("P"), to_two)]),
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Limits, ObjectModel};
 use pkgres_resolver::{
-    Locked, ModelRoot, ObjectRequirement, Request, Resolution, Root, Target, Update,
+    Locked, ModelRoot, ObjectRequirement, Request, Resolution, Root, Update, UpdateTarget,
 };
 use pkgres_tests::build::{Build as _, package, release, spec};
 use pkgres_tests::solver::{self, Supplies, Verdict, run_with_classes};
@@ -62,7 +62,7 @@ fn an_update_of_another_package_keeps_bindings() {
     let mut request = request(&[("a", "V", "*"), ("b", "V", "*"), ("c", "P", "*")]);
     request.locked = locked(&[("a", "V", "2"), ("b", "V", "1"), ("c", "P", "1")]);
     request.update = Some(Update {
-        packages: BTreeMap::from([(package("P"), Target::Newest.into())]),
+        packages: BTreeMap::from([(package("P"), UpdateTarget::Newest.into())]),
     });
     assert_eq!(versions(&solve(request)), ["2.0.0", "1.0.0", "3.0.0"]);
 }

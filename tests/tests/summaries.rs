@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Limits, ObjectModel};
 use pkgres_resolver::{
-    Hint, HintKind, ModelRoot, ObjectRequirement, PrereleasePolicy, Request, Root, Target, Update,
+    Hint, HintKind, ModelRoot, ObjectRequirement, PrereleasePolicy, Request, Root, Update,
+    UpdateTarget,
 };
 use pkgres_tests::build::{Build, package, release, spec, version};
 use pkgres_tests::solver::{Supplies, Verdict, request, run, solve};
@@ -24,7 +25,9 @@ fn hints_that_name_options_have_their_own_kind() {
         };
         let shown = |hint: &Hint| {
             let mark = match &hint.kind {
-                HintKind::Similar { unknown, meant } => format!("similar: {meant} to {unknown}"),
+                HintKind::Similar { unknown, similar } => {
+                    format!("similar: {similar} to {unknown}")
+                }
                 HintKind::Option => "option".to_owned(),
                 HintKind::Packages => "packages".to_owned(),
             };
@@ -71,7 +74,7 @@ fn hints_that_name_options_have_their_own_kind() {
     );
     let move_db = |request: &mut Request| {
         request.provided = vec![release("Db", "2")];
-        let target = Target::Exactly(version("3")).into();
+        let target = UpdateTarget::Exactly(version("3")).into();
         let packages = BTreeMap::from([(package("Db"), target)]);
         request.update = Some(Update { packages });
     };

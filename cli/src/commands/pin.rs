@@ -207,8 +207,8 @@ fn substitution_note(model: &ObjectModel, substitution: &Substitution) -> String
         "the object {} was pinned to {} {}, which is gone; it is now pinned to {}",
         model.shown(substitution.object),
         substitution.package,
-        substitution.gone,
-        substitution.instead
+        substitution.missing,
+        substitution.replacement
     )
 }
 

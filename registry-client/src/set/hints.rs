@@ -44,8 +44,8 @@ impl RegistrySet {
         for package in unknown {
             let mut hints = conflict.hints.iter().enumerate();
             let known = hints.find_map(|(at, hint)| match &hint.kind {
-                HintKind::Similar { unknown, meant } if *unknown == package => {
-                    Some((at, meant.clone()))
+                HintKind::Similar { unknown, similar } if *unknown == package => {
+                    Some((at, similar.clone()))
                 }
                 _ => None,
             });

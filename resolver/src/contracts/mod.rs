@@ -1,48 +1,99 @@
-//! Contracts of properties that hold objects.
+//! Contracts of an object model: whether the objects of a selection have the classes that
+//! properties demand.
 //!
-//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in a
-//! version inside the spec; without a spec, inside the requirement by which the package that
-//! declares the property finds C. For a class of that package itself, any version of the same
-//! major will do, and its own always does.
+//! # Problem
+//!
+//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in
+//! a version inside the spec. Without a spec, the version has to match the requirement by which the
+//! package that declares the property finds C. If that package defines C itself, any version with
+//! the same major component is enough. So a contract depends on the releases of several packages at
+//! once, and on class files, which the index does not have.
+//!
+//! # Idea
+//!
+//! Contracts are checked on a selection that is valid otherwise. [`AncestorWalk`] finds the
+//! declaration of a property and the class that the contract names, and records each lookup in a
+//! required package. A violation carries these lookups, and `problem/contract_nogood.rs` turns them
+//! into a nogood: as long as the same lookups have the same outcomes, the contract is violated.
+//!
+//! # Cost
+//!
+//! Each check is linear in the properties that hold objects, times the ancestors of their classes.
+//! Class files are requested only for classes whose properties hold objects, all of them in one
+//! step, so that the result does not depend on the order in which they arrive.
 
-mod breach;
-mod trail;
-mod walk;
+mod ancestors;
 
-pub(crate) use breach::{AllowedVersions, ContractViolation};
-pub(crate) use trail::{Lookup, Say};
+pub(crate) use ancestors::{Lookup, LookupOutcome};
 
 use pkgres_manifest::{
     ClassConstraint, ClassName, Contract, MapKey, ModelValue, ObjectId, ObjectModel, PackageName,
-    Rule, ValueKind, Version,
+    Rule, Spec, ValueKind, Version,
 };
 
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
 use crate::universe::{Missing, PackageContents, ReleaseId, Universe};
-use trail::{Trail, lookups};
-use walk::Walk;
+use ancestors::{AncestorWalk, lookups};
 
-/// A contract that is not met, and what that depends on.
-#[derive(Debug)]
-pub(crate) struct ViolatedContract {
-    pub(crate) breach: ContractViolation,
-    /// What led from the holder's class to the contract.
-    pub(crate) holder_trail: Trail,
-    /// What the versions rest on that will do.
-    pub(crate) allowed_trail: Trail,
-    /// What led from the object's class to the class that is wanted.
-    pub(crate) object_trail: Trail,
+/// A contract that an object violates, in the words of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ContractViolation {
+    /// The object that has the property.
+    pub(crate) holder: ObjectId,
+    /// The property, with positions in lists and keys of mappings.
+    pub(crate) path: String,
+    /// The class that declares the property, and its release.
+    pub(crate) declared_by: (ClassName, PackageName, Version),
+    /// The class that the value must be.
+    pub(crate) class: ClassName,
+    /// The versions that the contract allows.
+    pub(crate) allowed: AllowedVersions,
+    /// The object that the property holds.
+    pub(crate) object: ObjectId,
+    /// The object's own class and release.
+    pub(crate) is: (ClassName, PackageName, Version),
+    /// The release in which the object inherits the class that the contract names, if it does.
+    pub(crate) inherits: Option<(PackageName, Version)>,
 }
 
-/// The contracts of the model that a selection does not meet.
+/// The versions of a class that a contract allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AllowedVersions {
+    Spec(Spec),
+    /// The versions with the same major component as this one.
+    MajorOf(Version),
+}
+
+impl AllowedVersions {
+    pub(crate) fn allows(&self, version: &Version) -> bool {
+        match self {
+            Self::Spec(spec) => spec.matches(version),
+            Self::MajorOf(own) => own.major() == version.major(),
+        }
+    }
+}
+
+/// A violated contract, with the lookups that the violation depends on.
+#[derive(Debug)]
+pub(crate) struct TracedViolation {
+    pub(crate) violation: ContractViolation,
+    /// The lookups from the holder's class to the declaration of the property.
+    pub(crate) holder_lookups: Vec<Lookup>,
+    /// The lookups that determine the allowed versions.
+    pub(crate) allowed_lookups: Vec<Lookup>,
+    /// The lookups from the object's class to the class that the contract names.
+    pub(crate) object_lookups: Vec<Lookup>,
+}
+
+/// The contracts of the model that a selection violates.
 ///
-/// What is missing to check any of them is asked for first: what is found must not depend on what came
-/// when.
+/// All class files that any contract needs are requested first, so that the result does not depend
+/// on the order in which they arrive.
 pub(crate) fn violated_contracts(
     universe: &mut Universe,
     selection: &Selection,
-) -> Result<Vec<ViolatedContract>, Missing> {
+) -> Result<Vec<TracedViolation>, Missing> {
     let (Some(model), Some(root)) = (
         universe.catalog.model().cloned(),
         universe.catalog.model_root(),
@@ -52,7 +103,7 @@ pub(crate) fn violated_contracts(
     for release in selection.releases() {
         universe.details(*release);
     }
-    let check = Check {
+    let check = ContractCheck {
         universe,
         selection,
         model: &model,
@@ -61,62 +112,66 @@ pub(crate) fn violated_contracts(
     check.run()
 }
 
-struct Check<'a> {
+struct ContractCheck<'a> {
     universe: &'a Universe,
     selection: &'a Selection,
     model: &'a ObjectModel,
     root: ReleaseId,
 }
 
-/// A property as a class declares it, and how the class was found.
-struct Declared {
+/// The declaration of a property, and the lookups that found it.
+struct Declaration {
     at: ClassAt,
     contract: Contract,
-    trail: Trail,
+    lookups: Vec<Lookup>,
 }
 
-impl Check<'_> {
-    fn run(&self) -> Result<Vec<ViolatedContract>, Missing> {
-        let (mut unmet, mut missing) = (Vec::new(), Vec::new());
+impl ContractCheck<'_> {
+    fn run(&self) -> Result<Vec<TracedViolation>, Missing> {
+        let (mut violation_of, mut missing) = (Vec::new(), Vec::new());
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
             for (name, value) in &object.properties {
                 if !holds_object(value) {
                     continue;
                 }
-                match self.declared(holder, name) {
+                match self.declaration(holder, name) {
                     Err(more) => missing.extend(more),
                     Ok(None) => {}
-                    Ok(Some(declared)) => {
-                        unmet.extend(self.unmet_in(holder, name, value, &declared));
+                    Ok(Some(declaration)) => {
+                        violation_of.extend(self.violations_in(holder, name, value, &declaration));
                     }
                 }
             }
         }
         if missing.is_empty() {
-            Ok(unmet)
+            Ok(violation_of)
         } else {
             Err(Missing::Classes(missing))
         }
     }
 
-    /// The class of an object, in the release that the selection gives it.
+    /// The class of an object in the release that the selection binds it to.
     fn class_of(&self, object: ObjectId) -> Option<ClassAt> {
-        let edge = &self.universe.known_details(self.root).requirements[object.0];
-        let (_, class) = edge.object?;
+        let requirement = &self.universe.known_details(self.root).requirements[object.0];
+        let (_, class) = requirement.object?;
         Some(ClassAt {
             release: self.selection.bound(self.root)[object.0],
             class,
         })
     }
 
-    /// The declaration of a property by an object's class or the nearest of its ancestors. Fails
-    /// with the releases whose classes have to be known for that.
-    fn declared(&self, holder: ObjectId, name: &str) -> Result<Option<Declared>, Vec<ReleaseId>> {
+    /// The declaration of a property in the class of an object or its nearest ancestor. If class
+    /// files are missing, the error has their releases.
+    fn declaration(
+        &self,
+        holder: ObjectId,
+        name: &str,
+    ) -> Result<Option<Declaration>, Vec<ReleaseId>> {
         let Some(start) = self.class_of(holder) else {
             return Ok(None);
         };
-        let mut walk = Walk::from(self.root, holder, start);
+        let mut walk = AncestorWalk::from(self.root, holder, start);
         while let Some(at) = walk.next() {
             match self.universe.classes.contents(at.release) {
                 PackageContents::NotRequested => return Err(vec![at.release]),
@@ -134,56 +189,57 @@ impl Check<'_> {
                             .find(|property| property.name.value == name)
                     });
                     if let Some(property) = property {
-                        return Ok(Some(Declared {
+                        return Ok(Some(Declaration {
                             at,
                             contract: property.contract.value.clone(),
-                            trail: walk.trail,
+                            lookups: walk.lookups,
                         }));
                     }
                 }
             }
-            walk.climb(self.universe, self.selection, at);
+            walk.push_parents(self.universe, self.selection, at);
         }
         Ok(None)
     }
 
-    /// What the value of a property does not meet.
-    fn unmet_in(
+    /// The violations in the value of a property.
+    fn violations_in(
         &self,
         holder: ObjectId,
         name: &str,
         value: &ModelValue,
-        declared: &Declared,
-    ) -> impl Iterator<Item = ViolatedContract> {
+        declaration: &Declaration,
+    ) -> impl Iterator<Item = TracedViolation> {
         let mut found = Vec::new();
-        constrained_objects(&declared.contract, value, name, &mut found);
+        constrained_objects(&declaration.contract, value, name, &mut found);
         found
             .into_iter()
             .filter_map(move |(constraint, object, path)| {
-                let (allowed, lookup) = self.allowed(constraint, declared)?;
-                self.unmet(constraint, object, &allowed)
-                    .map(|(object_trail, inherits, is)| ViolatedContract {
-                        breach: ContractViolation {
+                let (allowed, lookup) = self.allowed(constraint, declaration)?;
+                self.violation_of(constraint, object, &allowed).map(
+                    |(object_lookups, inherits, is)| TracedViolation {
+                        violation: ContractViolation {
                             holder,
                             path,
-                            declared_by: self.named(declared.at),
+                            declared_by: self.class_and_release(declaration.at),
                             class: constraint.class.clone(),
                             allowed,
                             object,
-                            is: self.named(is),
+                            is: self.class_and_release(is),
                             inherits: inherits.map(|at| {
-                                let (_, package, version) = self.named(at);
+                                let (_, package, version) = self.class_and_release(at);
                                 (package, version)
                             }),
                         },
-                        holder_trail: declared.trail.clone(),
-                        allowed_trail: lookup,
-                        object_trail,
-                    })
+                        holder_lookups: declaration.lookups.clone(),
+                        allowed_lookups: lookup,
+                        object_lookups,
+                    },
+                )
             })
     }
 
-    fn named(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
+    fn class_and_release(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
         (
             self.universe.catalog.class_name(at.class).clone(),
             self.universe.catalog.name(at.release.package).clone(),
@@ -191,17 +247,17 @@ impl Check<'_> {
         )
     }
 
-    /// The versions of a constraint's class that will do, and the lookups that this rests on.
-    /// Nothing if the class is not found, which is the fault of the package, not of the model.
+    /// The allowed versions of a constraint's class, and the lookups that determine them. `None` if
+    /// the class is not found, which is an error of the package and not of the model.
     fn allowed(
         &self,
         constraint: &ClassConstraint,
-        declared: &Declared,
-    ) -> Option<(AllowedVersions, Trail)> {
+        declaration: &Declaration,
+    ) -> Option<(AllowedVersions, Vec<Lookup>)> {
         if let Some(spec) = &constraint.spec {
             return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
         }
-        let release = declared.at.release;
+        let release = declaration.at.release;
         let class = self.universe.catalog.class_of_contract(&constraint.class);
         let details = self.universe.known_details(release);
         let table = details.classes.as_ref();
@@ -209,26 +265,27 @@ impl Check<'_> {
             let own = self.universe.catalog.version(release).clone();
             return Some((AllowedVersions::MajorOf(own), Vec::new()));
         }
-        let (edge, _) = provider(self.universe, self.selection, release, class)?;
-        let spec = details.requirements[edge].requirement.spec.clone();
-        let lookup = lookups(release, edge, class, Say::Defines(class));
+        let (requirement, _) = provider(self.universe, self.selection, release, class)?;
+        let spec = details.requirements[requirement].requirement.spec.clone();
+        let lookup = lookups(release, requirement, class, LookupOutcome::Defines(class));
         Some((AllowedVersions::Spec(spec), lookup))
     }
 
-    /// Whether an object does not meet a constraint: what led to the class that is wanted, where
-    /// that is, and the object's own class.
-    fn unmet(
+    /// How an object violates a constraint: the lookups up to the class that the constraint names,
+    /// that class if the object inherits it, and the object's own class. `None` if the object meets
+    /// the constraint.
+    fn violation_of(
         &self,
         constraint: &ClassConstraint,
         object: ObjectId,
         allowed: &AllowedVersions,
-    ) -> Option<(Trail, Option<ClassAt>, ClassAt)> {
+    ) -> Option<(Vec<Lookup>, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
-        let wanted = self.universe.catalog.class_of_contract(&constraint.class);
-        let mut walk = Walk::from(self.root, object, start);
+        let expected = self.universe.catalog.class_of_contract(&constraint.class);
+        let mut walk = AncestorWalk::from(self.root, object, start);
         let mut all_known = true;
         while let Some(at) = walk.next() {
-            if at.class == wanted {
+            if at.class == expected {
                 // No class inherits two of one name, so this is the only one.
                 if allowed.allows(self.universe.catalog.version(at.release)) {
                     return None;
@@ -236,10 +293,10 @@ impl Check<'_> {
                 return Some((walk.path_to(at), Some(at), start));
             }
             all_known &= self.universe.known_details(at.release).classes.is_some();
-            walk.climb(self.universe, self.selection, at);
+            walk.push_parents(self.universe, self.selection, at);
         }
-        // What is not known could be of the class.
-        all_known.then_some((walk.trail, None, start))
+        // A release with unknown classes could define it.
+        all_known.then_some((walk.lookups, None, start))
     }
 }
 
@@ -252,8 +309,8 @@ fn holds_object(value: &ModelValue) -> bool {
     }
 }
 
-/// The objects in a value that a contract wants to be of a class, each with where it stands.
-/// Recursion is bounded by the depth limit on documents.
+/// The objects in a value that a contract constrains, each with its path. Recursion is bounded by
+/// the depth limit of documents.
 fn constrained_objects<'a>(
     contract: &'a Contract,
     value: &ModelValue,
@@ -278,7 +335,7 @@ fn constrained_objects<'a>(
                 }
             }
         }
-        // A single value stands for a list of one.
+        // A single value counts as a list of one.
         (Contract::List { items, .. }, _) => {
             if let Some(item) = items.first() {
                 constrained_objects(item, value, path, found);
@@ -286,14 +343,14 @@ fn constrained_objects<'a>(
         }
         (Contract::Map(keys), ValueKind::Map(entries)) => {
             for (name, value) in entries {
-                let named = keys
+                let class_and_release = keys
                     .iter()
                     .find(|(key, _)| matches!(key, MapKey::Named(key) if key == name));
                 let matching = || {
                     keys.iter()
                         .find(|(key, _)| matches!(key, MapKey::Matching(_)))
                 };
-                if let Some((_, contract)) = named.or_else(matching) {
+                if let Some((_, contract)) = class_and_release.or_else(matching) {
                     constrained_objects(contract, value, &format!("{path}.{name}"), found);
                 }
             }

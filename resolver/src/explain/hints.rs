@@ -1,22 +1,25 @@
 //! What can be done about a conflict.
 
 use pkgres_manifest::{PackageName, ReleaseSource, most_similar_name};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::contradiction::ConstraintSource;
+use super::wording::{LISTED_VERSIONS, candidates};
+use super::{Hint, Repair};
 use crate::problem::{Fact, Problem};
+use crate::request::PrereleasePolicy;
+use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-use super::kept_out::kept_out;
-use super::{Hint, LISTED_VERSIONS, Repair};
+/// The maximum number of hints.
+const MAX_HINTS: usize = 2;
 
-/// How many hints are given.
-const MOST: usize = 2;
-
-/// At most two hints, of which no two are the same, about facts with these [dead ends](super::clash::dead_ends).
+/// Distinct hints about facts with these [unsatisfiable
+/// packages](super::contradiction::unsatisfiable_packages), at most [`MAX_HINTS`].
 pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
-    mut dead_ends: FxHashSet<PackageId>,
+    mut unsatisfiable: FxHashSet<PackageId>,
     repairs: &[Repair],
 ) -> Vec<Hint> {
     let mut hints = Vec::new();
@@ -27,7 +30,7 @@ pub(super) fn hints(
     let owners: FxHashSet<PackageId> = owners.collect();
     for fact in facts {
         if let Fact::Wanted { package } = fact {
-            hints.extend(instead_of_wanted(problem, *package));
+            hints.extend(requested_alternatives(problem, *package));
         }
         let Fact::Requires {
             target, allowed, ..
@@ -42,48 +45,54 @@ pub(super) fn hints(
                 .catalog
                 .reached()
                 .filter(|package| {
-                    // Whoever requires something here was not meant.
-                    let is_meant = !universe.catalog.is_root(*package) && !owners.contains(package);
-                    is_meant && universe.catalog.release_count(*package) > 0
+                    // The owner of a requirement in the conflict was not meant.
+                    let is_eligible =
+                        !universe.catalog.is_root(*package) && !owners.contains(package);
+                    is_eligible && universe.catalog.release_count(*package) > 0
                 })
                 .map(|package| universe.catalog.name(package))
                 .collect();
             known.sort_unstable();
             let texts = known.iter().map(|package| package.as_str());
             let similar = most_similar_name(name.as_str(), texts);
-            let meant = known
+            let suggestion = known
                 .iter()
                 .find(|package| Some(package.as_str()) == similar);
-            if let Some(meant) = meant {
-                hints.push(Hint::similar(name.clone(), (*meant).clone()));
+            if let Some(suggestion) = suggestion {
+                hints.push(Hint::similar(name.clone(), (*suggestion).clone()));
             }
             hints.push(Hint::option(format!(
                 "`--registry` adds a registry that has `{name}`, `--provide` a file that says what the host supplies"
             )));
             continue;
         }
-        // Once for all who require it.
-        let is_new = dead_ends.remove(target);
-        match is_new.then(|| kept_out(universe, facts, *target)).flatten() {
+        // One hint for all requirements on the package.
+        let is_new = unsatisfiable.remove(target);
+        match is_new
+            .then(|| excluded_release_hint(universe, facts, *target))
+            .flatten()
+        {
             Some(hint) => hints.push(hint),
-            None if allowed.is_empty() => hints.push(Hint::packages(available(universe, *target))),
+            None if allowed.is_empty() => {
+                hints.push(Hint::packages(available_versions(universe, *target)));
+            }
             None => {}
         }
     }
     hints.extend((repairs.iter()).map(|repair| Hint::packages(&repair.text)));
-    // Requirements that are spelled in different ways may be mended by the same words.
-    let mut different: Vec<Hint> = Vec::new();
+    // Different requirements may have the same hint.
+    let mut distinct: Vec<Hint> = Vec::new();
     for hint in hints {
-        let is_known = different.iter().any(|known| known.text == hint.text);
-        if different.len() < MOST && !is_known {
-            different.push(hint);
+        let is_duplicate = distinct.iter().any(|known| known.text == hint.text);
+        if distinct.len() < MAX_HINTS && !is_duplicate {
+            distinct.push(hint);
         }
     }
-    different
+    distinct
 }
 
-/// What there is in place of versions of a package that were asked for and that nobody has.
-fn instead_of_wanted(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
+/// The versions of a package that exist, if none of the requested ones does.
+fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<Hint> {
     let (universe, goals) = (&*problem.universe, problem.goals());
     goals.goal(package).filter(|goal| goal.allowed.is_empty())?;
     if universe.catalog.release_count(package) == 0 {
@@ -96,13 +105,13 @@ fn instead_of_wanted(problem: &Problem<'_>, package: PackageId) -> Option<Hint> 
                 universe.catalog.name(package)
             ))
         } else {
-            Hint::packages(available(universe, package))
+            Hint::packages(available_versions(universe, package))
         },
     )
 }
 
 /// `the versions of Db are 1.0.0, 1.1.0 and 2.0.0`
-fn available(universe: &Universe, package: PackageId) -> String {
+fn available_versions(universe: &Universe, package: PackageId) -> String {
     let name = universe.catalog.name(package);
     let mut versions: Vec<String> = universe
         .catalog
@@ -133,4 +142,151 @@ fn available(universe: &Universe, package: PackageId) -> String {
             )
         }
     }
+}
+
+/// The reasons for which a release is not a candidate.
+#[derive(Debug, Clone, Copy)]
+struct Exclusion {
+    is_yanked: bool,
+    is_too_new: bool,
+    /// Whether it is a prerelease, and prereleases are forbidden.
+    is_forbidden_prerelease: bool,
+}
+
+impl Exclusion {
+    fn of(universe: &Universe, release: ReleaseId) -> Self {
+        Self {
+            is_yanked: universe.catalog.is_yanked(release),
+            is_too_new: universe.catalog.is_too_new(release),
+            is_forbidden_prerelease: universe.catalog.is_prerelease(release)
+                && universe.catalog.policy().prerelease() == PrereleasePolicy::Never,
+        }
+    }
+
+    fn count(self) -> usize {
+        [
+            self.is_yanked,
+            self.is_too_new,
+            self.is_forbidden_prerelease,
+        ]
+        .into_iter()
+        .filter(|applies| *applies)
+        .count()
+    }
+
+    /// A hint about these reasons. `release` is in words; it matches one requirement or several.
+    fn hint(self, release: &str, has_several: bool) -> Hint {
+        let matches = if has_several {
+            "matches all of these"
+        } else {
+            "matches"
+        };
+        match (
+            self.is_yanked,
+            self.is_too_new,
+            self.is_forbidden_prerelease,
+        ) {
+            (true, false, false) => Hint::packages(format!(
+                "{release} {matches} but was yanked; only a lock can hold it"
+            )),
+            (false, true, false) => Hint::option(format!(
+                "{release} {matches} but was published too late for `--exclude-newer`"
+            )),
+            (false, false, true) if has_several => Hint::option(format!(
+                "`--prerelease allow` lets {release} in, which {matches}"
+            )),
+            (false, false, true) => Hint::option(format!("`--prerelease allow` lets {release} in")),
+            (is_yanked, is_too_new, is_forbidden_prerelease) => {
+                let all = [
+                    (is_yanked, "was yanked"),
+                    (is_too_new, "was published too late for `--exclude-newer`"),
+                    (
+                        is_forbidden_prerelease,
+                        "is a prerelease, which `--prerelease never` refuses",
+                    ),
+                ];
+                let applying = all.iter().filter(|(applies, _)| *applies);
+                let applying: Vec<&str> = applying.map(|(_, what)| *what).collect();
+                Hint::option(format!(
+                    "{release} {matches} but {}",
+                    applying.join(", and ")
+                ))
+            }
+        }
+    }
+}
+
+/// A hint about a version that matches all requirements on a package but is not a candidate, if no
+/// candidate matches them. It is the newest of the versions with the fewest reasons.
+pub(super) fn excluded_release_hint(
+    universe: &mut Universe,
+    facts: &[Fact],
+    package: PackageId,
+) -> Option<Hint> {
+    let mut by_source: FxHashMap<ConstraintSource, (PackageId, FxHashSet<&PositionSet>)> =
+        FxHashMap::default();
+    for (at, fact) in facts.iter().enumerate() {
+        match fact {
+            Fact::Requires {
+                owner,
+                target,
+                allowed,
+            } if *target == package => {
+                let source = ConstraintSource::of(universe, *owner, at);
+                let (_, allowed_sets) = by_source
+                    .entry(source)
+                    .or_insert((*owner, FxHashSet::default()));
+                allowed_sets.insert(allowed);
+            }
+            Fact::Wanted { package: other } | Fact::Stays { package: other }
+                if *other == package =>
+            {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let has_several = by_source.len() > 1;
+    let matching = (by_source.into_values())
+        .map(|(owner, allowed_sets)| matching(universe, owner, package, &allowed_sets))
+        .reduce(|one, other| one.intersection(&other))?;
+    let excluded = matching.intersection(&universe.catalog.candidates_of(package).complement());
+    let releases = excluded.iter().map(|index| ReleaseId { package, index });
+    let (release, exclusion) = releases
+        .map(|release| (release, Exclusion::of(universe, release)))
+        .filter(|(_, exclusion)| exclusion.count() > 0)
+        .min_by_key(|(release, exclusion)| (exclusion.count(), std::cmp::Reverse(release.index)))?;
+    let (name, version) = (
+        universe.catalog.name(package),
+        universe.catalog.version(release),
+    );
+    Some(exclusion.hint(&format!("{name} {version}"), has_several))
+}
+
+/// All versions, candidates or not, that match requirements of a package for which the allowed
+/// candidates are one of these sets.
+fn matching(
+    universe: &mut Universe,
+    owner: PackageId,
+    target: PackageId,
+    allowed_sets: &FxHashSet<&PositionSet>,
+) -> PositionSet {
+    let mut matching = PositionSet::EMPTY;
+    for release in candidates(universe, owner) {
+        let details = universe.details(release);
+        for edge in details
+            .requirements
+            .iter()
+            .filter(|edge| edge.package == target)
+        {
+            if allowed_sets.contains(&universe.allowed(edge)) {
+                let mut versions = universe.catalog.versions_in(target, &edge.requirement.spec);
+                if let Some((_, class)) = edge.object {
+                    versions = versions.intersection(&universe.catalog.definers(target, class));
+                }
+                matching = matching.union(&versions);
+            }
+        }
+    }
+    matching
 }

@@ -1,104 +1,75 @@
-//! Why there is no resolution.
+//! Explanations: why there is no resolution.
 //!
 //! # Problem
 //!
-//! A proof from the search can rest on thousands of facts, most of which happen to be on its way. A reader
-//! needs the few that are really incompatible, in an order that begins with their own manifest.
+//! A proof from the search can depend on thousands of facts, most of which the search met by
+//! chance. A reader needs the few that are really incompatible, in an order that begins with their
+//! own manifest.
 //!
 //! # Idea
 //!
-//! 1. [`reduce`] removes one fact after the other and searches again. If there is still no selection without
-//!    a fact, the fact goes. What remains is a minimal unsatisfiable subset, found by deletion (Marques-Silva
-//!    2010). [`Conflict::is_minimal`] is false if a limit was reached.
-//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only changes that
-//!    make the problem solvable become hints. [`hints`] adds versions that match but cannot be chosen.
-//! 3. [`clash`] finds what the conflict is about, which determines its code and its summary.
-//! 4. [`lines`] removes lines that are not needed, since several releases may write one fact in several ways.
-//! 5. [`tell`] orders the reasons from the root on. [`reasons`] has a sentence for each kind of fact.
+//! 1. [`minimize`] removes one fact after the other and searches again. If there is still no
+//!    selection without a fact, the fact is removed. What remains is a minimal unsatisfiable subset
+//!    (MUS by deletion, Liffiton and Sakallah 2008). [`Conflict::is_minimal`] is false if a limit
+//!    was reached. A fact can be several lines of the report, since releases may write a
+//!    requirement in several ways; lines that are not needed are removed in the same way.
+//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only
+//!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
+//!    cannot be chosen.
+//! 3. [`contradiction`] finds what the conflict is about, which determines its code and its
+//!    summary.
+//! 4. [`report`] orders the reasons from the root on. [`requirements`], [`classes`] and
+//!    [`violations`] have the sentences for each kind of fact, in the words of [`wording`].
 //!
 //! # Cost
 //!
-//! Each attempt has its own step limit, and all together have a limit of facts, so that an explanation ends in
-//! seconds. Steps that the search took before do not count: the explanation must depend only on the metadata.
+//! Each attempt has its own step limit, and all together have a limit of facts, so that an
+//! explanation ends in seconds. The steps of the search before do not count: the explanation must
+//! depend only on the metadata.
 //!
 //! # What users see
 //!
-//! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a reason.
+//! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a
+//! reason.
 
-mod breaches;
-mod clash;
-mod extends;
-mod goals;
-mod hint;
+mod classes;
+mod conflict;
+mod contradiction;
 mod hints;
-mod inherited;
-mod kept_out;
-mod lines;
-mod object_requirements;
-mod places;
-mod reason;
-mod reasons;
-mod reduce;
+mod minimize;
 mod repairs;
+mod report;
 mod requirements;
-mod roots;
-mod subject;
-mod tell;
-mod unmet;
+mod violations;
+mod wording;
 
 use std::collections::BTreeSet;
-
-use pkgres_manifest::PackageName;
-use pkgres_manifest::diagnostic::Code;
 
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Goals, Nogood, Problem};
 use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
-use breaches::Breaches;
-pub use hint::{Hint, HintKind};
-pub(crate) use places::locate_classes;
-pub use reason::{Reason, ReasonKind};
-use reduce::Reduction;
+pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind};
+pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
+use minimize::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
-pub(crate) use roots::several_roots_of_one_name;
+use violations::ViolationGroups;
 
-/// How many versions are listed before "and n more".
-const LISTED_VERSIONS: usize = 4;
-
-/// Why there is no resolution: reasons that together leave none. Only where
-/// [`is_minimal`](Self::is_minimal) does not hold, some of them may not be needed for that.
-///
-/// It depends on the request and on what was provided, but not on how many steps the search took.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
-    /// The kind of conflict.
-    pub code: Code,
-    /// The conflict in one sentence.
-    pub summary: String,
-    /// The packages that take part, sorted.
-    pub packages: Vec<PackageName>,
-    /// The reasons: those that clash first, then how the others came in, from the root on.
-    pub reasons: Vec<Reason>,
-    /// Whether it is proved that no reason can be left out. It is not where that would take too
-    /// long, as with a chain of very many packages.
-    pub is_minimal: bool,
-    /// What can be done, at most two entries.
-    pub hints: Vec<Hint>,
-    /// Changes of which any one makes it solvable with one release of each package; each was tried.
-    pub repairs: Vec<Repair>,
-}
-
-/// That versions of a package were asked for, in words.
-pub(crate) fn wanted(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
+/// The reason that versions of a package were requested.
+pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Reason> {
     let fact = Fact::Wanted { package };
-    let told = reasons::of(problem, &fact, &PositionSet::FULL, &Breaches::default());
-    told.expect("nothing has to be known to say what was asked for")
+    let reasons = report::reasons_of(
+        problem,
+        &fact,
+        &PositionSet::FULL,
+        &ViolationGroups::default(),
+    );
+    reasons.expect("a goal is reported without further packages")
 }
 
-/// An explanation in the making.
+/// An explanation in progress.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     split: BTreeSet<PackageId>,
@@ -110,11 +81,12 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    /// Begins to explain why a search was in vain; `may_split` says whether a repair may leave packages
-    /// with several releases.
+    /// Starts to explain a failed search. `may_split` tells whether a repair may use several
+    /// releases of a package.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
-        // A repair is looked for with one release of the package that is asked for.
-        let repairs = refuted.goals.asks_in_part().then(Repairs::none);
+        // Repairs allow one release of the package, so they do not fit goals for single
+        // requirements.
+        let repairs = refuted.goals.has_partial_goals().then(Repairs::none);
         Self {
             split: refuted.split,
             nogoods: refuted.nogoods,
@@ -125,7 +97,7 @@ impl Explanation {
         }
     }
 
-    /// Begins to explain without a look for repairs.
+    /// Starts to explain without looking for repairs.
     pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted) -> Self {
         Self {
             repairs: Some(Repairs::none()),
@@ -133,19 +105,19 @@ impl Explanation {
         }
     }
 
-    /// The facts that are left.
+    /// The remaining facts.
     pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
         self.reduction.facts().iter()
     }
 
-    /// The conflict, or what has to be known to tell which reasons can be left out.
+    /// The conflict, or the packages that are needed to find out which reasons can be left out.
     pub(crate) fn finish(
         &mut self,
         universe: &mut Universe,
         budget: &Budget,
     ) -> Result<Conflict, Interrupt> {
         let mut problem = Problem::with_nogoods(universe, self.split.clone(), self.nogoods.clone());
-        problem.limit_to_goals(self.goals.clone());
+        problem.set_goals(self.goals.clone());
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
@@ -156,6 +128,6 @@ impl Explanation {
             )),
         };
         let repairs = repairs.finish(problem.universe, &self.goals, budget)?;
-        tell::tell(&mut problem, &reduced, repairs, budget)
+        report::report(&mut problem, &reduced, repairs, budget)
     }
 }

@@ -1,5 +1,5 @@
-//! What would make it solvable: one requirement, or one override, allows more. Each is tried by
-//! solving.
+//! Repairs: single requirements or overrides that make a conflict solvable if they allow more. Each
+//! is verified by solving.
 
 use std::collections::BTreeSet;
 
@@ -15,66 +15,69 @@ use crate::set::PositionSet;
 use crate::tiers::split_more;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// How many requirements are tried. Reasons are many where no single change is worth much.
-const MAX_TRIES: usize = 24;
+/// The maximum number of requirements to try. In a conflict with more reasons, no single change is
+/// likely to help.
+const MAX_CANDIDATES: usize = 24;
 
-/// How many steps each try may take.
+/// The step limit of each attempt.
 const MAX_STEPS: u64 = 20_000;
 
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
-/// override that does, and with it every requirement on the package.
+/// override, which changes all requirements on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// The package whose requirement it is. Where the requirement is overridden, one of those that
-    /// have such a requirement: the override is what has to change.
+    /// The package with the requirement. For an override, one of the packages whose requirement is
+    /// overridden.
     pub owner: PackageName,
-    /// The package's versions that have the requirement, ascending.
+    /// The package's versions with the requirement, ascending.
     pub versions: Vec<Version>,
     /// The package that is required.
     pub package: PackageName,
-    /// The spec, as it is written now; that of the override where there is one.
+    /// The current spec; that of the override if there is one.
     pub spec: String,
-    /// Whether it is the override that has to change.
+    /// Whether the override has to change.
     pub is_override: bool,
-    /// The version that would have to be allowed.
+    /// The version to allow.
     pub allow: Version,
-    /// Where the requirement is written, if it comes from a file.
+    /// The location of the requirement, if it comes from a file.
     pub location: Option<Location>,
-    /// The change in words.
+    /// The change in one sentence.
     pub text: String,
 }
 
-/// Repairs that are being looked for. What was found out stays when more has to be delivered.
+/// A search for repairs. Progress is kept when packages have to be provided first.
 #[derive(Debug)]
 pub(super) struct Repairs {
-    tries: Vec<Requirement>,
+    candidates: Vec<ConflictingRequirement>,
     next: usize,
     found: Vec<Repair>,
-    /// Whether packages may have several releases, as what is solvable otherwise may need it.
+    /// Whether packages may have several releases, which a solution without the conflict may need.
     may_split: bool,
 }
 
-/// A requirement that takes part in a conflict.
+/// A requirement in a conflict.
 #[derive(Debug, Clone)]
-struct Requirement {
+struct ConflictingRequirement {
     owner: PackageId,
     target: PackageId,
     allowed: PositionSet,
 }
 
 impl Repairs {
-    /// Tries the requirements among the facts, those of the roots first, and each override once.
+    /// Repairs to try: the requirements among the facts, those of roots first, and each override
+    /// once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
-        let mut tries: Vec<Requirement> = facts
+        let mut candidates: Vec<ConflictingRequirement> = facts
             .iter()
             .filter_map(|fact| match fact {
-                // What objects require is pinned in a model, and mended by other means.
+                // Requirements of objects come from pins in the model, which are changed by other
+                // means.
                 Fact::Requires { owner, .. } if universe.catalog.is_model(*owner) => None,
                 Fact::Requires {
                     owner,
                     target,
                     allowed,
-                } => Some(Requirement {
+                } => Some(ConflictingRequirement {
                     owner: *owner,
                     target: *target,
                     allowed: allowed.clone(),
@@ -82,53 +85,56 @@ impl Repairs {
                 _ => None,
             })
             .collect();
-        tries.sort_by_key(|requirement| !universe.catalog.is_root(requirement.owner));
+        candidates.sort_by_key(|requirement| !universe.catalog.is_root(requirement.owner));
         let mut overridden = FxHashSet::default();
-        tries.retain(|Requirement { target, .. }| {
+        candidates.retain(|ConflictingRequirement { target, .. }| {
             universe.catalog.policy().overriding(*target).is_none() || overridden.insert(*target)
         });
-        if tries.len() > MAX_TRIES {
-            // Of a long chain it is the end that clashes.
-            let mut left: FxHashMap<PackageId, PositionSet> = FxHashMap::default();
-            for Requirement {
+        if candidates.len() > MAX_CANDIDATES {
+            // In a long chain, the end is what conflicts.
+            let mut remaining: FxHashMap<PackageId, PositionSet> = FxHashMap::default();
+            for ConflictingRequirement {
                 target, allowed, ..
-            } in &tries
+            } in &candidates
             {
-                let left = left.entry(*target).or_insert(PositionSet::FULL);
-                *left = left.intersection(allowed);
+                let remaining = remaining.entry(*target).or_insert(PositionSet::FULL);
+                *remaining = remaining.intersection(allowed);
             }
-            tries.sort_by_key(|Requirement { owner, target, .. }| {
-                (!universe.catalog.is_root(*owner), !left[target].is_empty())
+            candidates.sort_by_key(|ConflictingRequirement { owner, target, .. }| {
+                (
+                    !universe.catalog.is_root(*owner),
+                    !remaining[target].is_empty(),
+                )
             });
-            tries.truncate(MAX_TRIES);
+            candidates.truncate(MAX_CANDIDATES);
         }
         Self {
-            tries,
+            candidates,
             next: 0,
             found: Vec::new(),
             may_split,
         }
     }
 
-    /// Tries nothing.
+    /// No repairs.
     pub(super) fn none() -> Self {
         Self {
-            tries: Vec::new(),
+            candidates: Vec::new(),
             next: 0,
             found: Vec::new(),
             may_split: false,
         }
     }
 
-    /// Goes on until all were tried.
+    /// Continues until all were tried.
     pub(super) fn finish(
         &mut self,
         universe: &mut Universe,
         goals: &Goals,
         budget: &Budget,
     ) -> Result<&[Repair], Interrupt> {
-        while let Some(requirement) = self.tries.get(self.next) {
-            let found = repair(universe, goals, requirement, self.may_split, budget)?;
+        while let Some(requirement) = self.candidates.get(self.next) {
+            let found = try_repair(universe, goals, requirement, self.may_split, budget)?;
             self.found.extend(found);
             self.next += 1;
         }
@@ -136,15 +142,15 @@ impl Repairs {
     }
 }
 
-/// What a requirement, or what stands in its place, would have to allow.
-fn repair(
+/// The repair of a requirement or its override, if allowing more there is enough.
+fn try_repair(
     universe: &mut Universe,
     goals: &Goals,
-    requirement: &Requirement,
+    requirement: &ConflictingRequirement,
     may_split: bool,
     budget: &Budget,
 ) -> Result<Option<Repair>, Interrupt> {
-    let Requirement {
+    let ConflictingRequirement {
         owner,
         target,
         allowed,
@@ -159,39 +165,40 @@ fn repair(
             allowed: allowed.clone(),
         }
     };
-    // That a search without conflict_limit finds is locally best, by the requirements as they are.
+    // The result of a search without a conflict limit is locally best with the requirements as they
+    // are.
     let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
     let mut split = BTreeSet::new();
-    // Which packages may have several releases is not what it was.
-    let mut asked = goals.clone();
-    asked.forget_loop_nogoods();
+    // Loop nogoods depend on which packages may have several releases.
+    let mut relaxed_goals = goals.clone();
+    relaxed_goals.clear_loop_nogoods();
     let selection = loop {
         let mut problem = Problem::new(universe, split.clone());
         problem.relax(relaxation.clone());
-        problem.limit_to_goals(asked.clone());
+        problem.set_goals(relaxed_goals.clone());
         let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
             Ok(Verdict::Solved(selection)) => break selection,
             Ok(Verdict::Impossible(proof)) => proof,
             Err(Interrupt::Exhausted) => return Ok(None),
             Err(missing) => return Err(missing),
         };
-        // One version is to be allowed, and not some of several.
+        // A repair allows one version of the package, so that package is not split.
         let target = universe.catalog.name(*target);
         let is_other = |package: &PackageName| package != target;
-        // What an update asks for is looked for as the update does.
+        // An update decides by itself which packages it splits.
         let may_split = may_split && goals.is_empty();
         if !may_split || !split_more(universe, &mut split, &proof, is_other) {
             return Ok(None);
         }
     };
-    // Where the package is not chosen at all, nothing is to be allowed.
+    // If the package is not chosen, there is no version to allow.
     let Some(release) = selection.only(*target) else {
         return Ok(None);
     };
     if allowed.contains(release.index) {
         return Ok(None);
     }
-    let mut written: Option<(Spec, Option<Location>)> = None;
+    let mut spelled: Option<(Spec, Option<Location>)> = None;
     let mut versions = Vec::new();
     for index in universe.catalog.candidates_of(*owner).iter() {
         let owning = ReleaseId {
@@ -205,11 +212,11 @@ fn repair(
             .find(|edge| edge.package == *target);
         if let Some(edge) = edge.filter(|edge| universe.allowed(edge) == *allowed) {
             let requirement = &edge.requirement;
-            written.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
+            spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
             versions.push(universe.catalog.version(owning).clone());
         }
     }
-    let Some((spec, location)) = written else {
+    let Some((spec, location)) = spelled else {
         return Ok(None);
     };
     let (name, package) = (

@@ -1,35 +1,37 @@
-//! Requirements as reasons, in each of the ways in which they are written.
+//! Requirements of releases and objects, and the goals of an update, as reasons.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use pkgres_manifest::Spec;
 use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 
+use super::conflict::{Reason, ReasonKind};
+use super::violations::ViolationGroups;
+use super::wording::{Subject, candidates};
+use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{ClassId, PackageId, ReleaseId, StatedRequirement, Universe};
 
-use super::reason::{Reason, ReasonKind};
-use super::subject::{Subject, candidates};
-
-/// One way in which a requirement is written.
-pub(super) struct Written {
-    /// The releases that write it like this.
+/// The releases that spell a requirement in the same way.
+pub(super) struct Spelling {
+    /// The releases, ascending.
     pub(super) releases: Vec<ReleaseId>,
     spec: Spec,
     location: Option<Location>,
-    /// Whether none of them writes it: every package requires the core library.
+    /// Whether it is implied: every package requires the core library.
     is_implied: bool,
 }
 
-/// The ways in which requirements of a package on another one are written that allow exactly these
-/// versions, by what is written.
-pub(super) fn ways_of_writing(
+/// The spellings of the requirements of a package on another one that allow exactly these versions,
+/// by spec.
+pub(super) fn spellings(
     universe: &mut Universe,
     owner: PackageId,
     target: PackageId,
     allowed: &PositionSet,
-) -> BTreeMap<String, Written> {
-    let mut written: BTreeMap<String, Written> = BTreeMap::new();
+) -> BTreeMap<String, Spelling> {
+    let mut spellings: BTreeMap<String, Spelling> = BTreeMap::new();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
         let Some(edge) = details
@@ -43,45 +45,46 @@ pub(super) fn ways_of_writing(
             let requirement = &edge.requirement;
             let is_implied = universe.catalog.requires_implicitly(release, target);
             let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
-            let way = written
+            let spelling = spellings
                 .entry(spec.written().to_owned())
-                .or_insert_with(|| Written {
+                .or_insert_with(|| Spelling {
                     releases: Vec::new(),
                     spec: spec.clone(),
                     location: requirement.location.clone(),
                     is_implied,
                 });
-            way.is_implied &= is_implied;
-            way.releases.push(release);
+            spelling.is_implied &= is_implied;
+            spelling.releases.push(release);
         }
     }
-    written
+    spellings
 }
 
 /// The requirements of a package on another one that allow exactly these versions: one reason for
-/// each way in which they are written.
+/// each spelling.
 pub(super) fn requirements(
     universe: &mut Universe,
     (owner, target, allowed): (PackageId, PackageId, &PositionSet),
-    told: &PositionSet,
+    reported: &PositionSet,
 ) -> Vec<Reason> {
-    let mut written = ways_of_writing(universe, owner, target, allowed);
-    written.retain(|_, way| {
-        way.releases
+    let mut spellings = spellings(universe, owner, target, allowed);
+    spellings.retain(|_, spelling| {
+        spelling
+            .releases
             .iter()
-            .any(|release| told.contains(release.index))
+            .any(|release| reported.contains(release.index))
     });
     let overriding = universe.catalog.policy().overriding(target).cloned();
     let package = universe.catalog.name(target).clone();
-    let mut reasons: Vec<Reason> = written
+    let mut reasons: Vec<Reason> = spellings
         .into_values()
-        .map(|way| {
-            let Written {
+        .map(|spelling| {
+            let Spelling {
                 releases,
                 spec,
                 location,
                 is_implied,
-            } = way;
+            } = spelling;
             let subject = Subject::new(universe, owner, &releases);
             let requires = subject.verb("requires", "require");
             let mut text = format!("{} {requires} {package} {spec}", subject.text);
@@ -110,4 +113,148 @@ pub(super) fn requirements(
         .collect();
     reasons.sort_by(|one, two| one.versions.cmp(&two.versions));
     reasons
+}
+
+/// The requirements of objects on a package that allow exactly these versions. If some of the
+/// objects violate contracts in the same conflict, only those are reported.
+pub(super) fn object_requirements(
+    universe: &mut Universe,
+    root: PackageId,
+    (target, allowed): (PackageId, &PositionSet),
+    violations: &ViolationGroups,
+) -> Vec<Reason> {
+    let details = universe.details(ReleaseId {
+        package: root,
+        index: 0,
+    });
+    let edges = details.requirements.iter().filter_map(|edge| {
+        let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
+        Some((edge, edge.object?)).filter(|_| is_meant)
+    });
+    let mut edges_of_objects: Vec<(&StatedRequirement, (ObjectId, ClassId))> = edges.collect();
+    let is_named =
+        |(_, (object, _)): &(&StatedRequirement, (ObjectId, ClassId))| violations.mention(*object);
+    if edges_of_objects.iter().any(is_named) {
+        edges_of_objects.retain(is_named);
+    }
+    let model = universe
+        .catalog
+        .model()
+        .expect("only models require")
+        .clone();
+    let package = universe.catalog.name(target).clone();
+    let mut reasons = Vec::new();
+    for (edge, (object, class)) in edges_of_objects {
+        let (shown, spec) = (model.shown(object), &edge.requirement.spec);
+        let definers = universe.catalog.definers(target, class);
+        let versions = universe.catalog.versions_in(target, spec);
+        // The missing class is the reason only if such a version exists.
+        let text = if allowed.is_empty() && !versions.is_empty() && versions.is_disjoint(&definers)
+        {
+            let class = universe.catalog.class_name(class);
+            format!("the object {shown} needs a {package} {spec} that defines the class {class}")
+        } else {
+            let spec = Some(spec).filter(|spec| *spec.set() != VersionSet::all());
+            let spec = spec.map(|spec| format!(" {spec}")).unwrap_or_default();
+            format!("the object {shown} needs {package}{spec}")
+        };
+        reasons.push(Reason {
+            text,
+            kind: ReasonKind::Requires {
+                package: package.clone(),
+                spec: spec.written().to_owned(),
+                overridden_by: None,
+                is_implied: false,
+            },
+            owner: None,
+            versions: Vec::new(),
+            every_version: false,
+            location: edge.requirement.location.clone(),
+            source: None,
+            clashes: true,
+        });
+    }
+    reasons
+}
+
+/// The reason that versions of a package were requested, or that they are locked.
+pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Reason {
+    let dropping = dropped_by(problem, fact, package);
+    let (universe, goals) = (&*problem.universe, problem.goals());
+    let goal = goals.goal(package);
+    let is_wanted = matches!(fact, Fact::Wanted { .. });
+    let name = universe.catalog.name(package);
+    let listed = |versions: &[Version]| {
+        let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+        texts.join(", ")
+    };
+    let (kind, versions, allowed, mut text) = if let Some(goal) = goal.filter(|_| is_wanted) {
+        let versions = goal.versions.clone();
+        let mut text = format!("{name} {} was asked for", listed(&versions));
+        let dropped_by = dropping.map(|release| {
+            let (other, version) = (
+                universe.catalog.name(release.package),
+                universe.catalog.version(release),
+            );
+            let _ = write!(text, ", and {other} {version} would drop {name}");
+            (other.clone(), version.clone())
+        });
+        let kind = ReasonKind::Wanted { dropped_by };
+        (kind, versions, &goal.allowed, text)
+    } else {
+        let mut versions = universe.catalog.locked_versions(package).to_vec();
+        versions.sort();
+        versions.dedup();
+        let text = format!("the lock holds {name} at {}", listed(&versions));
+        (ReasonKind::Stays, versions, &goals.stays[&package], text)
+    };
+    if allowed.is_empty() {
+        if universe.catalog.source(package) == Some(&ReleaseSource::Host) {
+            let supplied = candidates(universe, package);
+            let supplied = supplied
+                .into_iter()
+                .map(|release| universe.catalog.version(release));
+            let supplied: Vec<String> = supplied.map(ToString::to_string).collect();
+            text.push_str(&format!(", and the host supplies {}", supplied.join(", ")));
+        } else {
+            text.push_str(", and there is no such version");
+        }
+    }
+    Reason {
+        text,
+        kind,
+        owner: Some(name.clone()),
+        versions,
+        every_version: false,
+        location: None,
+        source: None,
+        clashes: true,
+    }
+}
+
+/// A release that would remove a requested package, of a package that requires it in another
+/// version. `None` if other packages have to stay.
+fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
+    let goal = problem.goals().goal(package)?;
+    let is_wanted = matches!(fact, Fact::Wanted { .. }) && goal.is_needed();
+    if !is_wanted || !problem.goals().stays.is_empty() {
+        return None;
+    }
+    let reached = goal.loop_nogoods.first()?.reached.clone();
+    let universe = &mut *problem.universe;
+    let mut requirements = Vec::new();
+    reached.into_iter().find(|release| {
+        let mut candidates = universe
+            .catalog
+            .candidates_of(release.package)
+            .iter()
+            .collect::<Vec<_>>()
+            .into_iter();
+        candidates.any(|index| {
+            universe.requirements(ReleaseId { index, ..*release }, &mut requirements);
+            requirements
+                .iter()
+                .any(|requirement| requirement.target == package)
+        })
+    })
 }

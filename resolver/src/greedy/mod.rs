@@ -1,14 +1,16 @@
-//! The way to the answer where nothing has to be taken back: decide each package once.
+//! The greedy walk: decide each package once, without backtracking.
 //!
-//! Packages are decided in the order of decisions, each at the best release that the requirements
-//! seen so far leave. A release whose own requirements contradict what is decided is passed over:
-//! after these decisions it is part of no resolution. If in this way every package gets a release and
-//! no class rule speaks against the result, it is the best resolution there is, because nothing
-//! better could have been decided anywhere. If some package gets none, or too much is passed over,
-//! an earlier decision is to blame, and finding out which one is what the search is for; the walk then
-//! only finds out which packages the search will probably need.
+//! Packages are decided in the order of decisions, each at the best release in its domain. A
+//! release whose own requirements contradict earlier decisions is skipped: with these decisions, it
+//! is part of no resolution. If every package gets a release in this way and the result violates no
+//! class rule, it is the best resolution, because no decision could have been better. Otherwise an
+//! earlier decision has to change, which is left to the search; the walk then only finds out which
+//! packages the search will probably need.
+//!
+//! Most real problems end here, in time linear in the number of requirements of the selected
+//! releases.
 
-mod left;
+mod domains;
 
 use crate::budget::{Budget, Interrupt};
 use crate::hierarchy;
@@ -19,81 +21,82 @@ use crate::universe::{
     ClassRequirement, ClassRequirements, Missing, PackageId, PackageRequirement, ReleaseId,
     Universe,
 };
-use left::Left;
+use domains::Domains;
 
-/// How many releases are passed over. Where there are more, some package mostly ends up without any, and
-/// the walk was in vain.
-const PASSED_OVER: u32 = 8;
+/// How many releases are skipped at most. With more, some package mostly has none in the end, and
+/// the walk was useless.
+const MAX_SKIPPED: u32 = 8;
 
-/// For so many releases there is room from the beginning.
-const FEW: usize = 16;
+/// How many releases fit without allocating again.
+const INITIAL_CAPACITY: usize = 16;
 
 /// A walk that can be interrupted while releases are fetched.
 #[derive(Debug)]
 pub(crate) struct Greedy {
     order: Vec<ReleaseId>,
-    /// How many roots have had their requirements taken in.
-    roots_taken_in: usize,
+    /// How many roots were added.
+    roots_added: usize,
     /// The packages that the releases require, and where those of each release end.
     targets: Vec<PackageId>,
     ends: Vec<u32>,
-    /// The requirement that comes next.
+    /// The index of the next requirement.
     next: usize,
-    /// The release that may be decided for it.
-    tried: Option<ReleaseId>,
-    /// What the requirements that were seen leave. What `tried` adds can be taken back.
-    left: Left,
+    /// The release that may be selected for it.
+    candidate: Option<ReleaseId>,
+    /// The domains. The changes of `candidate` can be undone.
+    domains: Domains,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
     /// Whether several packages can define a class that is extended.
     may_lack_classes: bool,
-    /// How many releases were passed over.
-    passed_over: u32,
+    /// How many releases were skipped.
+    skipped: u32,
     failed: bool,
 }
 
 impl Greedy {
-    /// A walk that has not begun, with room for that of a small problem.
+    /// A walk that has not begun, with capacity for a small problem.
     pub(crate) fn new() -> Self {
         Self {
-            order: Vec::with_capacity(FEW),
-            roots_taken_in: 0,
-            targets: Vec::with_capacity(2 * FEW),
-            ends: Vec::with_capacity(FEW),
+            order: Vec::with_capacity(INITIAL_CAPACITY),
+            roots_added: 0,
+            targets: Vec::with_capacity(2 * INITIAL_CAPACITY),
+            ends: Vec::with_capacity(INITIAL_CAPACITY),
             next: 0,
-            tried: None,
-            left: Left::with_room(2 * FEW),
-            requirements: Vec::with_capacity(FEW),
+            candidate: None,
+            domains: Domains::with_capacity(2 * INITIAL_CAPACITY),
+            requirements: Vec::with_capacity(INITIAL_CAPACITY),
             classes: ClassRequirements::default(),
             may_lack_classes: false,
-            passed_over: 0,
+            skipped: 0,
             failed: false,
         }
     }
 
-    /// Goes on until there is an answer: nothing, if a class rule or a requirement is against it.
+    /// Continues until there is a result: `None` if a class rule or a requirement is violated.
     pub(crate) fn advance(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
     ) -> Result<Option<Selection>, Interrupt> {
         if self.order.is_empty() {
-            self.left.make_places(universe.catalog.package_count());
+            self.domains.grow(universe.catalog.package_count());
             for root in universe.catalog.roots() {
-                self.left.choose(*root);
+                self.domains.choose(*root);
                 self.order.push(*root);
             }
         }
-        while let Some(root) = universe.catalog.roots().get(self.roots_taken_in).copied() {
-            if self.take_in(universe, root)? {
-                self.roots_taken_in += 1;
+        while let Some(root) = universe.catalog.roots().get(self.roots_added).copied() {
+            if self.add_release(universe, root)? {
+                self.roots_added += 1;
             } else {
                 self.failed = true;
             }
         }
         loop {
             if self.failed && universe.catalog.has_attached() {
-                // Nothing has to be fetched that would be worth to be known about early.
+                // No releases have to be fetched, so it is useless to find out early which ones are
+                // needed.
                 return Ok(None);
             }
             if !self.decide_next(universe, budget)? {
@@ -102,30 +105,34 @@ impl Greedy {
         }
     }
 
-    /// Takes in what a release requires, unless that contradicts what is decided; returns whether it
-    /// did. A walk that has failed takes in what it can.
-    fn take_in(&mut self, universe: &mut Universe, release: ReleaseId) -> Result<bool, Interrupt> {
+    /// Adds the requirements of a release, unless they contradict earlier decisions; returns
+    /// whether it did. A walk that has failed adds all that it can.
+    fn add_release(
+        &mut self,
+        universe: &mut Universe,
+        release: ReleaseId,
+    ) -> Result<bool, Interrupt> {
         let mut requirements = std::mem::take(&mut self.requirements);
         universe.requirements(release, &mut requirements);
-        self.left.make_places(universe.catalog.package_count());
-        self.left.begin();
-        let taken = self.take_in_requirements(universe, release, &requirements);
+        self.domains.grow(universe.catalog.package_count());
+        self.domains.checkpoint();
+        let taken = self.add_requirements(universe, release, &requirements);
         if matches!(taken, Ok(true)) {
             for requirement in &requirements {
                 self.targets.push(requirement.target);
                 if requirement.names_prerelease {
-                    self.left.name_prerelease(requirement.target);
+                    self.domains.name_prerelease(requirement.target);
                 }
             }
             self.ends.push(to_u32(self.targets.len()));
         } else {
-            self.left.take_back();
+            self.domains.rollback();
         }
         self.requirements = requirements;
         taken
     }
 
-    fn take_in_requirements(
+    fn add_requirements(
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
@@ -146,14 +153,14 @@ impl Greedy {
         }
         let is_open =
             !self.failed && !universe.requirements_define_all_classes(release, requirements);
-        if is_open && !self.take_in_classes(universe, release, requirements) {
+        if is_open && !self.add_classes(universe, release, requirements) {
             return Ok(false);
         }
         Ok(true)
     }
 
-    /// Takes in what a release extends; says whether that can be found.
-    fn take_in_classes(
+    /// Adds the extended classes of a release; returns whether they can be found.
+    fn add_classes(
         &mut self,
         universe: &mut Universe,
         release: ReleaseId,
@@ -161,14 +168,13 @@ impl Greedy {
     ) -> bool {
         let mut classes = std::mem::take(&mut self.classes);
         universe.class_requirements(release, requirements, &mut classes);
-        let can_be_found =
-            |required_class| self.take_in_class(universe, required_class, requirements);
+        let can_be_found = |required_class| self.add_class(universe, required_class, requirements);
         let is_right = !classes.has_cycle && classes.all.iter().all(can_be_found);
         self.classes = classes;
         is_right
     }
 
-    fn take_in_class(
+    fn add_class(
         &mut self,
         universe: &mut Universe,
         required_class: &ClassRequirement,
@@ -186,7 +192,7 @@ impl Greedy {
                 .definers(requirement.target, required_class.class);
             if !by_target.is_empty() {
                 if defining.is_some() {
-                    // The check at the end decides.
+                    // The check of the complete selection decides.
                     self.may_lack_classes = true;
                     return true;
                 }
@@ -201,11 +207,11 @@ impl Greedy {
         self.restrict(package, &allowed)
     }
 
-    /// Leaves a package only some releases; says whether that is possible. To a walk that has failed
-    /// everything is.
+    /// Restricts the domain of a package; returns whether that is possible. For a walk that has
+    /// failed, it always is.
     #[inline]
     fn restrict(&mut self, package: PackageId, to: &[u64]) -> bool {
-        self.left.restrict(package, to, self.failed) || self.failed
+        self.domains.restrict(package, to, self.failed) || self.failed
     }
 
     /// Decides the next package; returns whether there was one.
@@ -215,12 +221,12 @@ impl Greedy {
         budget: &mut Budget,
     ) -> Result<bool, Interrupt> {
         while let Some(package) = self.targets.get(self.next).copied() {
-            if self.left.chosen(package).is_some() {
+            if self.domains.chosen(package).is_some() {
                 self.next += 1;
                 continue;
             }
-            let release = if let Some(tried) = self.tried {
-                tried
+            let release = if let Some(candidate) = self.candidate {
+                candidate
             } else {
                 let Some(index) = self.best(universe, package) else {
                     self.failed = true;
@@ -228,36 +234,36 @@ impl Greedy {
                     return Ok(true);
                 };
                 if !self.failed {
-                    // What comes after is looked at only if something has to be fetched.
+                    // After a failure, only fetching depends on what follows.
                     budget.take()?;
                 }
                 ReleaseId { package, index }
             };
-            self.tried = Some(release);
-            let fits = self.take_in(universe, release)?;
-            self.tried = None;
+            self.candidate = Some(release);
+            let fits = self.add_release(universe, release)?;
+            self.candidate = None;
             if !fits {
-                self.passed_over += 1;
-                self.failed |= self.passed_over > PASSED_OVER;
-                self.left.remove(release);
+                self.skipped += 1;
+                self.failed |= self.skipped > MAX_SKIPPED;
+                self.domains.remove(release);
                 continue;
             }
             self.next += 1;
-            self.left.choose(release);
+            self.domains.choose(release);
             self.order.push(release);
             return Ok(true);
         }
         Ok(false)
     }
 
-    /// The best release of a package that is left.
+    /// The best release in the domain of a package.
     #[inline]
     fn best(&self, universe: &Universe, package: PackageId) -> Option<u32> {
-        let left = self.left.of(package, universe.catalog.width(package));
-        let prerelease_named = self.left.is_prerelease_named(package);
+        let domain = self.domains.of(package, universe.catalog.width(package));
+        let prerelease_named = self.domains.is_prerelease_named(package);
         universe
             .catalog
-            .best_of_words(package, left, prerelease_named)
+            .best_of_words(package, domain, prerelease_named)
     }
 
     fn result(&self, universe: &mut Universe) -> Option<Selection> {
@@ -266,12 +272,12 @@ impl Greedy {
         }
         let bound = self.targets.iter().map(|package| ReleaseId {
             package: *package,
-            index: (self.left.chosen(*package)).expect("all are decided"),
+            index: (self.domains.chosen(*package)).expect("all are decided"),
         });
         let selection = Selection::new(&self.order, bound.collect(), &self.ends);
-        let is_sound = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)
+        let is_valid = !self.may_lack_classes && hierarchy::is_harmless(universe, &selection)
             || hierarchy::violation(universe, &selection).is_none();
-        is_sound.then_some(selection)
+        is_valid.then_some(selection)
     }
 }
 
@@ -285,7 +291,7 @@ mod tests {
     use crate::request::Root;
     use crate::universe::Policy;
 
-    /// What the walk finds for the first of some index lines, which is the root.
+    /// The result for some index lines, of which the first is the root.
     fn walk(lines: &[String]) -> Option<Vec<String>> {
         let read = |line: &String| {
             IndexRecord::parse_line(line, &Limits::default()).expect("the test writes lines")
@@ -301,11 +307,11 @@ mod tests {
         let found = Greedy::new().advance(&mut universe, &mut budget);
         let found = found.expect("all releases are there");
         let chosen = found?.releases()[1..].to_vec();
-        let told = chosen.iter().map(|release| {
+        let described = chosen.iter().map(|release| {
             let name: &PackageName = universe.catalog.name(release.package);
             format!("{name} {}", universe.catalog.version(*release))
         });
-        Some(told.collect())
+        Some(described.collect())
     }
 
     fn line(name: &str, major: u32, require: &str) -> String {
@@ -313,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_a_decision_is_passed_over_and_leaves_nothing_behind() {
+    fn a_release_that_contradicts_a_decision_is_skipped_without_effects() {
         let lines = [
             line("R", 1, r#"["A","*"],["B","*"],["C","*"]"#),
             line("A", 1, ""),
@@ -339,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_releases_are_passed_over() {
+    fn the_number_of_skipped_releases_is_limited() {
         let with = |count: u32| {
             let root = line("R", 1, r#"["A","*"],["B","*"]"#);
             let others = [line("A", 1, ""), line("A", 2, ""), line("B", 1, "")];
@@ -347,8 +353,8 @@ mod tests {
             let lines: Vec<String> = [root].into_iter().chain(others).chain(refused).collect();
             walk(&lines)
         };
-        let found = with(PASSED_OVER).expect("a resolution");
+        let found = with(MAX_SKIPPED).expect("a resolution");
         assert_eq!(found, ["A 2.0.0", "B 1.0.0"]);
-        assert_eq!(with(PASSED_OVER + 1), None);
+        assert_eq!(with(MAX_SKIPPED + 1), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What requirements together allow.
+//! The releases that all requirements on a package allow.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,27 @@ use crate::index::{NONE, to_u32};
 use crate::selection::Selection;
 use crate::universe::{ClassRequirements, PackageId, ReleaseId, Universe};
 
-/// What all requirements on a package together allow, for the packages that have better candidates
-/// than the one that was chosen.
+/// The intersection of all requirements on a package, for packages with better candidates than the
+/// chosen one.
 #[derive(Default)]
 pub(super) struct AllowedByAll {
-    /// For each package where its set stands; [`NONE`] if it has none.
+    /// For each package the start of its set in `words`; [`NONE`] if it has none.
     sets: Vec<u32>,
     words: Vec<u64>,
 }
 
 impl AllowedByAll {
-    pub(super) fn by(
+    pub(super) fn compute(
         universe: &mut Universe,
         selection: &Selection,
         split: &BTreeSet<PackageId>,
     ) -> Self {
         let mut allowed_by_all = Self::default();
-        allowed_by_all.begin(universe, selection, split);
+        allowed_by_all.track(universe, selection, split);
         let (mut requirements, mut classes) = (Vec::new(), ClassRequirements::default());
         for (at, release) in selection.releases().iter().enumerate() {
             let mut bound = selection.bound_at(at).iter();
-            if !bound.any(|bound| allowed_by_all.has(bound.package)) {
+            if !bound.any(|bound| allowed_by_all.is_tracked(bound.package)) {
                 continue;
             }
             universe.requirements(*release, &mut requirements);
@@ -42,8 +42,8 @@ impl AllowedByAll {
         allowed_by_all
     }
 
-    /// Gives each package a set that has better candidates than the one that was chosen.
-    pub(super) fn begin(
+    /// Adds a set for each package with better candidates.
+    pub(super) fn track(
         &mut self,
         universe: &Universe,
         selection: &Selection,
@@ -64,13 +64,13 @@ impl AllowedByAll {
         }
     }
 
-    pub(super) fn has(&self, package: PackageId) -> bool {
+    pub(super) fn is_tracked(&self, package: PackageId) -> bool {
         self.sets[package.position()] != NONE
     }
 
-    /// Takes in that a requirement allows these releases of a package.
+    /// Intersects the set of a package with the releases that a requirement allows.
     pub(super) fn restrict(&mut self, package: PackageId, allowed: &[u64]) {
-        if self.has(package) {
+        if self.is_tracked(package) {
             let words = &mut self.words[self.sets[package.position()] as usize..];
             for (word, allowed) in words.iter_mut().zip(allowed) {
                 *word &= allowed;
@@ -78,8 +78,8 @@ impl AllowedByAll {
         }
     }
 
-    /// Takes in which classes a release extends: where only one of the releases that its
-    /// requirements are bound to defines one, the package must go on defining it.
+    /// Intersects with the classes that a release extends: if only one of its bound releases
+    /// defines a class, that package has to define it.
     fn restrict_to_definers(
         &mut self,
         universe: &mut Universe,
@@ -87,7 +87,7 @@ impl AllowedByAll {
         release: ReleaseId,
         classes: &ClassRequirements,
     ) {
-        for allowed_by_all in &classes.all {
+        for class_requirement in &classes.all {
             let mut defining = selection
                 .bound(release)
                 .iter()
@@ -96,7 +96,7 @@ impl AllowedByAll {
                         *bound,
                         universe
                             .catalog
-                            .definers(bound.package, allowed_by_all.class),
+                            .definers(bound.package, class_requirement.class),
                     )
                 })
                 .filter(|(bound, defining)| defining.contains(bound.index));
@@ -109,7 +109,7 @@ impl AllowedByAll {
         }
     }
 
-    /// What all requirements on a package allow; nothing if none of it is better than what was chosen.
+    /// The releases that all requirements allow; `None` if there is no better candidate.
     pub(super) fn of(&self, universe: &Universe, package: PackageId) -> Option<&[u64]> {
         let set = self.sets[package.position()];
         (set != NONE).then(|| &self.words[set as usize..][..universe.catalog.width(package)])

@@ -1,8 +1,24 @@
-//! The end of rule 5: no release can be exchanged for a better candidate with all others kept.
+//! Locally best selections: no release can be exchanged for a better candidate with all others kept
+//! (rule 5).
 //!
-//! A search in the order of decisions ends in such a selection by itself. One that had to follow
-//! conflicts instead ends in any valid selection; here it is made locally best, one exchange after
-//! the other. Each exchange makes the first decision that it changes better, so there is an end.
+//! # Problem
+//!
+//! A search that decides in order ends in the best selection by itself. After
+//! [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts, a search follows the
+//! conflicts instead of the order, and ends in any valid selection. Users would see old versions
+//! for no reason.
+//!
+//! # Idea
+//!
+//! Hill climbing: go through the decisions in order, and exchange each release for a better one if
+//! the selection stays valid. Each exchange improves the first decision that it changes, so there
+//! is an end. [`AllowedByAll`] holds what the other requirements on a package allow, which excludes
+//! most candidates without building a selection.
+//!
+//! # Cost
+//!
+//! Each pass is linear in the selection, plus one check of the class rules and contracts for each
+//! exchange that the requirements allow. Each attempt counts as a step.
 
 mod allowed;
 
@@ -14,14 +30,14 @@ use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
 use crate::problem::Problem;
-use crate::search::{Found, Quality, SearchEngine, Verdict, search};
+use crate::search::{Quality, SearchEngine, Solution, Verdict, search};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId, Universe};
 use allowed::AllowedByAll;
 
-/// Searches for a valid selection and makes it locally best, unless the search has ended in the best
-/// one. A search that is interrupted goes on from `paused`.
+/// Searches for a valid selection and makes it locally best, unless it is the best already. An
+/// interrupted search continues from `paused`.
 pub(crate) fn search_and_improve(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
@@ -40,25 +56,25 @@ fn search_first(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
 ) -> Result<Verdict, Interrupt> {
-    let Found { selection, quality } = match search(paused, problem, budget)? {
+    let Solution { selection, quality } = match search(paused, problem, budget)? {
         Verdict::Solved(found) => found,
         Verdict::Impossible(proof) => return Ok(Verdict::Impossible(proof)),
     };
-    // An exchange could lose what an update asked for of single requirements.
-    if quality == Quality::Best || problem.goals().asks_in_part() {
+    // An exchange could violate goals for single requirements.
+    if quality == Quality::Best || problem.goals().has_partial_goals() {
         return Ok(Verdict::Solved(selection));
     }
     let split = problem.split().clone();
     let wanted = problem.goals().wanted.iter().map(|goal| goal.package);
     let fixed: Vec<PackageId> = wanted.collect();
-    // All exchanges are tried again.
+    // After an interrupt, all exchanges are tried again.
     let improved = budget
         .restartable(|budget| improve(problem.universe, selection, &split, &fixed, budget))?;
     Ok(Verdict::Solved(improved))
 }
 
-/// Makes a valid selection locally best, where `split` packages may have several releases and
-/// `fixed` ones stay as they are.
+/// Makes a valid selection locally best. `split` packages may have several releases, `fixed` ones
+/// do not change.
 fn improve(
     universe: &mut Universe,
     selection: Selection,
@@ -67,7 +83,7 @@ fn improve(
     budget: &mut Budget,
 ) -> Result<Selection, Interrupt> {
     let mut improvement = Improvement {
-        allowed_by_all: AllowedByAll::by(universe, &selection, split),
+        allowed_by_all: AllowedByAll::compute(universe, &selection, split),
         requirements: Vec::new(),
         classes: ClassRequirements::default(),
         any_names_prerelease: universe.catalog.any_names_prerelease(),
@@ -90,30 +106,30 @@ struct Improvement<'search> {
     allowed_by_all: AllowedByAll,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
-    /// Where none does, what names a prerelease need not be looked for.
+    /// If this is false, there is no need to look for requirements that name prereleases.
     any_names_prerelease: bool,
 }
 
-/// What was decided up to a point of a walk through a selection.
+/// The decisions up to a point of a walk through a selection.
 struct Decided {
-    /// By package, whether its release was; of packages that may have several releases, whether any was.
+    /// For each package, whether it is decided; for split packages, whether any release is.
     packages: Vec<bool>,
-    /// The packages of which a prerelease is named by a requirement of a decided release.
+    /// The packages with a prerelease that a requirement of a decided release names.
     prerelease_named: FxHashSet<PackageId>,
 }
 
-/// A decision to be taken differently.
+/// An exchange: a requirement that is bound to a better release.
 #[derive(Clone, Copy)]
 struct Exchange {
     owner: ReleaseId,
-    edge: usize,
-    /// The release that the requirement is bound to now.
+    number: usize,
+    /// The current release.
     current: ReleaseId,
     better: ReleaseId,
 }
 
 impl Improvement<'_> {
-    /// Goes through all decisions in their order; says whether any was improved.
+    /// Goes through all decisions in order; returns whether any was improved.
     fn pass(&mut self) -> Result<bool, Interrupt> {
         let mut improved = false;
         let mut decided = Decided {
@@ -125,11 +141,11 @@ impl Improvement<'_> {
         }
         let mut at = 0;
         while let Some(owner) = self.selection.releases().get(at).copied() {
-            for edge in 0..self.selection.bound_at(at).len() {
-                while self.improve_decision(owner, at, edge, &decided)? {
+            for number in 0..self.selection.bound_at(at).len() {
+                while self.improve_decision(owner, at, number, &decided)? {
                     improved = true;
                 }
-                let bound = self.selection.bound_at(at)[edge];
+                let bound = self.selection.bound_at(at)[number];
                 self.decide(&mut decided, bound);
             }
             at += 1;
@@ -152,15 +168,15 @@ impl Improvement<'_> {
         }
     }
 
-    /// Binds a requirement to a better release, if that is valid.
+    /// Binds a requirement to a better release if the selection stays valid.
     fn improve_decision(
         &mut self,
         owner: ReleaseId,
         at: usize,
-        edge: usize,
+        number: usize,
         decided: &Decided,
     ) -> Result<bool, Interrupt> {
-        let current = self.selection.bound_at(at)[edge];
+        let current = self.selection.bound_at(at)[number];
         let package = current.package;
         let is_split = self.split.contains(&package);
         let is_fixed = self.universe.catalog.is_root(package) || self.fixed.contains(&package);
@@ -168,9 +184,9 @@ impl Improvement<'_> {
             return Ok(false);
         }
         let named = decided.prerelease_named.contains(&package);
-        let mut among = if is_split {
+        let mut candidates = if is_split {
             self.universe.requirements(owner, &mut self.requirements);
-            PositionSet::of_words(self.universe.allowed_words(&self.requirements[edge]))
+            PositionSet::of_words(self.universe.allowed_words(&self.requirements[number]))
         } else {
             match self.allowed_by_all.of(self.universe, package) {
                 Some(words) => PositionSet::of_words(words),
@@ -179,9 +195,9 @@ impl Improvement<'_> {
         };
         loop {
             let best = if is_split {
-                (self.universe.catalog).best_binding(owner, edge, package, &among, named)
+                (self.universe.catalog).best_binding(owner, number, package, &candidates, named)
             } else {
-                self.universe.catalog.best(package, &among, named)
+                self.universe.catalog.best(package, &candidates, named)
             };
             let Some(index) = best.filter(|index| *index != current.index) else {
                 return Ok(false);
@@ -190,21 +206,21 @@ impl Improvement<'_> {
             let better = ReleaseId { package, index };
             let exchange = Exchange {
                 owner,
-                edge,
+                number,
                 current,
                 better,
             };
             if let Some(selection) = self.exchanged(exchange)? {
-                self.allowed_by_all = AllowedByAll::by(self.universe, &selection, self.split);
+                self.allowed_by_all = AllowedByAll::compute(self.universe, &selection, self.split);
                 self.selection = selection;
                 return Ok(true);
             }
-            among = among.intersection(&PositionSet::single(index).complement());
+            candidates = candidates.intersection(&PositionSet::single(index).complement());
         }
     }
 
-    /// Whether the classes that a better release extends are found among what is there. Where
-    /// several releases of a package may be, the check of the whole selection decides.
+    /// Whether the classes that a better release extends are found among the current releases. With
+    /// split packages, the check of the whole selection decides.
     fn finds_classes(&mut self, exchange: Exchange) -> bool {
         let better = exchange.better;
         if !self.split.is_empty()
@@ -218,14 +234,14 @@ impl Improvement<'_> {
         self.universe
             .class_requirements(better, &self.requirements, &mut classes);
         let finds_all = !classes.has_cycle
-            && classes.all.iter().all(|allowed_by_all| {
+            && classes.all.iter().all(|class_requirement| {
                 self.requirements.iter().any(|requirement| {
                     let kept = self.selection.only(requirement.target);
                     let kept = kept.filter(|kept| kept.package != better.package);
                     let defining = self
                         .universe
                         .catalog
-                        .definers(requirement.target, allowed_by_all.class);
+                        .definers(requirement.target, class_requirement.class);
                     kept.is_some_and(|kept| defining.contains(kept.index))
                 })
             });
@@ -238,9 +254,10 @@ impl Improvement<'_> {
         let Exchange { better, .. } = exchange;
         self.universe.requirements(better, &mut self.requirements);
         let (selection, split) = (&self.selection, self.split);
-        // Few exchanges fit; that one does not usually shows in what it requires itself.
+        // Most exchanges fail because of the requirements of the better release, so these are
+        // checked first.
         let fits = (self.requirements.iter().enumerate()).all(|required| {
-            kept_release(self.universe, selection, split, exchange, better, required).is_some()
+            binding_after(self.universe, selection, split, exchange, better, required).is_some()
         });
         if !fits || !self.finds_classes(exchange) {
             return Ok(None);
@@ -251,13 +268,13 @@ impl Improvement<'_> {
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
             if !kept.is_empty() {
-                let is_exchanged = |edge: usize, bound: &ReleaseId| {
-                    let is_decision = owner == exchange.owner && edge == exchange.edge;
+                let is_exchanged = |number: usize, bound: &ReleaseId| {
+                    let is_decision = owner == exchange.owner && number == exchange.number;
                     *bound == exchange.current && (is_decision || !split.contains(&bound.package))
                 };
                 let kept = kept.iter().enumerate();
-                bound.extend(kept.map(|(edge, bound)| {
-                    if is_exchanged(edge, bound) {
+                bound.extend(kept.map(|(number, bound)| {
+                    if is_exchanged(number, bound) {
                         better
                     } else {
                         *bound
@@ -267,7 +284,7 @@ impl Improvement<'_> {
             }
             universe.requirements(owner, requirements);
             for required in requirements.iter().enumerate() {
-                let index = kept_release(universe, selection, split, exchange, owner, required)?;
+                let index = binding_after(universe, selection, split, exchange, owner, required)?;
                 let package = required.1.target;
                 bound.push(ReleaseId { package, index });
             }
@@ -276,7 +293,7 @@ impl Improvement<'_> {
         let Some(found) = found else {
             return Ok(None);
         };
-        // An exchange elsewhere can be the end of a package that nothing else requires.
+        // An exchange can remove a package that nothing else requires.
         let mut before = self.selection.releases().iter();
         let is_kept = |release: &ReleaseId| {
             !self.fixed.contains(&release.package) || found.position(*release).is_some()
@@ -284,7 +301,7 @@ impl Improvement<'_> {
         if !self.fixed.is_empty() && !before.all(is_kept) {
             return Ok(None);
         }
-        // Where packages have one release each, all classes that are extended are found by now.
+        // Without split packages, all extended classes are known to be found here.
         let is_harmless = self.split.is_empty() && hierarchy::is_harmless(self.universe, &found);
         if !is_harmless && hierarchy::violation(self.universe, &found).is_some() {
             return Ok(None);
@@ -294,18 +311,18 @@ impl Improvement<'_> {
     }
 }
 
-/// What a requirement of a release that comes in is bound to among the releases that are there.
-fn kept_release(
+/// The binding of a requirement of a new release, among the current releases.
+fn binding_after(
     universe: &Universe,
     selection: &Selection,
     split: &BTreeSet<PackageId>,
     exchange: Exchange,
     owner: ReleaseId,
-    (edge, requirement): (usize, &PackageRequirement),
+    (number, requirement): (usize, &PackageRequirement),
 ) -> Option<u32> {
     let package = requirement.target;
     if !requirement.is_known() {
-        // What the search never came across is not among the releases that are there.
+        // A package that the search never met is not among the current releases.
         return None;
     }
     if !split.contains(&package) {
@@ -316,14 +333,18 @@ fn kept_release(
         };
         return universe.allows(requirement, there).then_some(there);
     }
-    let among: PositionSet = selection
+    let candidates: PositionSet = selection
         .releases()
         .iter()
         .filter(|release| release.package == package)
         .map(|release| release.index)
         .filter(|index| universe.allows(requirement, *index))
         .collect();
-    universe
-        .catalog
-        .best_binding(owner, edge, package, &among, requirement.names_prerelease)
+    universe.catalog.best_binding(
+        owner,
+        number,
+        package,
+        &candidates,
+        requirement.names_prerelease,
+    )
 }

@@ -1,22 +1,22 @@
-//! A compiled index as bytes, such as a cache keeps in a file.
+//! The binary form of a compiled index, as caches store it in files.
 //!
-//! A header, a table of sections, the columns of the index one section each, and a checksum over
+//! A header, a table of sections, one section for each column of the index, and a checksum over
 //! everything before it:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 8 | [`MAGIC`] |
-//! | 8 | [`MARK`] as the machine writes numbers, so that one that writes them otherwise notices |
-//! | 4, 4 | [`FORMAT`], and how many sections there are |
+//! | 8 | [`BYTE_ORDER_MARK`] in the byte order of the machine |
+//! | 4, 4 | [`FORMAT`], and the number of sections |
 //! | 32 | the digest of what the index was compiled from |
-//! | 8 | how many bytes there are in all |
-//! | 16 each | where a section begins, and how many bytes it has |
+//! | 8 | the number of bytes in all |
+//! | 16 each | where a section begins, and its number of bytes |
 //! | … | the sections, each beginning at a multiple of [`ALIGNMENT`] |
 //! | 16 | the checksum |
 //!
-//! Whoever opens such bytes must not rely on where they come from: the checksum finds what was cut
-//! short or damaged by accident, and `check` what was made to deceive. Afterwards every number
-//! refers to something that is there, and every text can be read.
+//! Bytes are not trusted: the checksum detects truncation and accidental damage, and `check` detects what
+//! was constructed to deceive. Afterwards every number refers to something that exists, and every text can be
+//! parsed. Opening costs one pass over the bytes, much less than compiling.
 
 use std::ops::{Deref, Range};
 
@@ -24,56 +24,56 @@ use bytemuck::bytes_of;
 use bytes::Bytes;
 use twox_hash::XxHash3_128;
 
-use super::column::{Column, Lists, Plain, Texts};
-use super::versions::Versions;
+use super::column::{Column, ColumnItem, Lists, Texts};
+use super::versions::VersionColumn;
 use super::{CompiledIndex, check};
 
-/// What every compiled index begins with. The first byte is not text and the last one ends a line,
-/// so that whatever treats the file as text shows.
+/// The first bytes of every compiled index. The first one is not text and the last one ends a line,
+/// so that damage by programs that treat the file as text is detected.
 const MAGIC: [u8; 8] = *b"\x8apkgidx\n";
 
-/// Raised whenever the columns, or what they mean, change; also if a version, spec or name is read
-/// in another way than before, because what was read once is not read again.
+/// The format version. It changes whenever the columns or their meaning change, and whenever a
+/// version, spec or name is parsed differently, because parsed values are not parsed again.
 const FORMAT: u32 = 5;
 
-/// Written in the order of the machine's bytes.
-const MARK: u64 = 0x0102_0304_0506_0708;
+/// Written in the byte order of the machine.
+const BYTE_ORDER_MARK: u64 = 0x0102_0304_0506_0708;
 
-/// Where sections begin, so that they can be looked at as numbers where they are.
+/// The alignment of sections, so that they can be used as numbers in place.
 const ALIGNMENT: usize = 8;
 
 const SECTIONS: usize = 25;
-const TABLE: usize = 64;
-const DATA: usize = TABLE + SECTIONS * 16;
+const TABLE_START: usize = 64;
+const DATA_START: usize = TABLE_START + SECTIONS * 16;
 const CHECKSUM_BYTES: usize = 16;
 
-/// Why bytes are not the compiled index that is looked for. It can always be compiled again.
+/// Why bytes are not the expected compiled index. It can always be compiled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IndexBytesError {
     /// They are something else.
     #[error("this is not a compiled index")]
     Foreign,
-    /// They were written by a machine that orders the bytes of numbers otherwise.
+    /// They were written by a machine with another byte order.
     #[error("the compiled index is that of another kind of machine")]
     OtherMachine,
     /// They were written by an older or newer version of this library.
     #[error("the compiled index has format {0}, not {FORMAT}")]
     OtherFormat(u32),
-    /// The index was compiled from something else.
+    /// The index was compiled from another source.
     #[error("the compiled index is that of another source")]
     OtherSource,
-    /// There are fewer bytes than there were, or more.
+    /// They are truncated, or something follows them.
     #[error("the compiled index is cut short, or something follows it")]
     Length,
     /// They are damaged.
     #[error("the compiled index is damaged")]
     Checksum,
-    /// They contradict themselves, which no damage explains.
+    /// They contradict each other, which no accident explains.
     #[error("the compiled index is inconsistent: {0}")]
     Inconsistent(&'static str),
 }
 
-/// Memory that is aligned, for bytes that are not.
+/// An aligned copy of bytes that are not aligned.
 struct Aligned(Vec<u64>);
 
 impl AsRef<[u8]> for Aligned {
@@ -82,7 +82,7 @@ impl AsRef<[u8]> for Aligned {
     }
 }
 
-/// Bytes that somebody else has, such as a file that is mapped into memory.
+/// Bytes in foreign memory, such as a mapped file.
 struct Owned<B>(B);
 
 impl<B: Deref<Target = [u8]>> AsRef<[u8]> for Owned<B> {
@@ -92,11 +92,11 @@ impl<B: Deref<Target = [u8]>> AsRef<[u8]> for Owned<B> {
 }
 
 impl CompiledIndex {
-    /// The index as bytes, from which [`from_bytes`](Self::from_bytes) makes it again; `source`
-    /// stands for what it was compiled from. Equal indexes have equal bytes on equal machines.
+    /// The index as bytes, for [`from_bytes`](Self::from_bytes). `source` identifies what it was
+    /// compiled from. Equal indexes have equal bytes on machines with the same byte order.
     ///
-    /// `None` for an index that knows where in files its requirements are written: such files are
-    /// read anew each time.
+    /// `None` for an index with the locations of requirements in files: such files are read again
+    /// each time.
     pub fn to_bytes(&self, source: &[u8; 32]) -> Option<Vec<u8>> {
         if !self.locations.is_empty() {
             return None;
@@ -104,16 +104,16 @@ impl CompiledIndex {
         let sections = self.sections();
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(bytes_of(&MARK));
+        bytes.extend_from_slice(bytes_of(&BYTE_ORDER_MARK));
         bytes.extend_from_slice(bytes_of(&FORMAT));
         bytes.extend_from_slice(bytes_of(&super::to_u32(SECTIONS)));
         bytes.extend_from_slice(source);
-        let end = sections.iter().fold(DATA, |at, section| {
+        let end = sections.iter().fold(DATA_START, |at, section| {
             (at + section.len()).next_multiple_of(ALIGNMENT)
         });
         bytes.reserve_exact(end + CHECKSUM_BYTES - bytes.len());
         bytes.extend_from_slice(bytes_of(&((end + CHECKSUM_BYTES) as u64)));
-        let mut at = DATA;
+        let mut at = DATA_START;
         for section in &sections {
             bytes.extend_from_slice(bytes_of(&(at as u64)));
             bytes.extend_from_slice(bytes_of(&(section.len() as u64)));
@@ -128,16 +128,15 @@ impl CompiledIndex {
         Some(bytes)
     }
 
-    /// The index that [`to_bytes`](Self::to_bytes) made bytes of. They stay where they are; only
-    /// if they do not begin at a multiple of eight bytes are they copied.
+    /// The index in the bytes of [`to_bytes`](Self::to_bytes), if it was compiled from `source`.
+    /// The bytes are used in place, unless they are not aligned to eight bytes.
     ///
-    /// Whatever the bytes are, nothing that is done with the index afterwards panics. Who opens
-    /// them says what the index must have been compiled from.
+    /// Whatever the bytes are, no later use of the index panics.
     pub fn from_bytes(
         bytes: impl Deref<Target = [u8]> + Send + Sync + 'static,
         source: &[u8; 32],
     ) -> Result<Self, IndexBytesError> {
-        check_frame(&bytes, source)?;
+        check_header(&bytes, source)?;
         let is_aligned = bytemuck::try_cast_slice::<u8, u64>(&bytes).is_ok();
         let bytes: Bytes = if is_aligned {
             Bytes::from_owner(Owned(bytes))
@@ -149,16 +148,16 @@ impl CompiledIndex {
         let mut index = Self::of_sections(Sections {
             bytes,
             next: 0,
-            end: DATA,
+            end: DATA_START,
         })?;
         check::check(&index).map_err(IndexBytesError::Inconsistent)?;
-        index.work_out_inheritance();
+        index.derive_inheritance();
         Ok(index)
     }
 
-    /// The columns in the order in which they are written.
+    /// The columns in the order of their sections.
     fn sections(&self) -> [&[u8]; SECTIONS] {
-        fn raw<T: Plain>(column: &Column<T>) -> &[u8] {
+        fn raw<T: ColumnItem>(column: &Column<T>) -> &[u8] {
             bytemuck::cast_slice(column)
         }
         [
@@ -171,8 +170,8 @@ impl CompiledIndex {
             raw(&self.versions.texts.0.items),
             raw(&self.release_flags),
             raw(&self.digests),
-            raw(&self.edges.starts),
-            raw(&self.edges.items),
+            raw(&self.requirements.starts),
+            raw(&self.requirements.items),
             raw(&self.words),
             raw(&self.specs.0.starts),
             raw(&self.specs.0.items),
@@ -190,21 +189,21 @@ impl CompiledIndex {
         ]
     }
 
-    /// The index whose columns are these.
+    /// The index with these columns.
     fn of_sections(mut sections: Sections) -> Result<Self, IndexBytesError> {
-        // Fields are worked out in the order in which they stand here.
+        // Fields are evaluated in the order in which they are written here.
         let index = Self {
             any_names_prerelease: std::sync::OnceLock::new(),
             names: Texts(sections.lists()?),
             first_release: sections.column()?,
             package_flags: sections.column()?,
-            versions: Versions {
+            versions: VersionColumn {
                 numbers: sections.column()?,
                 texts: Texts(sections.lists()?),
             },
             release_flags: sections.column()?,
             digests: sections.column()?,
-            edges: sections.lists()?,
+            requirements: sections.lists()?,
             words: sections.column()?,
             specs: Texts(sections.lists()?),
             spec_flags: sections.column()?,
@@ -226,15 +225,15 @@ impl CompiledIndex {
     }
 }
 
-/// Whether bytes are a compiled index of a source, and are all that it had when it was written.
-fn check_frame(bytes: &[u8], source: &[u8; 32]) -> Result<(), IndexBytesError> {
+/// Checks that bytes are a compiled index of a source, and complete.
+fn check_header(bytes: &[u8], source: &[u8; 32]) -> Result<(), IndexBytesError> {
     if !bytes.starts_with(&MAGIC) {
         return Err(IndexBytesError::Foreign);
     }
-    if bytes.len() < DATA + CHECKSUM_BYTES {
+    if bytes.len() < DATA_START + CHECKSUM_BYTES {
         return Err(IndexBytesError::Length);
     }
-    if number(bytes, 8) != MARK {
+    if number(bytes, 8) != BYTE_ORDER_MARK {
         return Err(IndexBytesError::OtherMachine);
     }
     let halves: [u32; 2] = bytemuck::pod_read_unaligned(&bytes[16..24]);
@@ -261,19 +260,19 @@ fn number(bytes: &[u8], at: usize) -> u64 {
     bytemuck::pod_read_unaligned(&bytes[at..at + 8])
 }
 
-/// The sections that are not read yet.
+/// The sections that were not read yet.
 struct Sections {
     bytes: Bytes,
     /// The number of the next section.
     next: usize,
-    /// Where the section before it ends.
+    /// The end of the section before it.
     end: usize,
 }
 
 impl Sections {
-    /// The next section as a column. Sections follow each other without gaps.
-    fn column<T: Plain>(&mut self) -> Result<Column<T>, IndexBytesError> {
-        let entry = TABLE + self.next * 16;
+    /// The next section as a column. There are no gaps between sections.
+    fn column<T: ColumnItem>(&mut self) -> Result<Column<T>, IndexBytesError> {
+        let entry = TABLE_START + self.next * 16;
         let position = |at: usize| usize::try_from(number(&self.bytes, at)).ok();
         let range = position(entry)
             .zip(position(entry + 8))
@@ -282,7 +281,7 @@ impl Sections {
             .ok_or(IndexBytesError::Inconsistent("the place of a section"))?;
         self.next += 1;
         self.end = range.end;
-        Ok(Column::Part(self.bytes.slice(range)))
+        Ok(Column::Mapped(self.bytes.slice(range)))
     }
 
     fn is_place(&self, range: &Range<usize>) -> bool {
@@ -290,7 +289,7 @@ impl Sections {
             && range.end <= self.bytes.len() - CHECKSUM_BYTES
     }
 
-    fn lists<T: Plain>(&mut self) -> Result<Lists<T>, IndexBytesError> {
+    fn lists<T: ColumnItem>(&mut self) -> Result<Lists<T>, IndexBytesError> {
         Ok(Lists {
             starts: self.column()?,
             items: self.column()?,

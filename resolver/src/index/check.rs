@@ -1,48 +1,48 @@
-//! Whether columns that come from outside are those of an index.
+//! Validation of an index whose columns come from outside.
 //!
 //! The search and the explanations rely on what compiling guarantees: numbers refer to things that
-//! are there, sets have no bits beyond their releases, names are sorted, texts can be read. All of
-//! that is looked at here, once; it costs much less than compiling.
+//! exist, sets have no bits beyond their releases, names are sorted, texts can be parsed. All of
+//! this is checked here, once. It costs much less than compiling.
 
 use pkgres_manifest::{ClassName, PackageName, Spec};
 
-use super::column::{Lists, Plain, Texts};
-use super::{CompiledIndex, HAS_DIGEST, NONE, PLAIN, PRERELEASE, compile, to_u32, width};
+use super::column::{ColumnItem, Lists, Texts};
+use super::{CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NONE, PRERELEASE, compile, to_u32, width};
 
-/// What is wrong.
+/// Ok, or what is wrong.
 type Checked = Result<(), &'static str>;
 
-fn that(holds: bool, otherwise: &'static str) -> Checked {
+fn ensure(holds: bool, otherwise: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-/// Whether an index holds together.
+/// Checks that an index is consistent.
 pub(super) fn check(index: &CompiledIndex) -> Checked {
     let names = count(&index.names.0, "names")?;
     sorted(&index.names, PackageName::is_name, "names")?;
     let releases = index.release_flags.len();
-    that(
+    ensure(
         ascending(&index.first_release, names, releases),
         "the releases of packages",
     )?;
-    that(index.package_flags.len() == names, "the flags of packages")?;
+    ensure(index.package_flags.len() == names, "the flags of packages")?;
     check_versions(index, names, releases)?;
     check_digests(index, releases)?;
     check_specs(index)?;
-    check_edges(index, names, releases)?;
+    check_requirements(index, names, releases)?;
     check_classes(index, releases)
 }
 
-/// How many runs there are, all of which can be looked at.
-fn count<T: Plain>(lists: &Lists<T>, what: &'static str) -> Result<usize, &'static str> {
+/// The number of runs, whose ranges are valid.
+fn count<T: ColumnItem>(lists: &Lists<T>, what: &'static str) -> Result<usize, &'static str> {
     let count = lists.starts.len().checked_sub(1).ok_or(what)?;
-    that(ascending(&lists.starts, count, lists.items.len()), what)?;
-    // Numbers of things are `u32`, and one of them has a meaning of its own.
-    that(u32::try_from(count).is_ok_and(|count| count < NONE), what)?;
+    ensure(ascending(&lists.starts, count, lists.items.len()), what)?;
+    // Numbers are `u32`, and [`NONE`] is reserved.
+    ensure(u32::try_from(count).is_ok_and(|count| count < NONE), what)?;
     Ok(count)
 }
 
-/// Whether `starts` cuts as many items as there are into `count` runs.
+/// Whether `starts` divides all items into `count` runs.
 fn ascending(starts: &[u32], count: usize, items: usize) -> bool {
     starts.len() == count + 1
         && starts[0] == 0
@@ -50,37 +50,40 @@ fn ascending(starts: &[u32], count: usize, items: usize) -> bool {
         && starts.is_sorted()
 }
 
-/// Whether texts are what they are to be, and strictly ascending.
+/// Checks that texts are valid and strictly ascending.
 fn sorted(texts: &Texts, is_valid: impl Fn(&str) -> bool, what: &'static str) -> Checked {
     let mut before: &[u8] = &[];
     for number in 0..texts.0.len() {
-        let text = texts.0.of(number);
+        let text = texts.0.run(number);
         let is_text = std::str::from_utf8(text).is_ok_and(&is_valid);
-        that(is_text && before < text, what)?;
+        ensure(is_text && before < text, what)?;
         before = text;
     }
     Ok(())
 }
 
-/// Versions are ascending in each package, and the flags say the same as they do.
+/// Checks that the versions of each package are ascending, and that the flags agree with them.
 fn check_versions(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
     const VERSIONS: &str = "versions";
     let versions = &index.versions;
     count(&versions.texts.0, VERSIONS)?;
-    that(versions.len() == releases, VERSIONS)?;
-    that(versions.can_be_read(), VERSIONS)?;
-    let says_prerelease = |flags: &u8| flags & PRERELEASE != 0;
+    ensure(versions.len() == releases, VERSIONS)?;
+    ensure(versions.can_be_read(), VERSIONS)?;
+    let claims_prerelease = |flags: &u8| flags & PRERELEASE != 0;
     let are_prereleases = versions.are_prereleases();
-    let said = index.release_flags.iter().map(says_prerelease);
-    that(said.eq(are_prereleases), "prereleases")?;
+    let said = index.release_flags.iter().map(claims_prerelease);
+    ensure(said.eq(are_prereleases), "prereleases")?;
     let (first_release, flags) = (&*index.first_release, &*index.release_flags);
     for name in 0..names {
         let releases = first_release[name]..first_release[name + 1];
-        that(versions.are_ascending(releases.clone()), VERSIONS)?;
+        ensure(versions.are_ascending(releases.clone()), VERSIONS)?;
         let own = &flags[releases.start as usize..releases.end as usize];
         let has_default_order = own.iter().all(|flags| compile::has_default_order(*flags));
-        let says_plain = index.package_flags[name] & PLAIN != 0;
-        that(says_plain == has_default_order, "the flags of packages")?;
+        let claims_default_order = index.package_flags[name] & DEFAULT_ORDER != 0;
+        ensure(
+            claims_default_order == has_default_order,
+            "the flags of packages",
+        )?;
     }
     Ok(())
 }
@@ -91,17 +94,17 @@ fn check_digests(index: &CompiledIndex, releases: usize) -> Checked {
         let mut flags = index.release_flags.iter();
         index.digests.is_empty() && flags.all(|flags| flags & HAS_DIGEST == 0)
     };
-    that(is_complete || has_none(), "digests")
+    ensure(is_complete || has_none(), "digests")
 }
 
 fn check_specs(index: &CompiledIndex) -> Checked {
     const SPECS: &str = "specs";
     let specs = count(&index.specs.0, SPECS)?;
-    that(index.spec_flags.len() == specs, SPECS)?;
+    ensure(index.spec_flags.len() == specs, SPECS)?;
     for number in 0..index.specs.0.len() {
-        let text = std::str::from_utf8(index.specs.0.of(number)).map_err(|_| SPECS)?;
+        let text = std::str::from_utf8(index.specs.0.run(number)).map_err(|_| SPECS)?;
         let spec = Spec::parse(text).map_err(|_| SPECS)?;
-        that(
+        ensure(
             spec.names_prerelease() == index.names_prerelease(number),
             SPECS,
         )?;
@@ -109,55 +112,61 @@ fn check_specs(index: &CompiledIndex) -> Checked {
     Ok(())
 }
 
-/// Requirements, and the sets that belong to them: they stand one after the other without gaps, those
-/// of a package together, in the order in which its releases have them first.
-fn check_edges(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
-    const EDGES: &str = "requirements";
+/// Checks the requirements and their sets. Sets have no gaps between them. Those of a package are
+/// adjacent, in the order in which its releases use them first.
+fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> Checked {
+    const REQUIREMENTS: &str = "requirements";
     const SETS: &str = "the sets of requirements";
-    that(count(&index.edges, EDGES)? == releases, EDGES)?;
-    // Looking at a column that is part of a file is not free.
+    ensure(
+        count(&index.requirements, REQUIREMENTS)? == releases,
+        REQUIREMENTS,
+    )?;
+    // Each access to a mapped column has a cost.
     let first_release = &*index.first_release;
-    let (starts, edges) = (&*index.edges.starts, &*index.edges.items);
+    let (starts, requirements) = (&*index.requirements.starts, &*index.requirements.items);
     let spec_count = index.specs.0.len();
-    // For each package the release that was seen to require it last, counted from one.
+    // For each package the last release that was found to require it, counted from one.
     let mut requirers: Vec<u32> = vec![0; names];
     let mut sets = SetsOfPackage::new(&index.words, names);
     for bounds in first_release.windows(2) {
         sets.begin(bounds[1] - bounds[0]);
         for (position, release) in (bounds[0]..bounds[1]).enumerate() {
             let numbered = release as usize;
-            for edge in &edges[starts[numbered] as usize..starts[numbered + 1] as usize] {
-                let [target, spec, at] = *edge;
-                that((target as usize) < names && spec < spec_count, EDGES)?;
+            for requirement in
+                &requirements[starts[numbered] as usize..starts[numbered + 1] as usize]
+            {
+                let [target, spec, at] = *requirement;
+                ensure((target as usize) < names && spec < spec_count, REQUIREMENTS)?;
                 let requirer = &mut requirers[target as usize];
-                that(*requirer != release + 1, EDGES)?;
+                ensure(*requirer != release + 1, REQUIREMENTS)?;
                 *requirer = release + 1;
                 let bounds = &first_release[target as usize..target as usize + 2];
-                let has_its_place = sets.take_in(at as usize, target, bounds[1] - bounds[0]);
-                that(has_its_place && sets.has_owner(at as usize, position), SETS)?;
+                let is_consistent = sets.add(at as usize, target, bounds[1] - bounds[0]);
+                ensure(is_consistent && sets.has_owner(at as usize, position), SETS)?;
             }
         }
-        // Each requirement owns its set, no two of a release have the same one, and nobody else owns any.
+        // Each requirement owns its set, no two of a release have the same one, and there are no
+        // other owners.
         let required = starts[bounds[1] as usize] - starts[bounds[0] as usize];
-        that(sets.owner_count == u64::from(required), SETS)?;
+        ensure(sets.owner_count == u64::from(required), SETS)?;
     }
-    that(sets.next == sets.words.len(), SETS)
+    ensure(sets.next == sets.words.len(), SETS)
 }
 
-/// The sets that the requirements of one package refer to, as far as they were seen.
+/// The sets of the requirements of one package, as far as they were visited.
 struct SetsOfPackage<'index> {
     words: &'index [u64],
-    /// Where the first one stands.
+    /// The index of the first one.
     first: usize,
-    /// Where the next one does that was not seen.
+    /// The index of the first one that was not visited.
     next: usize,
-    /// How many words the owners take in each.
+    /// How many words the owners of each have.
     owners_width: usize,
-    /// How many owners all have together.
+    /// The number of owners of all together.
     owner_count: u64,
-    /// For each word the package that the set is about which begins there, counted from one.
+    /// For each word at which a set begins, the required package, counted from one.
     about: Vec<u32>,
-    /// For each package that the index does not have, where the last set about it begins, counted from one.
+    /// For each package without releases, where the last set for it begins, counted from one.
     absent: Vec<usize>,
 }
 
@@ -174,7 +183,7 @@ impl<'index> SetsOfPackage<'index> {
         }
     }
 
-    /// Goes on to a package that has so many releases.
+    /// Continues with a package that has so many releases.
     fn begin(&mut self, releases: u32) {
         self.first = self.next;
         self.owners_width = width(releases);
@@ -182,9 +191,9 @@ impl<'index> SetsOfPackage<'index> {
         self.about.clear();
     }
 
-    /// Takes in the set that a requirement refers to, on a package of so many releases; says whether it can
-    /// stand there.
-    fn take_in(&mut self, at: usize, target: u32, releases: u32) -> bool {
+    /// Adds the set of a requirement on a package of so many releases; returns whether its index is
+    /// valid.
+    fn add(&mut self, at: usize, target: u32, releases: u32) -> bool {
         if at != self.next {
             let place = at.checked_sub(self.first);
             let about = place.and_then(|place| self.about.get(place));
@@ -192,7 +201,7 @@ impl<'index> SetsOfPackage<'index> {
         }
         let allowed_width = match releases {
             0 => {
-                // Whatever is required of it, that is one set.
+                // All requirements on it share one set.
                 let last = std::mem::replace(&mut self.absent[target as usize], at + 1);
                 if last > self.first {
                     return false;
@@ -210,13 +219,13 @@ impl<'index> SetsOfPackage<'index> {
         self.owner_count += owner_counts.sum::<u64>();
         self.about.push(target + 1);
         self.about.extend(std::iter::repeat_n(0, words.len() - 1));
-        // Beyond the last release there is nothing.
+        // No bits are set beyond the last release.
         allowed
             .last()
             .is_none_or(|last| last >> (releases % 64) == 0)
     }
 
-    /// Whether the release at a position owns a set that was taken in.
+    /// Whether the release at a position is an owner of a set that was added.
     fn has_owner(&self, at: usize, position: usize) -> bool {
         self.words[at + position / 64] >> (position % 64) & 1 == 1
     }
@@ -228,39 +237,39 @@ fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
     sorted(&index.class_names, ClassName::is_name, "names of classes")?;
     let names = index.class_names.0.len();
     let tables = count(&index.table_classes, CLASSES)?;
-    that(count(&index.externals, CLASSES)? == tables, CLASSES)?;
+    ensure(count(&index.externals, CLASSES)? == tables, CLASSES)?;
     let (classes, parents) = (&*index.table_classes.items, &*index.parents.items);
-    that(count(&index.parents, CLASSES)? == classes.len(), CLASSES)?;
-    that(index.class_flags.len() == classes.len(), CLASSES)?;
-    that(index.tables.len() == releases, CLASSES)?;
+    ensure(count(&index.parents, CLASSES)? == classes.len(), CLASSES)?;
+    ensure(index.class_flags.len() == classes.len(), CLASSES)?;
+    ensure(index.tables.len() == releases, CLASSES)?;
     let is_table = |table: &u32| *table as usize <= tables;
-    that(index.tables.iter().all(is_table), CLASSES)?;
+    ensure(index.tables.iter().all(is_table), CLASSES)?;
     let (class_starts, parent_starts) = (&*index.table_classes.starts, &*index.parents.starts);
     for table in 0..to_u32(tables) {
         let own = index.table_classes(table);
         let is_ascending = own.is_sorted_by(|one, two| one < two);
-        that(
+        ensure(
             is_ascending && own.last().is_none_or(|last| *last < names),
             CLASSES,
         )?;
         let externals = index.externals(table);
         let is_external = |class: &u32| *class < names && own.binary_search(class).is_err();
-        that(externals.iter().all(is_external), "classes of others")?;
+        ensure(externals.iter().all(is_external), "classes of others")?;
         let ends = [table, table + 1].map(|table| class_starts[table as usize] as usize);
         let range = parent_starts[ends[0]] as usize..parent_starts[ends[1]] as usize;
         let is_parent = |parent: &u32| {
             let count = if parent & 1 == 0 { own } else { externals }.len();
             ((parent >> 1) as usize) < count
         };
-        that(parents[range.clone()].iter().all(is_parent), CLASSES)?;
-        // Classes of others are numbered in the order in which they are first extended.
+        ensure(parents[range.clone()].iter().all(is_parent), CLASSES)?;
+        // External classes are numbered in the order in which they are first extended.
         let extended = parents[range].iter().filter(|parent| *parent & 1 == 1);
-        let mut seen = 0;
+        let mut extended_count = 0;
         for number in extended.map(|parent| parent >> 1) {
-            that(number <= seen, CLASSES)?;
-            seen = seen.max(number + 1);
+            ensure(number <= extended_count, CLASSES)?;
+            extended_count = extended_count.max(number + 1);
         }
-        that(seen as usize == externals.len(), CLASSES)?;
+        ensure(extended_count as usize == externals.len(), CLASSES)?;
     }
     Ok(())
 }
@@ -271,15 +280,15 @@ mod tests {
 
     use super::*;
 
-    /// The index of a release whose class extends two classes of others.
+    /// The index of a release whose class extends two external classes.
     fn index() -> CompiledIndex {
         let line = r#"{"name":"A","version":"1.0.0","classes":{"A.C":{"extends":["B.C","B.D"]}}}"#;
         let record = IndexRecord::parse_line(line, &Limits::default());
         CompiledIndex::compile([&record.expect("the test writes lines")])
     }
 
-    /// The index of a package of two releases with a requirement each that allow the same, and of one that
-    /// only the second has, on packages of two releases and of one.
+    /// The index of a package with two releases. Both have a requirement that allows the same, and
+    /// the second has another one; on packages with two releases and with one.
     fn requiring() -> CompiledIndex {
         let lines = [
             r#"{"name":"A","version":"1.0.0","require":[["B","*"]]}"#,
@@ -296,30 +305,34 @@ mod tests {
     #[test]
     fn requirements_and_their_sets_belong_together() {
         let good = requiring();
-        let (edges, words) = (good.edges.items.to_vec(), good.words.to_vec());
-        assert_eq!(edges, [[1, 0, 0], [1, 0, 0], [2, 0, 2]]);
+        let (requirements, words) = (good.requirements.items.to_vec(), good.words.to_vec());
+        assert_eq!(requirements, [[1, 0, 0], [1, 0, 0], [2, 0, 2]]);
         assert_eq!(words, [0b11, 0b11, 0b10, 0b1]);
-        let checked = |edges: &[[u32; 3]], words: &[u64]| {
+        let checked = |requirements: &[[u32; 3]], words: &[u64]| {
             let mut index = requiring();
-            index.edges.items = edges.to_vec().into();
+            index.requirements.items = requirements.to_vec().into();
             index.words = words.to_vec().into();
             check(&index)
         };
-        assert_eq!(checked(&edges, &words), Ok(()));
-        for (what, edges) in [
+        assert_eq!(checked(&requirements, &words), Ok(()));
+        for (what, requirements) in [
             ("a missing package", [[1, 0, 0], [1, 0, 0], [3, 0, 2]]),
             ("a missing spec", [[1, 0, 0], [1, 0, 0], [2, 1, 2]]),
             ("the same package twice", [[1, 0, 0], [1, 0, 0], [1, 0, 0]]),
         ] {
-            assert_eq!(checked(&edges, &words), Err("requirements"), "{what}");
+            assert_eq!(
+                checked(&requirements, &words),
+                Err("requirements"),
+                "{what}"
+            );
         }
         let sets = "the sets of requirements";
-        for (what, edges) in [
+        for (what, requirements) in [
             ("of another package", [[1, 0, 0], [1, 0, 0], [2, 0, 0]]),
             ("that begins within one", [[1, 0, 0], [1, 0, 1], [2, 0, 2]]),
             ("after a gap", [[1, 0, 0], [1, 0, 0], [2, 0, 3]]),
         ] {
-            assert_eq!(checked(&edges, &words), Err(sets), "a set {what}");
+            assert_eq!(checked(&requirements, &words), Err(sets), "a set {what}");
         }
         for (what, words) in [
             ("too few words", &[0b11, 0b11, 0b10][..]),
@@ -330,12 +343,12 @@ mod tests {
             ("an owner does not exist", &[0b111, 0b11, 0b10, 0b1]),
             ("what is allowed does not exist", &[0b11, 0b11, 0b10, 0b11]),
         ] {
-            assert_eq!(checked(&edges, words), Err(sets), "{what}");
+            assert_eq!(checked(&requirements, words), Err(sets), "{what}");
         }
     }
 
     #[test]
-    fn what_is_required_of_a_package_that_is_not_there_is_one_set() {
+    fn requirements_on_an_absent_package_share_one_set() {
         let lines = [
             r#"{"name":"A","version":"1.0.0","require":[["X","1"]]}"#,
             r#"{"name":"A","version":"2.0.0","require":[["X","2"]]}"#,
@@ -344,17 +357,17 @@ mod tests {
         let read = |line| IndexRecord::parse_line(line, &Limits::default());
         let records = lines.map(|line| read(line).expect("the test writes lines"));
         let mut index = CompiledIndex::compile(&records);
-        let edges = index.edges.items.to_vec();
-        assert_eq!(edges, [[2, 0, 0], [2, 1, 0], [2, 2, 1]]);
+        let requirements = index.requirements.items.to_vec();
+        assert_eq!(requirements, [[2, 0, 0], [2, 1, 0], [2, 2, 1]]);
         assert_eq!(*index.words, [0b11, 0b1]);
         assert_eq!(check(&index), Ok(()));
-        index.edges.items = vec![edges[0], [2, 1, 1], [2, 2, 2]].into();
+        index.requirements.items = vec![requirements[0], [2, 1, 1], [2, 2, 2]].into();
         index.words = vec![0b1, 0b10, 0b1].into();
         assert_eq!(check(&index), Err("the sets of requirements"));
     }
 
     #[test]
-    fn classes_of_others_are_those_that_classes_extend() {
+    fn external_classes_are_those_that_classes_extend() {
         assert_eq!(check(&index()), Ok(()));
 
         let mut without_classes = index();

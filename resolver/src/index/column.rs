@@ -1,25 +1,25 @@
-//! Columns of plain numbers and texts.
+//! Columns of plain numbers and texts, in memory or in a mapped file.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 
 use bytes::Bytes;
 
-/// A number that a file can hold as its bytes.
-pub(crate) trait Plain: bytemuck::Pod {}
+/// An item that a file can store as its bytes.
+pub(crate) trait ColumnItem: bytemuck::Pod {}
 
-impl Plain for u8 {}
-impl Plain for u32 {}
-impl Plain for u64 {}
-impl Plain for [u32; 3] {}
+impl ColumnItem for u8 {}
+impl ColumnItem for u32 {}
+impl ColumnItem for u64 {}
+impl ColumnItem for [u32; 3] {}
 
-/// How many bytes of unused memory are worth the work of giving them back.
-const WORTH_GIVING_BACK: usize = 1 << 12;
+/// How much unused memory is worth being freed.
+const MIN_SHRINK_BYTES: usize = 1 << 12;
 
-/// A column: built in memory, or a part of a file.
+/// A column: built in memory, or a part of a mapped file.
 pub(crate) enum Column<T> {
     Built(Vec<T>),
-    Part(Bytes),
+    Mapped(Bytes),
 }
 
 impl<T> Default for Column<T> {
@@ -28,14 +28,14 @@ impl<T> Default for Column<T> {
     }
 }
 
-impl<T: Plain> Deref for Column<T> {
+impl<T: ColumnItem> Deref for Column<T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
         match self {
             Self::Built(numbers) => numbers,
-            Self::Part(bytes) => bytemuck::cast_slice(bytes),
+            Self::Mapped(bytes) => bytemuck::cast_slice(bytes),
         }
     }
 }
@@ -49,14 +49,14 @@ impl<T> fmt::Debug for Column<T> {
 impl<T> From<Vec<T>> for Column<T> {
     fn from(mut numbers: Vec<T>) -> Self {
         let unused = (numbers.capacity() - numbers.len()) * size_of::<T>();
-        if unused > WORTH_GIVING_BACK {
+        if unused > MIN_SHRINK_BYTES {
             numbers.shrink_to_fit();
         }
         Self::Built(numbers)
     }
 }
 
-/// For each number a run of items.
+/// Runs of items by number.
 #[derive(Debug, Default)]
 pub(crate) struct Lists<T> {
     /// Where each run begins; one more than there are runs.
@@ -65,16 +65,16 @@ pub(crate) struct Lists<T> {
 }
 
 impl<T> Lists<T> {
-    /// No runs, and nothing that would say so.
-    pub(crate) const NOTHING: Self = Self {
+    /// No runs, without allocating.
+    pub(crate) const EMPTY: Self = Self {
         starts: Column::Built(Vec::new()),
         items: Column::Built(Vec::new()),
     };
 }
 
-impl<T: Plain> Lists<T> {
+impl<T: ColumnItem> Lists<T> {
     /// So many runs without items.
-    pub(crate) fn of_nothing(runs: usize) -> Self {
+    pub(crate) fn empty_runs(runs: usize) -> Self {
         Self {
             starts: vec![0; runs + 1].into(),
             items: Column::default(),
@@ -83,18 +83,18 @@ impl<T: Plain> Lists<T> {
 
     /// The items of a run.
     #[inline]
-    pub(crate) fn of(&self, number: u32) -> &[T] {
+    pub(crate) fn run(&self, number: u32) -> &[T] {
         &self.items[self.range(number)]
     }
 
-    /// Where the items of a run stand.
+    /// The range of the items of a run.
     #[inline]
     pub(crate) fn range(&self, number: u32) -> Range<usize> {
         let starts = &self.starts[number as usize..number as usize + 2];
         starts[0] as usize..starts[1] as usize
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub(crate) fn len(&self) -> u32 {
         to_u32(self.starts.len().saturating_sub(1))
     }
@@ -105,9 +105,9 @@ impl<T: Plain> Lists<T> {
 pub(crate) struct Texts(pub(crate) Lists<u8>);
 
 impl Texts {
-    /// Texts in their order.
+    /// The texts in this order.
     pub(crate) fn of(all: &[&str]) -> Self {
-        let mut texts = ListsBuilder::with_room(all.len());
+        let mut texts = ListsBuilder::with_capacity(all.len());
         texts.items = Vec::with_capacity(all.iter().map(|text| text.len()).sum());
         for text in all {
             texts.text(text);
@@ -116,12 +116,12 @@ impl Texts {
     }
 
     pub(crate) fn get(&self, number: u32) -> &str {
-        std::str::from_utf8(self.0.of(number)).expect("texts were checked when they came in")
+        std::str::from_utf8(self.0.run(number)).expect("texts were checked when they came in")
     }
 
     /// The number of a text, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        // Bytes are compared, and it is asked once how the columns are kept: this is done for each root.
+        // Compares bytes, and dereferences the columns once, because this runs for each root.
         let (starts, texts): (&[u32], &[u8]) = (&self.0.starts, &self.0.items);
         let (mut low, mut high) = (0, self.0.len());
         while low < high {
@@ -137,21 +137,21 @@ impl Texts {
     }
 }
 
-/// Runs that are being collected.
+/// A builder of [`Lists`].
 #[derive(Debug)]
 pub(crate) struct ListsBuilder<T> {
-    /// Nothing as long as there are no runs: indexes of one record have many lists without any.
+    /// Empty while there are no runs: indexes of one record have many lists without any.
     starts: Vec<u32>,
     pub(crate) items: Vec<T>,
 }
 
-impl<T: Plain> ListsBuilder<T> {
+impl<T: ColumnItem> ListsBuilder<T> {
     pub(crate) fn new() -> Self {
-        Self::with_room(0)
+        Self::with_capacity(0)
     }
 
-    /// A builder with room for so many runs.
-    pub(crate) fn with_room(runs: usize) -> Self {
+    /// A builder with capacity for so many runs.
+    pub(crate) fn with_capacity(runs: usize) -> Self {
         let starts = match runs {
             0 => Vec::new(),
             runs => Vec::with_capacity(runs + 1),
@@ -170,7 +170,7 @@ impl<T: Plain> ListsBuilder<T> {
 
     pub(crate) fn finish(self) -> Lists<T> {
         if self.starts.is_empty() {
-            return Lists::of_nothing(0);
+            return Lists::empty_runs(0);
         }
         let (starts, items) = (self.starts.into(), self.items.into());
         Lists { starts, items }
@@ -184,7 +184,7 @@ impl ListsBuilder<u8> {
     }
 }
 
-/// Indexes with more than 2^32 of anything do not exist.
+/// An index or number as `u32`. Indexes with 2^32 of anything do not exist.
 pub(crate) fn to_u32(number: usize) -> u32 {
     u32::try_from(number).expect("fewer than 2^32")
 }

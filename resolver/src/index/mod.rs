@@ -1,32 +1,47 @@
-//! An index prepared for solving: names, versions, specs and classes are numbers, and what a
-//! requirement allows is a set of positions.
+//! The compiled index: the releases of many packages, prepared for solving.
 //!
-//! Preparing an index costs about as much as reading it, and is done once: many problems are then
-//! solved without looking at a text. Everything is kept in columns of plain numbers, which a file
-//! can hold as they are.
+//! # Problem
+//!
+//! A solve reads thousands of requirements. Parsing names, versions and specs, and comparing versions with
+//! specs, would take most of its time, and be the same work each time.
+//!
+//! # Idea
+//!
+//! The index is compiled once: names, versions, specs and classes become numbers, and what a requirement
+//! allows becomes a set of positions of releases ([`RequirementNumbers`]). The same set has the other
+//! releases of the package that require the same, so that the search needs one clause for all of them.
+//! Many problems are then solved without parsing a text.
+//!
+//! All data is in columns of plain numbers ([`column`]), which a file can store as they are ([`bytes`]). Opening
+//! such a file validates it ([`check`]) but converts nothing. What follows from the classes is not stored: it
+//! is derived when an index is compiled or opened ([`inheritance`]).
+//!
+//! # Cost
+//!
+//! Compiling takes about as long as reading the records. An opened index uses memory for what is derived
+//! only; the columns remain in the mapped file. Several solvers can share an index, because it never changes.
 
 mod bytes;
 mod check;
 mod column;
 mod compile;
-mod first_seen;
 mod inheritance;
-mod numbered;
+mod interner;
 mod versions;
 
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use first_seen::FirstSeen;
-pub(crate) use inheritance::{Inheritance, Link, SEVERAL, leading_to_cycles};
-use versions::Versions;
+pub(crate) use inheritance::{Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
+pub(crate) use interner::Interner;
+use versions::VersionColumn;
 
 use std::sync::OnceLock;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec, Version};
 
-/// Stands for "there is none" where a number is expected.
+/// No number, where a number is expected.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Flags of a release.
@@ -34,20 +49,21 @@ const YANKED: u8 = 1;
 const PRERELEASE: u8 = 2;
 const HAS_DIGEST: u8 = 4;
 
-/// Flag of a package: every release may be chosen whatever the options, and the newest is best.
-const PLAIN: u8 = 1;
+/// Flag of a package: every release is neither yanked nor a prerelease, so the newest is the best.
+const DEFAULT_ORDER: u8 = 1;
 
 /// Flag of a spec: it names a prerelease.
 const NAMES_PRERELEASE: u8 = 1;
 
-/// Flag of a class: only its own package sees it.
+/// Flag of a class: it is visible in its own package only.
 const INTERNAL: u8 = 1;
 
-/// A requirement: the name that it is on, its spec, and where two sets stand, one after the other:
-/// the releases of the same package that allow the same releases of the target, and what they allow.
-/// If the index does not have the target, the first set is that of all releases of the package that require
-/// any of it, and there is no other. What the search reads of a requirement stands together.
-pub(crate) type EdgeNumbers = [u32; 3];
+/// A requirement: the required name, the spec, and the index of two adjacent sets. The first one
+/// has the releases of the same package that allow the same releases of the target, the second one
+/// has what they allow. If the target has no releases, the first set has all releases of the
+/// package that require it, and there is no second one. What the search reads of a requirement is
+/// adjacent.
+pub(crate) type RequirementNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.
 ///
@@ -71,13 +87,14 @@ pub struct CompiledIndex {
     /// ascending by version.
     first_release: Column<u32>,
     package_flags: Column<u8>,
-    versions: Versions,
+    versions: VersionColumn,
     release_flags: Column<u8>,
-    /// 33 bytes a release, or nothing if no release has a digest.
+    /// 33 bytes for each release, or none if no release has a digest.
     digests: Column<u8>,
-    /// What a release requires, in the order of its manifest.
-    edges: Lists<EdgeNumbers>,
-    /// The sets of requirements, see [`EdgeNumbers`]; each set has one bit a release, see [`width`].
+    /// The requirements of each release, in the order of its manifest.
+    requirements: Lists<RequirementNumbers>,
+    /// The sets of requirements, see [`RequirementNumbers`]; one bit for each release, see
+    /// [`width`].
     words: Column<u64>,
     specs: Texts,
     spec_flags: Column<u8>,
@@ -90,18 +107,19 @@ pub struct CompiledIndex {
     /// For each class of a table the classes that it extends: a position in the table times two,
     /// or a position among the external classes times two plus one.
     parents: Lists<u32>,
-    /// For each table the names that others must define, in the order in which they are extended.
+    /// For each table its external classes, which required packages must define, in the order in
+    /// which they are extended.
     externals: Lists<u32>,
-    /// What follows from the classes, unless that is nothing.
+    /// What follows from the classes, if there are any.
     inheritance: Option<Box<Inheritance>>,
-    /// Whether any spec names a prerelease, once that was asked for.
+    /// Whether any spec names a prerelease, computed when it is first needed.
     any_names_prerelease: OnceLock<bool>,
-    /// Where requirements are written, for those that come from files of packages.
+    /// The locations of requirements, if they come from manifest files.
     locations: Vec<Option<Location>>,
 }
 
-/// What follows where all releases are known to have no classes.
-static NOTHING_FOLLOWS: Inheritance = Inheritance::NOTHING;
+/// The inheritance of an index whose releases are known to have no classes.
+static NO_INHERITANCE: Inheritance = Inheritance::EMPTY;
 
 /// A class that is extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,21 +130,20 @@ pub(crate) enum ParentNumber {
     External(u32),
 }
 
-/// How many words a set of releases takes if there are `count`: one bit a release, and one that
-/// stands for "not there".
+/// How many words a set of `count` releases has: one bit for each release, and one for "absent".
 #[inline]
 pub(crate) fn width(count: u32) -> usize {
     count as usize / 64 + 1
 }
 
 impl CompiledIndex {
-    /// Prepares the releases of packages. Of several releases that differ in build metadata
-    /// alone, the one is kept whose metadata is the least as text.
+    /// Compiles the releases of packages. Of several releases that differ in build metadata only,
+    /// the one with the least metadata in text order is used.
     pub fn compile<'record>(records: impl IntoIterator<Item = &'record IndexRecord>) -> Self {
         compile::compile(records.into_iter().collect())
     }
 
-    /// The packages that have a release which defines a class for others, sorted.
+    /// The packages with a release that defines a class for others, sorted.
     pub fn defining(&self, class: &ClassName) -> Vec<PackageName> {
         let Some(class) = self.find_class(class.as_str()) else {
             return Vec::new();
@@ -137,8 +154,8 @@ impl CompiledIndex {
             .collect()
     }
 
-    /// The names of all classes that a release defines for others, sorted: those of which
-    /// [`defining`](Self::defining) knows a package.
+    /// The classes that any release defines for others, sorted: those for which
+    /// [`defining`](Self::defining) returns packages.
     pub fn defined_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
         let mut defined = self.inheritance().defined_classes().to_vec();
         defined.sort_unstable();
@@ -146,12 +163,12 @@ impl CompiledIndex {
         defined.into_iter().map(|class| self.class_name(class))
     }
 
-    /// How many releases there are.
+    /// The number of releases.
     pub fn release_count(&self) -> usize {
         self.release_flags.len()
     }
 
-    /// How many packages have releases.
+    /// The number of packages with releases.
     pub fn package_count(&self) -> usize {
         let counted = self.first_release.windows(2);
         counted.filter(|pair| pair[0] < pair[1]).count()
@@ -162,7 +179,7 @@ impl CompiledIndex {
         self.has_package(name.as_str())
     }
 
-    /// Likewise for a name as text.
+    /// Likewise, for a name as text.
     pub fn has_package(&self, name: &str) -> bool {
         self.find(name)
             .is_some_and(|name| !self.releases(name).is_empty())
@@ -176,7 +193,7 @@ impl CompiledIndex {
             .map(|name| self.name(name))
     }
 
-    /// How many names there are, of packages with releases and without.
+    /// The number of names, of packages with and without releases.
     #[inline]
     pub(crate) fn name_count(&self) -> u32 {
         self.names.0.len()
@@ -201,17 +218,18 @@ impl CompiledIndex {
         bounds[0]..bounds[1]
     }
 
-    /// Whether every release of a package may be chosen and the newest is the best.
+    /// Whether all releases of a package are neither yanked nor prereleases, so that the newest is
+    /// the best.
     #[inline]
     pub(crate) fn has_default_order(&self, name: u32) -> bool {
-        self.package_flags[name as usize] & PLAIN != 0
+        self.package_flags[name as usize] & DEFAULT_ORDER != 0
     }
 
     pub(crate) fn version(&self, release: u32) -> Version {
         self.versions.get(release)
     }
 
-    /// How many of the releases of a name have a version that is less than another one.
+    /// How many releases of a name have a version below a bound.
     pub(crate) fn count_below(&self, name: u32, bound: &Version) -> u32 {
         self.versions.count_below(self.releases(name), bound)
     }
@@ -237,34 +255,37 @@ impl CompiledIndex {
 
     /// The numbers of the requirements of a release.
     #[inline]
-    pub(crate) fn edges(&self, release: u32) -> std::ops::Range<usize> {
-        self.edges.range(release)
+    pub(crate) fn requirement_range(&self, release: u32) -> std::ops::Range<usize> {
+        self.requirements.range(release)
     }
 
-    /// The requirements with these numbers.
+    /// The requirements in a range.
     #[inline]
-    pub(crate) fn requirements(&self, edges: std::ops::Range<usize>) -> &[EdgeNumbers] {
-        &self.edges.items[edges]
-    }
-
-    #[inline]
-    pub(crate) fn requirement(&self, edge: usize) -> EdgeNumbers {
-        self.edges.items[edge]
-    }
-
-    /// The name that a requirement is on.
-    #[inline]
-    pub(crate) fn edge_target(&self, edge: usize) -> u32 {
-        self.edges.items[edge][0]
+    pub(crate) fn requirements(
+        &self,
+        requirements: std::ops::Range<usize>,
+    ) -> &[RequirementNumbers] {
+        &self.requirements.items[requirements]
     }
 
     #[inline]
-    pub(crate) fn edge_spec(&self, edge: usize) -> u32 {
-        self.edges.items[edge][1]
+    pub(crate) fn requirement(&self, requirement: usize) -> RequirementNumbers {
+        self.requirements.items[requirement]
     }
 
-    pub(crate) fn location(&self, edge: usize) -> Option<&Location> {
-        self.locations.get(edge)?.as_ref()
+    /// The required name.
+    #[inline]
+    pub(crate) fn requirement_target(&self, requirement: usize) -> u32 {
+        self.requirements.items[requirement][0]
+    }
+
+    #[inline]
+    pub(crate) fn requirement_spec(&self, requirement: usize) -> u32 {
+        self.requirements.items[requirement][1]
+    }
+
+    pub(crate) fn location(&self, requirement: usize) -> Option<&Location> {
+        self.locations.get(requirement)?.as_ref()
     }
 
     pub(crate) fn spec(&self, spec: u32) -> Spec {
@@ -282,7 +303,7 @@ impl CompiledIndex {
         *self.any_names_prerelease.get_or_init(any)
     }
 
-    /// The words of a set: one bit a release, see [`width`].
+    /// The words of a set: one bit for each release, see [`width`].
     #[inline]
     pub(crate) fn words_at(&self, at: usize, width: usize) -> &[u64] {
         &self.words[at..at + width]
@@ -310,7 +331,7 @@ impl CompiledIndex {
         self.tables[release as usize].checked_sub(1)
     }
 
-    /// The same for all releases of a package: looking at a column that is part of a file is not free.
+    /// Likewise, for all releases of a package: each access to a mapped column has a cost.
     fn tables_of(&self, name: u32) -> impl Iterator<Item = Option<u32>> + Clone + '_ {
         let releases = self.releases(name);
         let tables = &self.tables[releases.start as usize..releases.end as usize];
@@ -319,22 +340,22 @@ impl CompiledIndex {
 
     /// The names of the classes of a table, ascending.
     pub(crate) fn table_classes(&self, table: u32) -> &[u32] {
-        self.table_classes.of(table)
+        self.table_classes.run(table)
     }
 
-    /// The classes that others must define, in the order in which they are extended.
+    /// The external classes of a table, in the order in which they are extended.
     pub(crate) fn externals(&self, table: u32) -> &[u32] {
-        self.externals.of(table)
+        self.externals.run(table)
     }
 
-    /// Works out what follows from the classes, once the columns hold together.
-    fn work_out_inheritance(&mut self) {
-        // From releases that are known to have no classes nothing follows, and many roots have none.
+    /// Derives what follows from the classes, once the columns are valid.
+    fn derive_inheritance(&mut self) {
+        // Nothing follows if all releases are known to have no classes, as for many roots.
         let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
         self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
     }
 
-    /// Whether it is known that no release has a class.
+    /// Whether all releases are known to have no classes.
     pub(crate) fn has_no_classes(&self) -> bool {
         self.inheritance.is_none()
     }
@@ -342,17 +363,17 @@ impl CompiledIndex {
     /// What follows from the classes.
     #[inline]
     pub(crate) fn inheritance(&self) -> &Inheritance {
-        self.inheritance.as_deref().unwrap_or(&NOTHING_FOLLOWS)
+        self.inheritance.as_deref().unwrap_or(&NO_INHERITANCE)
     }
 
-    /// What the class at a position of a table extends.
+    /// The parents of the class at a position of a table.
     pub(crate) fn parents(
         &self,
         table: u32,
         position: usize,
     ) -> impl ExactSizeIterator<Item = ParentNumber> + '_ {
         let class = self.table_classes.range(table).start + position;
-        self.parents.of(to_u32(class)).iter().map(|parent| {
+        self.parents.run(to_u32(class)).iter().map(|parent| {
             if parent & 1 == 0 {
                 ParentNumber::Own(parent >> 1)
             } else {
@@ -361,7 +382,7 @@ impl CompiledIndex {
         })
     }
 
-    /// Whether no class of a table names one that it extends.
+    /// Whether no class of a table names a parent.
     pub(crate) fn extends_nothing(&self, table: u32) -> bool {
         let classes = self.table_classes.range(table);
         self.parents.starts[classes.start] == self.parents.starts[classes.end]

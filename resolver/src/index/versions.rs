@@ -1,4 +1,5 @@
-//! The versions of releases: three numbers each, or a text where that is not all that there is.
+//! The column of versions: three numbers each, or a text for a prerelease, build metadata or a
+//! large number.
 
 use std::ops::Range;
 
@@ -7,20 +8,20 @@ use pkgres_manifest::Version;
 use super::column::{Column, ListsBuilder, Texts};
 use super::{NONE, to_u32};
 
-/// Major, minor and patch, if these are less than [`NONE`] and nothing follows them. Otherwise
+/// Major, minor and patch, if they are less than [`NONE`] and there is nothing else. Otherwise
 /// [`NONE`], 0 and the number of a text.
 pub(super) type VersionNumbers = [u32; 3];
 
 /// The versions of releases.
 #[derive(Debug, Default)]
-pub(super) struct Versions {
-    /// One entry a release.
+pub(super) struct VersionColumn {
+    /// One for each release.
     pub(super) numbers: Column<VersionNumbers>,
-    /// In the order of the releases that have one.
+    /// In the order of the releases that need one.
     pub(super) texts: Texts,
 }
 
-impl Versions {
+impl VersionColumn {
     /// The versions of releases in their order.
     pub(super) fn of<'version>(versions: impl ExactSizeIterator<Item = &'version Version>) -> Self {
         let mut numbers = Vec::with_capacity(versions.len());
@@ -52,7 +53,7 @@ impl Versions {
         }
     }
 
-    /// How many of the versions of some releases, which are ascending, are less than another one.
+    /// How many versions of a range of releases, which are ascending, are below a bound.
     pub(super) fn count_below(&self, releases: Range<u32>, bound: &Version) -> u32 {
         let first = releases.start;
         let numbers = &self.numbers[first as usize..releases.end as usize];
@@ -73,12 +74,12 @@ impl Versions {
         low
     }
 
-    /// How many versions there are.
+    /// The number of versions.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Whether all that is a text can be read as a version, and stands where it is looked for.
+    /// Whether all texts can be parsed as versions, and are numbered in order.
     pub(super) fn can_be_read(&self) -> bool {
         let is_version = |bytes: &[u8]| {
             let text = std::str::from_utf8(bytes);
@@ -87,7 +88,7 @@ impl Versions {
         let texts = self.texts.0.len();
         let said = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
         let said = said.map(|numbers| numbers[2]);
-        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.of(text)))
+        said.eq(0..texts) && (0..texts).all(|text| is_version(self.texts.0.run(text)))
     }
 
     /// Whether versions which [can be read](Self::can_be_read) are strictly ascending.
@@ -112,7 +113,7 @@ impl Versions {
     }
 }
 
-/// The numbers of a version, if these are all that there is of it.
+/// The numbers of a version, if there is nothing else.
 fn three_numbers(version: &Version) -> Option<VersionNumbers> {
     if !version.prerelease().is_empty() || !version.build().is_empty() {
         return None;
@@ -129,8 +130,8 @@ fn three_numbers(version: &Version) -> Option<VersionNumbers> {
 mod tests {
     use super::*;
 
-    /// Versions at the edges of what three numbers can say, ascending.
-    const EDGES: [&str; 8] = [
+    /// Versions around the limits of three numbers, ascending.
+    const BOUNDARIES: [&str; 8] = [
         "0.0.0",
         "1.2.3-a.1",
         "1.2.3+b",
@@ -141,33 +142,33 @@ mod tests {
         "18446744073709551615.0.1-0",
     ];
 
-    fn versions(texts: &[&str]) -> Versions {
+    fn versions(texts: &[&str]) -> VersionColumn {
         let read = |text: &&str| Version::parse(text).expect("a version");
         let versions: Vec<Version> = texts.iter().map(read).collect();
-        Versions::of(versions.iter())
+        VersionColumn::of(versions.iter())
     }
 
     #[test]
     fn every_version_is_kept_as_it_is() {
-        let kept = versions(&EDGES);
-        let told = (0..to_u32(kept.len())).map(|release| kept.get(release).to_string());
-        assert!(told.eq(EDGES));
+        let kept = versions(&BOUNDARIES);
+        let shown = (0..to_u32(kept.len())).map(|release| kept.get(release).to_string());
+        assert!(shown.eq(BOUNDARIES));
         assert_eq!(kept.texts.0.len(), 5);
         assert!(kept.can_be_read());
-        let prereleases = EDGES.map(|text| text.contains('-'));
+        let prereleases = BOUNDARIES.map(|text| text.contains('-'));
         assert!(kept.are_prereleases().eq(prereleases));
     }
 
     #[test]
     fn the_order_is_that_of_versions_however_they_are_kept() {
-        let kept = versions(&EDGES);
+        let kept = versions(&BOUNDARIES);
         assert!(kept.are_ascending(0..8));
         for at in 0..7 {
-            let (one, two) = (EDGES[at], EDGES[at + 1]);
+            let (one, two) = (BOUNDARIES[at], BOUNDARIES[at + 1]);
             assert!(!versions(&[two, one]).are_ascending(0..2), "{two} {one}");
             assert!(!versions(&[one, one]).are_ascending(0..2), "{one}");
         }
-        for (at, bound) in (0..).zip(EDGES) {
+        for (at, bound) in (0..).zip(BOUNDARIES) {
             let bound = Version::parse(bound).expect("a version");
             assert_eq!(kept.count_below(0..8, &bound), at, "{bound}");
             assert_eq!(kept.count_below(3..8, &bound), at.saturating_sub(3));

@@ -1,16 +1,16 @@
-//! What a check of a lockfile finds.
+//! The findings of a lock check.
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ArtifactDigest, ClassName, PackageName, ReleaseSource, Spec, Version};
 
-/// A reason why a lockfile does not fit any more.
+/// A reason why a lockfile is stale.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Staleness {
-    /// The lock knows nothing of a root.
+    /// A root is not in the lock.
     RootNotLocked(PackageName),
-    /// There is an object model, of which a lock never knows.
+    /// There is an object model, which a lock never has.
     ModelNotLocked,
-    /// The lock is about a root that there is not.
+    /// The lock has a root that the request does not have.
     NotARoot(PackageName),
     /// A root requires a package that the lock does not bind.
     RequirementAdded {
@@ -18,7 +18,7 @@ pub enum Staleness {
         root: PackageName,
         /// The package.
         package: PackageName,
-        /// What the root requires of it.
+        /// The required versions.
         spec: Spec,
         /// Where it does.
         location: Option<Location>,
@@ -36,23 +36,23 @@ pub enum Staleness {
         root: PackageName,
         /// The package.
         package: PackageName,
-        /// What was required.
+        /// The spec when the lock was written.
         locked: Spec,
-        /// What is required.
+        /// The spec now.
         spec: Spec,
-        /// Where it is.
+        /// The location of the requirement.
         location: Option<Location>,
     },
-    /// An override came, went or says something else than when the lock was written.
+    /// An override was added, removed or changed since the lock was written.
     OverrideChanged {
         /// The package.
         package: PackageName,
-        /// What the override said; `None` if there was none.
+        /// The spec of the override when the lock was written, if there was one.
         locked: Option<Spec>,
-        /// What it says; `None` if there is none any more.
+        /// The spec of the override now, if there is one.
         spec: Option<Spec>,
     },
-    /// A release is not where its package comes from.
+    /// A release does not exist any more.
     Gone {
         /// The package.
         package: PackageName,
@@ -60,9 +60,9 @@ pub enum Staleness {
         version: Version,
         /// The source when the lock was written.
         locked: ReleaseSource,
-        /// Where all releases of the package come from now; `None` if nobody has it.
+        /// The source of the package now; `None` if the package is unknown.
         found: Option<ReleaseSource>,
-        /// The version that is there instead, if the host supplies the package.
+        /// The version that the host has instead, if the host supplies the package.
         host_has: Option<Version>,
     },
     /// A release comes from another source.
@@ -96,7 +96,7 @@ pub enum Staleness {
         /// The package.
         package: PackageName,
     },
-    /// A requirement is bound to a version that it does not allow.
+    /// A requirement does not allow its locked version.
     NotAllowed {
         /// The release whose requirement it is.
         owner: PackageName,
@@ -106,14 +106,14 @@ pub enum Staleness {
         package: PackageName,
         /// The versions that are allowed.
         spec: Spec,
-        /// Whether that is an override, in place of what the release says.
+        /// Whether this is the spec of an override.
         is_override: bool,
         /// The version that it is bound to.
         version: Version,
-        /// Where the requirement is.
+        /// The location of the requirement.
         location: Option<Location>,
     },
-    /// The lock binds something that the release does not require.
+    /// The lock has a binding without a requirement.
     NotRequired {
         /// The release.
         owner: PackageName,
@@ -122,7 +122,7 @@ pub enum Staleness {
         /// The package.
         package: PackageName,
     },
-    /// A class that is extended is not found.
+    /// A class that another one extends is not found.
     ClassNotFound {
         /// The release whose class extends it.
         owner: PackageName,
@@ -140,14 +140,14 @@ pub enum Staleness {
     },
     /// Classes extend each other.
     ClassCycle(Vec<ClassName>),
-    /// A package has several releases though one is all that is allowed.
+    /// A package has several releases, but the request allows one.
     SeveralReleases {
         /// The package.
         package: PackageName,
         /// Its versions, ascending.
         versions: Vec<Version>,
     },
-    /// Nothing that is locked leads to a release.
+    /// A locked release is not reached from the roots.
     NotReached {
         /// The package.
         package: PackageName,
@@ -157,9 +157,9 @@ pub enum Staleness {
 }
 
 impl Staleness {
-    /// Whether a release has other content than what was locked, or content that nothing is known
-    /// of. This is worse than a lock that is out of date: somebody changed what must not change.
-    /// A folder is still being worked on, and may.
+    /// Whether the content of a release differs from what was locked, or is unknown. This is worse
+    /// than a stale lock: a published release never changes. Folders may change, since they are
+    /// still edited.
     pub fn is_violation(&self) -> bool {
         matches!(
             self,
@@ -171,11 +171,11 @@ impl Staleness {
     }
 }
 
-/// What a check found.
+/// The result of a lock check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockReport {
-    /// Why the lock is stale; it fits if there is nothing.
+    /// The reasons why the lock is stale; empty if it is valid.
     pub stale: Vec<Staleness>,
-    /// Releases that are locked and were yanked.
+    /// The locked releases that were yanked.
     pub yanked: Vec<(PackageName, Version)>,
 }

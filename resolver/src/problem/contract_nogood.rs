@@ -1,39 +1,44 @@
-//! What a contract that is not met rules out.
+//! Nogoods for violated contracts of an object model.
 
-use crate::contracts::{Lookup, Say, ViolatedContract};
+use crate::contracts::{Lookup, LookupOutcome, TracedViolation};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId};
 
 use super::{Nogood, NogoodBuilder, NogoodCause, Problem};
 
-impl ViolatedContract {
-    /// The nogood that forbids it. Everything that it depends on stays as it is, but for the
-    /// release that was asked for the class that is wanted, which may be any that will not do.
+impl TracedViolation {
+    /// The nogood that forbids the violation. Its terms are everything that the lookup depended on.
+    /// The release in which the wanted class was found may be any that defines it in a version that
+    /// the contract does not allow.
     pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
         let mut terms = NogoodBuilder::default();
-        follow(&mut terms, problem, selection, &self.holder_trail);
-        // Where nobody has the class that is wanted, the contract says nothing.
-        follow(&mut terms, problem, selection, &self.allowed_trail);
-        if self.breach.inherits.is_some() || self.may_be_found(problem, selection) {
-            let wanted = problem.universe.catalog.class_id(&self.breach.class);
-            match self.object_trail.split_last() {
-                // It was asked for the class itself, not for one that extends it there.
-                Some((last, before)) if last.say == Say::Entered(wanted) => {
-                    follow(&mut terms, problem, selection, before);
-                    let package = selection.bound(last.release)[last.edge].package;
-                    let unfit = self.unfit(problem, package);
-                    terms.add(problem.bound_variable(last.release, last.edge), unfit);
+        add_lookups(&mut terms, problem, selection, &self.holder_lookups);
+        // If no class of that name is found, the contract requires nothing.
+        add_lookups(&mut terms, problem, selection, &self.allowed_lookups);
+        if self.violation.inherits.is_some() || self.may_be_found(problem, selection) {
+            let wanted = problem.universe.catalog.class_id(&self.violation.class);
+            match self.object_lookups.split_last() {
+                // The wanted class itself was found, not one that extends it.
+                Some((last, before)) if last.outcome == LookupOutcome::Entered(wanted) => {
+                    add_lookups(&mut terms, problem, selection, before);
+                    let package = selection.bound(last.release)[last.requirement].package;
+                    let disallowed = self.disallowed(problem, package);
+                    terms.add(
+                        problem.bound_variable(last.release, last.requirement),
+                        disallowed,
+                    );
                 }
-                _ => follow(&mut terms, problem, selection, &self.object_trail),
+                _ => add_lookups(&mut terms, problem, selection, &self.object_lookups),
             }
         }
-        terms.against(NogoodCause::Contract(Box::new(self.breach)))
+        terms.build(NogoodCause::Contract(Box::new(self.violation)))
     }
 
-    /// The releases of a package that define the wanted class in a version that will not do.
-    fn unfit(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
-        let class = problem.universe.catalog.class_id(&self.breach.class);
+    /// The releases of a package that define the wanted class in a version that the contract does
+    /// not allow.
+    fn disallowed(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
+        let class = problem.universe.catalog.class_id(&self.violation.class);
         let defining = problem.universe.catalog.definers(package, class);
         let allowed = problem.universe.catalog.candidates_of(package);
         defining
@@ -45,7 +50,7 @@ impl ViolatedContract {
                     index: *index,
                 };
                 !self
-                    .breach
+                    .violation
                     .allowed
                     .allows(problem.universe.catalog.version(release))
             })
@@ -54,48 +59,51 @@ impl ViolatedContract {
 
     /// Whether the object's class inherits the wanted one in some versions.
     fn may_be_found(&self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
-        // The trail begins with the object's own class.
-        let Some(first) = self.object_trail.first() else {
+        // The lookup begins with the class of the object.
+        let Some(first) = self.object_lookups.first() else {
             return true;
         };
-        let Say::Entered(class) = first.say else {
+        let LookupOutcome::Entered(class) = first.outcome else {
             return true;
         };
-        let package = selection.bound(first.release)[first.edge].package;
-        let wanted = &self.breach.class;
+        let package = selection.bound(first.release)[first.requirement].package;
+        let wanted = &self.violation.class;
         problem.universe.may_inherit(package, class, wanted)
     }
 }
 
-/// Holds on to what a search went along.
-fn follow(
+/// Adds the terms that make a lookup take the same path.
+fn add_lookups(
     terms: &mut NogoodBuilder,
     problem: &mut Problem<'_>,
     selection: &Selection,
     trail: &[Lookup],
 ) {
     for lookup in trail {
-        let bound = selection.bound(lookup.release)[lookup.edge];
+        let bound = selection.bound(lookup.release)[lookup.requirement];
         let package = bound.package;
-        let values = match lookup.say {
-            Say::Entered(_) => PositionSet::single(bound.index),
-            Say::Passed(class) | Say::Defines(class) => {
+        let values = match lookup.outcome {
+            LookupOutcome::Entered(_) => PositionSet::single(bound.index),
+            LookupOutcome::NotDefined(class) | LookupOutcome::Defines(class) => {
                 let defining = problem.universe.catalog.definers(package, class);
                 let allowed = problem.universe.catalog.candidates_of(package);
-                let passes = matches!(lookup.say, Say::Passed(_));
-                let says = if passes {
+                let passes = matches!(lookup.outcome, LookupOutcome::NotDefined(_));
+                let matching = if passes {
                     defining.complement()
                 } else {
                     defining
                 };
-                let values = allowed.intersection(&says);
+                let values = allowed.intersection(&matching);
                 if values == allowed {
-                    // It cannot be otherwise.
+                    // The term always holds.
                     continue;
                 }
                 values
             }
         };
-        terms.add(problem.bound_variable(lookup.release, lookup.edge), values);
+        terms.add(
+            problem.bound_variable(lookup.release, lookup.requirement),
+            values,
+        );
     }
 }

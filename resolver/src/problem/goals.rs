@@ -1,70 +1,94 @@
-//! What an update adds to the rules: which versions were asked for, and which are to stay.
+//! Goals of an update: versions of packages that are wanted, and locked releases that are kept.
+//!
+//! # Problem
+//!
+//! A wanted package must be reached from the roots. No clause says so: a variable can have a value
+//! that nothing requires, and a set of packages that require only each other supports itself (an
+//! unfounded set, in the words of answer set programming).
+//!
+//! # Idea
+//!
+//! If a search ends without a wanted package, a loop nogood (Lin and Zhao 2002) rules out the
+//! cause. The packages and releases that were reached form a set. While each of them is absent, or
+//! at a release that requires nothing outside the set, nothing outside is reached. So one of them
+//! must have another value: the external support of what is wanted.
+//!
+//! A loop nogood depends on which packages are required, not on the versions that requirements
+//! allow. Explanations are built on requirements and have to name them, and could not name what was
+//! used here.
+//!
+//! # Cost
+//!
+//! There can be exponentially many loop nogoods, so they are added lazily, each as general as the
+//! last one allows.
+
+use std::collections::BTreeSet;
 
 use pkgres_manifest::Version;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::selection::Selection;
 use crate::set::PositionSet;
-use crate::universe::{PackageId, ReleaseId};
+use crate::universe::{PackageId, PackageRequirement, ReleaseId, Universe};
 
-use super::{Fact, LoopNogood};
+use super::Fact;
 
-/// Packages of which not every version will do, whatever requires them.
+/// Restrictions of packages, whatever requires them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Goals {
-    /// By the names of the packages.
+    /// Ascending by name.
     pub(crate) wanted: Vec<Goal>,
-    /// The locked releases of the packages that stay. It may be that there are none any more.
+    /// The locked releases of the packages that are kept, which may not exist any more.
     pub(crate) stays: FxHashMap<PackageId, PositionSet>,
 }
 
-/// Versions of a package that were asked for.
+/// Wanted versions of a package.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal {
     pub(crate) package: PackageId,
     pub(crate) allowed: PositionSet,
-    /// The versions as they were asked for, whether they exist or not.
+    /// The versions as requested, whether they exist or not.
     pub(crate) versions: Vec<Version>,
     pub(crate) scope: GoalScope,
-    /// Ways in which the package would not be there.
+    /// The loop nogoods found so far.
     pub(crate) loop_nogoods: Vec<LoopNogood>,
 }
 
-/// What is asked of a package.
+/// The scope of a goal.
 #[derive(Debug, Clone)]
 pub(crate) enum GoalScope {
-    /// That it is there at the versions. To leave a package out is no way to update it.
-    ToBeThere,
-    /// That it is at the versions if it is there.
-    IfThere,
-    /// Of a package that may have several releases: that the requirements of these releases are bound
-    /// to the versions. What others require is not asked about.
-    Of(Vec<ReleaseId>),
+    /// The package is present, at a wanted version. Leaving a package out does not update it.
+    Present,
+    /// The package is at a wanted version if it is present.
+    IfPresent,
+    /// For a package that may have several releases: the requirements of these releases are bound
+    /// to wanted versions. Other requirements are not restricted.
+    RequiredBy(Vec<ReleaseId>),
 }
 
 impl Goal {
-    /// Whether the package has to be there.
+    /// Whether the package has to be present.
     pub(crate) fn is_needed(&self) -> bool {
-        matches!(self.scope, GoalScope::ToBeThere)
+        matches!(self.scope, GoalScope::Present)
     }
 
-    /// Whether a selection does not have what was asked for.
-    pub(crate) fn is_left_out(&self, selection: &Selection) -> bool {
+    /// Whether a selection lacks what is wanted.
+    pub(crate) fn is_violated_by(&self, selection: &Selection) -> bool {
         match self.scope {
-            GoalScope::ToBeThere => selection.only(self.package).is_none(),
-            GoalScope::IfThere => false,
-            GoalScope::Of(_) => !(selection.releases().iter()).any(|release| {
+            GoalScope::Present => selection.only(self.package).is_none(),
+            GoalScope::IfPresent => false,
+            GoalScope::RequiredBy(_) => !(selection.releases().iter()).any(|release| {
                 release.package == self.package && self.allowed.contains(release.index)
             }),
         }
     }
 
-    /// Whether it is about what a release requires, or, if none is given, about all that is required
-    /// of the package.
-    fn is_about(&self, owner: Option<ReleaseId>) -> bool {
+    /// Whether the goal applies to the requirements of a release, or, without one, to all
+    /// requirements on the package.
+    fn applies_to(&self, owner: Option<ReleaseId>) -> bool {
         match &self.scope {
-            GoalScope::ToBeThere | GoalScope::IfThere => true,
-            GoalScope::Of(owners) => owner.is_some_and(|owner| owners.contains(&owner)),
+            GoalScope::Present | GoalScope::IfPresent => true,
+            GoalScope::RequiredBy(owners) => owner.is_some_and(|owner| owners.contains(&owner)),
         }
     }
 }
@@ -74,40 +98,214 @@ impl Goals {
         self.wanted.is_empty() && self.stays.is_empty()
     }
 
-    /// The packages of which something is asked of some of the requirements alone.
-    pub(crate) fn in_part(&self) -> impl Iterator<Item = PackageId> + '_ {
+    /// The packages with goals that apply to some requirements only.
+    pub(crate) fn partial_packages(&self) -> impl Iterator<Item = PackageId> + '_ {
         let wanted = self.wanted.iter();
-        let wanted = wanted.filter(|goal| matches!(goal.scope, GoalScope::Of(_)));
+        let wanted = wanted.filter(|goal| matches!(goal.scope, GoalScope::RequiredBy(_)));
         wanted.map(|goal| goal.package)
     }
 
     /// Whether there are such packages.
-    pub(crate) fn asks_in_part(&self) -> bool {
-        self.in_part().next().is_some()
+    pub(crate) fn has_partial_goals(&self) -> bool {
+        self.partial_packages().next().is_some()
     }
 
     pub(crate) fn goal(&self, package: PackageId) -> Option<&Goal> {
         self.wanted.iter().find(|goal| goal.package == package)
     }
 
-    /// What goals a package, or what `owner` requires of it: the facts, the releases that they allow,
-    /// and whether the package may be absent.
+    /// The goals of a package, or of the requirements of `owner` on it: the facts, the allowed
+    /// releases, and whether the package may be absent.
     pub(crate) fn of(
         &self,
         package: PackageId,
         owner: Option<ReleaseId>,
     ) -> Vec<(Fact, &PositionSet, bool)> {
-        let goal = self.goal(package).filter(|goal| goal.is_about(owner));
+        let goal = self.goal(package).filter(|goal| goal.applies_to(owner));
         let wanted = goal.map(|goal| (Fact::Wanted { package }, &goal.allowed, !goal.is_needed()));
         let stays = self.stays.get(&package);
         let stays = stays.map(|allowed| (Fact::Stays { package }, allowed, true));
         wanted.into_iter().chain(stays).collect()
     }
 
-    /// Forgets in which ways packages would not be there.
-    pub(crate) fn forget_loop_nogoods(&mut self) {
+    /// Removes all loop nogoods.
+    pub(crate) fn clear_loop_nogoods(&mut self) {
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
         }
+    }
+}
+
+/// A set of packages, and of releases of split packages, with their values that require nothing
+/// outside the set. The roots are in the set.
+#[derive(Debug, Clone)]
+pub(crate) struct LoopNogood {
+    /// The unsplit packages, each with the releases that require nothing outside.
+    pub(crate) packages: Vec<(PackageId, PositionSet)>,
+    /// The releases of the split packages.
+    pub(crate) releases: Vec<ReleaseId>,
+    /// For requirements on split packages, by number: the releases inside the set.
+    pub(crate) bindings: Vec<(ReleaseId, usize, PositionSet)>,
+    /// The reached releases.
+    pub(crate) reached: Vec<ReleaseId>,
+}
+
+impl LoopNogood {
+    /// The loop nogood for a selection that lacks what is wanted; `None` if it is `known`, which
+    /// only happens if facts were dropped.
+    ///
+    /// The set is joined with that of the largest known loop nogood, which rules out more
+    /// selections at once, as long as the result is larger still. If it is not, the set is what was
+    /// reached alone. That is always new, but there can be very many of these.
+    pub(super) fn of(
+        universe: &mut Universe,
+        split: &BTreeSet<PackageId>,
+        selection: &Selection,
+        known: &[Self],
+    ) -> Option<Self> {
+        let mut reached = ReachedSet::default();
+        for release in selection.releases() {
+            reached.add(*release, split);
+        }
+        if let Some(largest) = known.iter().max_by_key(|loop_nogood| loop_nogood.size()) {
+            let mut more = reached.clone();
+            more.add_loop_nogood(largest);
+            if more.packages.len() + more.releases.len() > largest.size() {
+                reached = more;
+            }
+        }
+        let loop_nogood = reached.loop_nogood(universe, split, selection);
+        let is_same = |other: &Self| {
+            other.packages == loop_nogood.packages && other.bindings == loop_nogood.bindings
+        };
+        (!known.iter().any(is_same)).then_some(loop_nogood)
+    }
+
+    fn size(&self) -> usize {
+        self.packages.len() + self.releases.len()
+    }
+}
+
+/// The reached packages and releases, in the order in which they were reached.
+#[derive(Debug, Clone, Default)]
+struct ReachedSet {
+    packages: Vec<PackageId>,
+    releases: Vec<ReleaseId>,
+    known_packages: FxHashSet<PackageId>,
+    known_releases: FxHashSet<ReleaseId>,
+}
+
+impl ReachedSet {
+    fn add(&mut self, release: ReleaseId, split: &BTreeSet<PackageId>) {
+        if split.contains(&release.package) {
+            self.add_release(release);
+        } else {
+            self.add_package(release.package);
+        }
+    }
+
+    fn add_release(&mut self, release: ReleaseId) {
+        if self.known_releases.insert(release) {
+            self.releases.push(release);
+        }
+    }
+
+    fn add_package(&mut self, package: PackageId) {
+        if self.known_packages.insert(package) {
+            self.packages.push(package);
+        }
+    }
+
+    fn add_loop_nogood(&mut self, loop_nogood: &LoopNogood) {
+        for (package, _) in &loop_nogood.packages {
+            self.add_package(*package);
+        }
+        for release in &loop_nogood.releases {
+            self.add_release(*release);
+        }
+    }
+
+    fn loop_nogood(
+        self,
+        universe: &mut Universe,
+        split: &BTreeSet<PackageId>,
+        selection: &Selection,
+    ) -> LoopNogood {
+        let mut requirements = Vec::new();
+        let mut packages = Vec::new();
+        let mut bindings = Vec::new();
+        for package in &self.packages {
+            let reached = selection.only(*package);
+            if let Some(release) = reached {
+                universe.requirements(release, &mut requirements);
+                self.bind(universe, split, release, &requirements, &mut bindings);
+            }
+            // Releases that are no candidates are never selected.
+            let mut closed = PositionSet::range(0, universe.catalog.release_count(*package));
+            for index in universe.catalog.candidates_of(*package).iter() {
+                let release = ReleaseId {
+                    package: *package,
+                    index,
+                };
+                if reached == Some(release) {
+                    continue;
+                }
+                universe.requirements(release, &mut requirements);
+                if !(requirements.iter())
+                    .all(|requirement| self.contains_all(universe, split, requirement))
+                {
+                    closed = closed.intersection(&PositionSet::single(index).complement());
+                }
+            }
+            packages.push((*package, closed));
+        }
+        for release in &self.releases {
+            universe.requirements(*release, &mut requirements);
+            self.bind(universe, split, *release, &requirements, &mut bindings);
+        }
+        LoopNogood {
+            packages,
+            releases: self.releases,
+            bindings,
+            reached: selection.releases().to_vec(),
+        }
+    }
+
+    /// Whether all candidates of a requirement are in the set.
+    fn contains_all(
+        &self,
+        universe: &Universe,
+        split: &BTreeSet<PackageId>,
+        requirement: &PackageRequirement,
+    ) -> bool {
+        if !split.contains(&requirement.target) {
+            return self.known_packages.contains(&requirement.target);
+        }
+        let candidates = universe.catalog.candidates_of(requirement.target);
+        candidates.is_subset_of(&self.releases_of(requirement.target))
+    }
+
+    /// Adds the bindings that keep the requirements of a release on split packages inside the set.
+    fn bind(
+        &self,
+        universe: &Universe,
+        split: &BTreeSet<PackageId>,
+        release: ReleaseId,
+        requirements: &[PackageRequirement],
+        bindings: &mut Vec<(ReleaseId, usize, PositionSet)>,
+    ) {
+        for (edge, requirement) in requirements.iter().enumerate() {
+            if split.contains(&requirement.target)
+                && !self.contains_all(universe, split, requirement)
+            {
+                bindings.push((release, edge, self.releases_of(requirement.target)));
+            }
+        }
+    }
+
+    fn releases_of(&self, package: PackageId) -> PositionSet {
+        let releases = self.releases.iter();
+        let releases = releases.filter(|release| release.package == package);
+        releases.map(|release| release.index).collect()
     }
 }

@@ -1,28 +1,41 @@
-//! The rules of a valid resolution as a problem of variables and dependencies.
+//! The rules of a valid resolution as a problem for a solver.
 //!
-//! Every [`Variable`] has a small domain; a dependency says "if this variable has a value in that
-//! set, that variable must have one in this set". A package is one variable whose values are its
-//! releases. In the second tier a *split* package may have several releases: each of its releases
-//! is a variable of its own, and each requirement on it is a variable whose value is the release
-//! that the requirement is bound to.
+//! # Problem
 //!
-//! Rule 2 becomes dependencies too: a class that only one required package can define restricts
-//! that package; a class that several can define is a variable with one value a provider. Rule 3
-//! is checked on whole selections, and each violation becomes a [`Nogood`]: not all of its terms
-//! may hold. A nogood is a variable with one value a term, where term i forbids value i.
+//! Both engines need the rules in one form that is small, although packages have hundreds of releases and
+//! requirements name ranges of them.
+//!
+//! # Idea
+//!
+//! A constraint problem over finite domains. A [`Variable`] is a package, and its values are the package's
+//! releases, or "absent". A requirement becomes a dependency: "if this variable has a value in that set, that
+//! variable has one in this set". In the second tier, a *split* package may have several releases: each of its
+//! releases is a variable of its own, and each requirement on it is a variable whose value is the release that
+//! the requirement is bound to.
+//!
+//! Rule 2 (extended classes are found) consists of dependencies too. If only one required package can define
+//! a class, the class restricts that package. If several can, it is a clause over them.
+//!
+//! Rule 3 (no cycles, and no two versions of one ancestor), contracts and goals would need far too many clauses.
+//! They are checked on complete selections, and each violation becomes a [`Nogood`] or a [`LoopNogood`].
+//!
+//! # Proofs
+//!
+//! Every clause belongs to a [`Fact`], which explanations are built on. A problem can be restricted to some
+//! facts, to find out whether these suffice for a conflict, and one requirement or override can be relaxed, to
+//! find out whether that repairs it.
+//!
+//! # Cost
+//!
+//! The problem itself stores only splits, nogoods and goals. Dependencies are read from the universe when an
+//! engine expands a value.
 
 mod contract_nogood;
-mod fact;
 mod goals;
-mod loop_nogood;
 mod nogood;
-mod variable;
 
-pub(crate) use fact::{Fact, Relaxation};
-pub(crate) use goals::{Goal, GoalScope, Goals};
-pub(crate) use loop_nogood::LoopNogood;
+pub(crate) use goals::{Goal, GoalScope, Goals, LoopNogood};
 pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
-pub(crate) use variable::Variable;
 
 use std::collections::BTreeSet;
 
@@ -33,17 +46,77 @@ use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 
+/// A variable of the problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Variable {
+    /// A package with one release; the value is its position.
+    Package(PackageId),
+    /// A release of a split package; the value is 0 if it is present.
+    Release(ReleaseId),
+    /// The release that a requirement on a split package is bound to, by the number of the
+    /// requirement.
+    Binding(ReleaseId, u32),
+}
+
+impl Variable {
+    /// The release of a value; `None` for bindings.
+    pub(crate) fn release(self, value: u32) -> Option<ReleaseId> {
+        match self {
+            Self::Package(package) => Some(ReleaseId {
+                package,
+                index: value,
+            }),
+            Self::Release(release) => Some(release),
+            Self::Binding(..) => None,
+        }
+    }
+}
+
+/// A rule that a proof uses, whichever versions of the owner it applies to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Fact {
+    /// Versions of `owner` require `target`, which allows only `allowed`.
+    Requires {
+        owner: PackageId,
+        target: PackageId,
+        allowed: PositionSet,
+    },
+    /// Versions of `owner` extend a class that required packages must define.
+    Extends { owner: PackageId, class: ClassId },
+    /// Versions of `owner` have classes that extend each other in a cycle.
+    OwnCycle { owner: PackageId },
+    /// The nogood of this number.
+    Nogood(u32),
+    /// Certain versions of a package are wanted.
+    Wanted { package: PackageId },
+    /// A package is kept at its locked release, if it is present.
+    Stays { package: PackageId },
+}
+
+/// A restriction that could be removed, which would allow every version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Relaxation {
+    /// The requirement of versions of `owner` on `target`, which allows only `allowed`.
+    Requirement {
+        owner: PackageId,
+        target: PackageId,
+        allowed: PositionSet,
+    },
+    /// The override of all requirements on `target`.
+    Override { target: PackageId },
+}
+
 /// The problem for one choice of split packages.
 #[derive(Debug)]
 pub(crate) struct Problem<'universe> {
     pub(crate) universe: &'universe mut Universe,
     split: BTreeSet<PackageId>,
     nogoods: Vec<Nogood>,
-    /// If set, only these facts hold.
+    /// If set, all other facts are dropped.
     only: Option<FxHashSet<Fact>>,
-    /// What allows every version.
+    /// The restriction that is removed.
     relaxation: Option<Relaxation>,
-    /// What an update adds. Only the native engine heeds it.
+    /// The goals of an update. Only the native engine supports them.
     goals: Goals,
 }
 
@@ -59,7 +132,7 @@ impl<'universe> Problem<'universe> {
         }
     }
 
-    /// The problem of an earlier search, with the nogoods that it found.
+    /// The problem of an earlier search, with its nogoods.
     pub(crate) fn with_nogoods(
         universe: &'universe mut Universe,
         split: BTreeSet<PackageId>,
@@ -76,8 +149,8 @@ impl<'universe> Problem<'universe> {
         self.nogoods
     }
 
-    /// Heeds what an update adds to the rules.
-    pub(crate) fn limit_to_goals(&mut self, goals: Goals) {
+    /// Sets the goals of an update.
+    pub(crate) fn set_goals(&mut self, goals: Goals) {
         self.goals = goals;
     }
 
@@ -85,18 +158,18 @@ impl<'universe> Problem<'universe> {
         &self.goals
     }
 
-    /// Takes the goals out, with what the search added to them.
+    /// Takes the goals, with the loop nogoods that the search added.
     pub(crate) fn take_goals(&mut self) -> Goals {
         std::mem::take(&mut self.goals)
     }
 
-    /// Rules out the way in which a selection comes to be without what was asked for; says of which
-    /// package that is, and how many there are by now.
+    /// Adds a loop nogood if a selection violates a goal. Returns the package of the goal, and how
+    /// many loop nogoods it has.
     pub(crate) fn rule_out_loop(&mut self, selection: &Selection) -> Option<(PackageId, usize)> {
         let mut wanted = self.goals.wanted.iter();
         let at = wanted.position(|goal| {
             let package = goal.package;
-            goal.is_left_out(selection) && self.is_in_force(&Fact::Wanted { package })
+            goal.is_violated_by(selection) && self.is_in_force(&Fact::Wanted { package })
         })?;
         let goal = &mut self.goals.wanted[at];
         let loop_nogood = LoopNogood::of(self.universe, &self.split, selection, &goal.loop_nogoods);
@@ -113,12 +186,12 @@ impl<'universe> Problem<'universe> {
         self.only = only;
     }
 
-    /// Lets a requirement, or all that are overridden with one spec, allow every version.
+    /// Removes a restriction.
     pub(crate) fn relax(&mut self, relaxation: Relaxation) {
         self.relaxation = Some(relaxation);
     }
 
-    /// Whether a requirement on a package that allows some versions is one that allows every.
+    /// Whether the relaxation removes the restriction of a requirement.
     #[inline]
     pub(crate) fn is_relaxed(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
         match &self.relaxation {
@@ -127,7 +200,7 @@ impl<'universe> Problem<'universe> {
                 target,
                 allowed,
             }) => *owner == package && *target == on && *allowed == PositionSet::of_words(words),
-            // What objects require nothing overrides.
+            // Requirements of objects are never overridden.
             Some(Relaxation::Override { target }) => {
                 *target == on && !self.universe.catalog.is_model(package)
             }
@@ -135,18 +208,18 @@ impl<'universe> Problem<'universe> {
         }
     }
 
-    /// Whether everything is in force as it stands.
-    pub(crate) fn is_whole(&self) -> bool {
+    /// Whether no facts are dropped and nothing is relaxed.
+    pub(crate) fn is_unmodified(&self) -> bool {
         self.only.is_none() && self.relaxation.is_none()
     }
 
-    /// Whether, beside that, every package has one release.
+    /// Whether, in addition, no package is split.
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
-        self.is_whole() && self.split.is_empty()
+        self.is_unmodified() && self.split.is_empty()
     }
 
-    /// Whether some facts may be dropped.
+    /// Whether facts may be dropped.
     pub(crate) fn is_restricted(&self) -> bool {
         self.only.is_some()
     }
@@ -168,7 +241,7 @@ impl<'universe> Problem<'universe> {
         &self.nogoods
     }
 
-    /// The variable that stands for what a requirement is bound to.
+    /// The variable that decides what a requirement is bound to.
     pub(crate) fn bound_variable(&self, release: ReleaseId, edge: usize) -> Variable {
         let package = self.universe.known_details(release).requirements[edge].package;
         if self.is_split(package) {
@@ -178,9 +251,9 @@ impl<'universe> Problem<'universe> {
         }
     }
 
-    /// Whether a release requires something of which no candidate is left. Its classes are not looked
-    /// at then.
-    pub(crate) fn lacks_a_package(&mut self, release: ReleaseId) -> bool {
+    /// Whether a requirement of a release has no candidates, in which case its classes are not
+    /// checked.
+    pub(crate) fn lacks_package(&mut self, release: ReleaseId) -> bool {
         let details = self.universe.details(release);
         (details.requirements.iter()).any(|edge| self.universe.allowed(edge).is_empty())
     }
@@ -204,24 +277,28 @@ impl<'universe> Problem<'universe> {
         found
     }
 
-    /// What forbids a violation of rule 3 that a selection was found to have.
-    pub(crate) fn nogood_against(&mut self, selection: &Selection, violation: Violation) -> Nogood {
+    /// The nogood for a violation of a class rule in a selection.
+    pub(crate) fn nogood_for_violation(
+        &mut self,
+        selection: &Selection,
+        violation: Violation,
+    ) -> Nogood {
         for release in selection.releases() {
             self.universe.details(*release);
         }
-        Nogood::against(self, selection, violation)
+        Nogood::of_violation(self, selection, violation)
     }
 
-    /// Rules out a selection by what a nogood says.
+    /// Adds a nogood that excludes a selection.
     pub(crate) fn rule_out(&mut self, selection: &Selection, nogood: Nogood) {
         debug_assert!(
-            nogood.speaks_against(selection),
+            nogood.excludes(selection),
             "the search would find it again for ever"
         );
         self.add(nogood);
     }
 
-    /// Forbids what a nogood says.
+    /// Adds a nogood.
     pub(crate) fn add(&mut self, nogood: Nogood) {
         self.nogoods.push(nogood);
     }

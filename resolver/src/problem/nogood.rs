@@ -1,4 +1,10 @@
-//! Violations of rule 3 as nogoods.
+//! Nogoods: sets of terms that must not all hold, and how they follow from violations of class
+//! rules.
+//!
+//! A violation is a path of classes, or two. Its nogood has one term for each package on the paths.
+//! To rule out as much as possible, a term contains all versions in which the same classes extend
+//! the same classes, and a diamond that ends in a split package is widened to all pairs of releases
+//! that clash.
 
 use crate::contracts::ContractViolation;
 use crate::hierarchy::{ClassAt, Violation, provider};
@@ -8,72 +14,72 @@ use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
 
 use super::{Problem, Variable};
 
-/// Terms that cannot all hold: each says that a variable has a value in a set.
+/// Terms that must not all hold: each contains the values of a variable.
 #[derive(Debug, Clone)]
 pub(crate) struct Nogood {
-    /// One term a variable.
+    /// One term for each variable.
     pub(crate) terms: Vec<(Variable, PositionSet)>,
-    /// Packages whose terms say what another one's requirement on them is bound to, each after that one.
+    /// Pairs of packages: the term of the second is what a requirement of the first is bound to.
     pub(crate) bindings: Vec<(PackageId, PackageId)>,
-    /// What would be wrong if all held.
-    pub(crate) breach: NogoodCause,
+    /// What would be violated if all terms held.
+    pub(crate) cause: NogoodCause,
 }
 
-/// What a nogood keeps from being.
+/// The violation that a nogood prevents.
 #[derive(Debug, Clone)]
 pub(crate) enum NogoodCause {
-    /// A class rule would be broken.
+    /// A class rule.
     Rule(Violation),
-    /// A contract of an object model would not be met.
+    /// A contract of an object model.
     Contract(Box<ContractViolation>),
-    /// What a line of an explanation says would not hold, see `conflict/lines.rs`.
+    /// A line of an explanation, see `explain/lines.rs`.
     Line,
 }
 
-/// Which class of a release extends which, and, if the parent is another package's, which packages
-/// are asked for it, the last one of them with success.
+/// A class of a release and its parent. If the parent is another package's, also the packages that
+/// are searched for it; the last one of them defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+struct ExtensionStep {
     class: ClassId,
     parent: ClassId,
-    asked: Vec<PackageId>,
+    searched: Vec<PackageId>,
 }
 
-/// The steps that a path takes inside one release.
-struct Visit {
+/// The part of a path that is inside one release.
+struct PathSegment {
     release: ReleaseId,
-    /// The class at which the path enters.
+    /// The first class of the segment.
     entry: ClassId,
-    /// Whether the path comes from another release, rather than begins here.
+    /// Whether the path comes from another release.
     is_entered: bool,
-    steps: Vec<Step>,
+    steps: Vec<ExtensionStep>,
 }
 
 impl Nogood {
-    /// The nogood against a violation. As long as a package is not split, versions in which the
-    /// same classes extend the same classes share a term.
-    pub(super) fn against(
+    /// The nogood for a violation. Unless a package is split, all versions in which the same
+    /// classes extend the same classes are in its term.
+    pub(super) fn of_violation(
         problem: &mut Problem<'_>,
         selection: &Selection,
         violation: Violation,
     ) -> Self {
         let mut terms = NogoodBuilder::default();
-        // That classes are found, which is rule 2, is part of the problem.
+        // Rule 2, that classes are found, is part of the problem.
         let paths = violation.paths();
         let is_diamond = paths.len() == 2;
         for path in &paths {
-            for visit in visits(problem, selection, path) {
-                terms.visit(problem, selection, &visit);
+            for segment in segments(problem, selection, path) {
+                terms.add_segment(problem, selection, &segment);
             }
         }
         if is_diamond {
             terms.widen_diamond(problem, selection, &paths);
         }
-        terms.against(NogoodCause::Rule(violation))
+        terms.build(NogoodCause::Rule(violation))
     }
 
     /// Whether all terms hold in a selection.
-    pub(super) fn speaks_against(&self, selection: &Selection) -> bool {
+    pub(super) fn excludes(&self, selection: &Selection) -> bool {
         let value = |variable: &Variable| match variable {
             Variable::Package(package) => Some(selection.only(*package)?.index),
             Variable::Release(release) => selection.position(*release).map(|_| 0),
@@ -89,14 +95,14 @@ impl Nogood {
     }
 }
 
-/// Splits a path at the borders of releases.
-fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<Visit> {
-    let mut visits: Vec<Visit> = Vec::new();
+/// Splits a path into segments.
+fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec<PathSegment> {
+    let mut segments: Vec<PathSegment> = Vec::new();
     for (at, class) in path.iter().enumerate() {
         // A release never requires itself, so a parent in the same release is its own class.
         let continues = at > 0 && path[at - 1].release == class.release;
         if !continues {
-            visits.push(Visit {
+            segments.push(PathSegment {
                 release: class.release,
                 entry: class.class,
                 is_entered: at > 0,
@@ -106,7 +112,7 @@ fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec
         let Some(next) = path.get(at + 1) else {
             continue;
         };
-        let asked = if next.release == class.release {
+        let searched = if next.release == class.release {
             Vec::new()
         } else {
             let (edge, _) = provider(problem.universe, selection, class.release, next.class)
@@ -117,60 +123,68 @@ fn visits(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> Vec
                 .map(|edge| edge.package)
                 .collect()
         };
-        let visit = visits.last_mut().expect("a visit was begun above");
-        visit.steps.push(Step {
+        let segment = segments.last_mut().expect("a segment was begun above");
+        segment.steps.push(ExtensionStep {
             class: class.class,
             parent: next.class,
-            asked,
+            searched,
         });
     }
-    visits
+    segments
 }
 
-/// The terms of a nogood in the making.
+/// A nogood under construction.
 #[derive(Debug, Default)]
 pub(crate) struct NogoodBuilder {
-    /// One a variable.
-    said: Vec<(Variable, PositionSet)>,
+    /// One for each variable.
+    terms: Vec<(Variable, PositionSet)>,
     /// See [`Nogood`].
     bindings: Vec<(PackageId, PackageId)>,
-    /// Of packages that were asked for a class in vain, the releases that do not have it.
-    in_vain: Vec<(Variable, PositionSet)>,
+    /// For packages that were searched without success, the releases that do not define the class.
+    without_class: Vec<(Variable, PositionSet)>,
 }
 
 impl NogoodBuilder {
-    /// Adds that a variable has a value in a set, next to what is said of it already.
+    /// Adds a term, or intersects it with that of the same variable.
     pub(crate) fn add(&mut self, variable: Variable, values: PositionSet) {
-        match self.said.iter_mut().find(|(known, _)| *known == variable) {
+        match self.terms.iter_mut().find(|(known, _)| *known == variable) {
             Some((_, known)) => *known = known.intersection(&values),
-            None => self.said.push((variable, values)),
+            None => self.terms.push((variable, values)),
         }
     }
 
-    /// The nogood that keeps a breach from being.
-    pub(crate) fn against(self, breach: NogoodCause) -> Nogood {
+    /// The nogood of the terms.
+    pub(crate) fn build(self, cause: NogoodCause) -> Nogood {
         Nogood {
-            terms: self.said,
+            terms: self.terms,
             bindings: self.bindings,
-            breach,
+            cause,
         }
     }
 
-    fn visit(&mut self, problem: &mut Problem<'_>, selection: &Selection, visit: &Visit) {
-        let release = visit.release;
+    fn add_segment(
+        &mut self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        segment: &PathSegment,
+    ) {
+        let release = segment.release;
         if !problem.is_split(release.package) {
-            let alike = alike(problem, visit);
-            self.add(Variable::Package(release.package), alike);
-        } else if !visit.is_entered {
+            let equivalent_releases = equivalent_releases(problem, segment);
+            self.add(Variable::Package(release.package), equivalent_releases);
+        } else if !segment.is_entered {
             self.add(Variable::Release(release), PositionSet::single(0));
         }
-        for step in &visit.steps {
-            let Some((_, earlier)) = step.asked.split_last() else {
+        for step in &segment.steps {
+            let Some((_, earlier)) = step.searched.split_last() else {
                 continue;
             };
-            let bindings = step.asked.iter().map(|asked| (release.package, *asked));
+            let bindings = step
+                .searched
+                .iter()
+                .map(|searched| (release.package, *searched));
             self.bindings.extend(bindings);
-            // Packages that were asked in vain must go on not defining the class.
+            // The packages before the last one must still not define the class.
             for edge in 0..earlier.len() {
                 let package = problem.universe.known_details(release).requirements[edge].package;
                 let defining = problem.universe.catalog.definers(package, step.parent);
@@ -178,7 +192,7 @@ impl NogoodBuilder {
                     let allowed = problem.universe.catalog.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
                     let variable = problem.bound_variable(release, edge);
-                    self.in_vain.push((variable, others.clone()));
+                    self.without_class.push((variable, others.clone()));
                     self.add(variable, others);
                 }
             }
@@ -192,7 +206,7 @@ impl NogoodBuilder {
     }
 
     /// If both paths end in one split package, any two different releases of it that define the
-    /// class clash: the paths need not end in exactly the releases that were found.
+    /// class clash, not only those that were found.
     fn widen_diamond(
         &mut self,
         problem: &mut Problem<'_>,
@@ -202,7 +216,7 @@ impl NogoodBuilder {
         let [one, two] = paths else {
             return;
         };
-        let ends = [one, two].map(|path| End::of(problem, selection, path, paths));
+        let ends = [one, two].map(|path| DiamondEnd::of(problem, selection, path, paths));
         let [first, Some(second)] = ends else {
             return;
         };
@@ -214,7 +228,7 @@ impl NogoodBuilder {
         let defining = problem.universe.catalog.definers(package, second.class);
         let defining = defining.intersection(&problem.universe.catalog.candidates_of(package));
         let mut at_first = PositionSet::single(first_end.index);
-        // Whatever the first requirement allows clashes with what it does not allow.
+        // The releases that the first requirement allows clash with all others.
         if let Some(first) = first {
             let details = problem.universe.known_details(first.owner);
             let allowed = problem.universe.allowed(&details.requirements[first.edge]);
@@ -231,35 +245,35 @@ impl NogoodBuilder {
         self.widen(variable, second.release, &others);
     }
 
-    /// Says of a variable that it has a value in a set, in place of the one that it was found to have; says
-    /// whether that is so. What was found has to stay ruled out, also where an index contradicts itself, and
-    /// what was asked in vain has to go on not having what it was asked for.
+    /// Replaces the term of a variable by a larger one; returns whether it did. The selection must
+    /// still be excluded, even if an index contradicts itself, and packages that were searched
+    /// without success must still not define the class.
     fn widen(&mut self, variable: Variable, found: ReleaseId, values: &PositionSet) -> bool {
-        let mut terms = self.said.iter_mut();
+        let mut terms = self.terms.iter_mut();
         let term = terms.find(|(known, _)| *known == variable);
         let Some((_, term)) = term.filter(|_| values.contains(found.index)) else {
             return false;
         };
-        let in_vain = self.in_vain.iter();
-        let in_vain = in_vain.filter(|(known, _)| *known == variable);
-        *term = in_vain.fold(values.clone(), |values, (_, others)| {
+        let without_class = self.without_class.iter();
+        let without_class = without_class.filter(|(known, _)| *known == variable);
+        *term = without_class.fold(values.clone(), |values, (_, others)| {
             values.intersection(others)
         });
         true
     }
 }
 
-/// Where a path comes from another release into one of a split package and ends.
-struct End {
+/// The end of a path in a split package, entered from another release.
+struct DiamondEnd {
     release: ReleaseId,
     class: ClassId,
-    /// The requirement that leads there.
+    /// The requirement through which it is entered.
     owner: ReleaseId,
     edge: usize,
 }
 
-impl End {
-    /// The end of a path, unless that or a release that it is in is part of the paths in another way.
+impl DiamondEnd {
+    /// The end of a path, unless its release is elsewhere on the paths.
     fn of(
         problem: &Problem<'_>,
         selection: &Selection,
@@ -269,9 +283,9 @@ impl End {
         let [.., before, end] = path else {
             return None;
         };
-        let ways = || paths.iter().flat_map(|path| &path[..path.len() - 1]);
-        let is_on_the_way = || ways().any(|class| class.release == end.release);
-        if !problem.is_split(end.release.package) || is_on_the_way() {
+        let inner_classes = || paths.iter().flat_map(|path| &path[..path.len() - 1]);
+        let is_inner = || inner_classes().any(|class| class.release == end.release);
+        if !problem.is_split(end.release.package) || is_inner() {
             return None;
         }
         let (edge, _) = provider(problem.universe, selection, before.release, end.class)?;
@@ -284,10 +298,10 @@ impl End {
     }
 }
 
-/// The versions of a package in which the classes of a visit extend the same classes, found in
+/// The versions of a package in which the classes of a segment extend the same classes, found in
 /// the same way.
-fn alike(problem: &mut Problem<'_>, visit: &Visit) -> PositionSet {
-    let package = visit.release.package;
+fn equivalent_releases(problem: &mut Problem<'_>, segment: &PathSegment) -> PositionSet {
+    let package = segment.release.package;
     let allowed = problem.universe.catalog.candidates_of(package);
     allowed
         .iter()
@@ -296,24 +310,24 @@ fn alike(problem: &mut Problem<'_>, visit: &Visit) -> PositionSet {
                 package,
                 index: *index,
             };
-            release == visit.release || takes_same_steps(problem, release, visit)
+            release == segment.release || takes_same_steps(problem, release, segment)
         })
         .collect()
 }
 
-fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit) -> bool {
+fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, segment: &PathSegment) -> bool {
     let details = problem.universe.details(release);
     let Some(table) = &details.classes else {
-        // Unknown classes extend nothing, but they are whatever is asked for.
-        return visit.steps.is_empty();
+        // Unknown classes extend nothing, but the release defines any class.
+        return segment.steps.is_empty();
     };
-    let has_entry = if visit.is_entered {
-        problem.universe.catalog.defines(release, visit.entry)
+    let has_entry = if segment.is_entered {
+        problem.universe.catalog.defines(release, segment.entry)
     } else {
-        table.position(visit.entry).is_some()
+        table.position(segment.entry).is_some()
     };
     has_entry
-        && visit.steps.iter().all(|step| {
+        && segment.steps.iter().all(|step| {
             let Some(position) = table.position(step.class) else {
                 return false;
             };
@@ -322,17 +336,17 @@ fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, visit: &Visit
                 .iter()
                 .any(|parent| match parent {
                     Parent::Own(own) => {
-                        step.asked.is_empty() && table.classes[*own as usize].name == step.parent
+                        step.searched.is_empty() && table.classes[*own as usize].name == step.parent
                     }
                     Parent::External(external) => {
-                        !step.asked.is_empty()
+                        !step.searched.is_empty()
                             && table.external[*external as usize] == step.parent
-                            && details.requirements.len() >= step.asked.len()
+                            && details.requirements.len() >= step.searched.len()
                             && details
                                 .requirements
                                 .iter()
-                                .zip(&step.asked)
-                                .all(|(edge, asked)| edge.package == *asked)
+                                .zip(&step.searched)
+                                .all(|(edge, searched)| edge.package == *searched)
                     }
                 })
         })

@@ -1,4 +1,4 @@
-//! What an earlier resolution held.
+//! Locks: earlier resolutions, or parts of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,28 +6,28 @@ use pkgres_manifest::{
     ArtifactDigest, Bindings, Lockfile, ObjectId, ObjectModel, PackageName, ReleaseSource, Version,
 };
 
-/// What an earlier resolution held. Its versions are preferred, and if it is complete and still
-/// valid it is the answer.
+/// A lock: the versions of an earlier resolution. They are preferred, and a complete lock that is
+/// still valid is the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Locked {
-    /// What the requirements of each root were bound to.
+    /// The bindings of the requirements of each root.
     pub roots: BTreeMap<PackageName, Bindings>,
-    /// What each object of a model was bound to. Lockfiles do not hold it; a resolution
+    /// The binding of each object of a model. Lockfiles do not have it; a resolution
     /// [does](crate::Resolution::to_locked).
     pub model: BTreeMap<LockedObject, (PackageName, Version)>,
-    /// What the requirements of each release were bound to.
+    /// The bindings of the requirements of each release.
     pub packages: BTreeMap<(PackageName, Version), Bindings>,
-    /// The releases that are preferred without being part of a whole resolution.
+    /// Releases that are preferred, without bindings.
     pub preferred: BTreeSet<(PackageName, Version)>,
-    /// Releases that are candidates whatever became of them, but not preferred: if they were
-    /// yanked since, they are chosen only where nothing else will do.
+    /// Releases that are candidates even if they were yanked since, but not preferred: if they
+    /// were, they are chosen only if nothing else is possible.
     pub kept: BTreeSet<(PackageName, Version)>,
-    /// What was known of the artifacts of releases. This decides nothing, but a resolution says
-    /// where it [differs](crate::Resolution::artifact_changes).
+    /// The artifacts of releases. They do not influence the resolution, which lists the
+    /// [changes](crate::Resolution::artifact_changes).
     pub artifacts: BTreeMap<(PackageName, Version), LockedArtifact>,
 }
 
-/// An object of a model, by what it is known again when the model has changed.
+/// The identity of an object that survives changes of the model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockedObject {
     /// Its id.
@@ -37,7 +37,7 @@ pub enum LockedObject {
 }
 
 impl LockedObject {
-    /// What an object is known by.
+    /// The identity of an object.
     pub(crate) fn of(model: &ObjectModel, object: ObjectId) -> Self {
         match &model.object(object).id {
             Some(id) => Self::Id(id.clone()),
@@ -46,17 +46,17 @@ impl LockedObject {
     }
 }
 
-/// What was known of the artifact of a release.
+/// The locked artifact of a release.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockedArtifact {
-    /// Where the release came from, if that is known.
+    /// The source of the release, if known.
     pub source: Option<ReleaseSource>,
-    /// Its digest. An unresolved merge may leave two, of which either will do.
+    /// Its digest. An unresolved merge may leave two, either of which is right.
     pub digests: BTreeSet<ArtifactDigest>,
 }
 
 impl Locked {
-    /// Nothing, as by default.
+    /// An empty lock.
     pub(crate) const NOTHING: Self = Self {
         roots: BTreeMap::new(),
         model: BTreeMap::new(),
@@ -66,7 +66,7 @@ impl Locked {
         artifacts: BTreeMap::new(),
     };
 
-    /// The resolution that a lockfile holds.
+    /// The lock of a lockfile.
     pub fn from_lockfile(lock: &Lockfile) -> Self {
         let versions =
             |requirements: &BTreeMap<PackageName, pkgres_manifest::LockedRequirement>| {
@@ -91,8 +91,7 @@ impl Locked {
         }
     }
 
-    /// The releases of a lockfile to prefer, and what it says of their artifacts, but not what
-    /// its requirements were bound to.
+    /// The releases of a lockfile as preferred ones, with their artifacts but without bindings.
     pub fn preferring_releases_of(lock: &Lockfile) -> Self {
         Self {
             preferred: lock.packages.keys().cloned().collect(),
@@ -101,8 +100,8 @@ impl Locked {
         }
     }
 
-    /// The releases of a lockfile as candidates that are not preferred, and what it says of their
-    /// artifacts: everything may move, but nothing has to because it was yanked.
+    /// The releases of a lockfile as candidates that are not preferred, with their artifacts:
+    /// everything may move, but nothing has to because it was yanked.
     pub fn keeping_releases_of(lock: &Lockfile) -> Self {
         Self {
             kept: lock.packages.keys().cloned().collect(),
@@ -111,7 +110,7 @@ impl Locked {
         }
     }
 
-    /// What was [saved](Lockfile::salvage) of a lockfile: the releases are preferred.
+    /// The releases [salvaged](Lockfile::salvage) from a lockfile, as preferred ones.
     pub fn salvaged(found: BTreeMap<(PackageName, Version), BTreeSet<ArtifactDigest>>) -> Self {
         Self {
             preferred: found.keys().cloned().collect(),
@@ -126,7 +125,7 @@ impl Locked {
         }
     }
 
-    /// Releases to prefer, for example those of both sides of a merge conflict.
+    /// A lock that only prefers releases, for example those of both sides of a merge conflict.
     pub fn preferring(releases: BTreeSet<(PackageName, Version)>) -> Self {
         Self {
             preferred: releases,
@@ -134,7 +133,7 @@ impl Locked {
         }
     }
 
-    /// Every version that a requirement was bound to or that is preferred otherwise.
+    /// All releases that are bound or preferred.
     pub fn releases(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let preferred = self.preferred.iter().map(|(name, version)| (name, version));
         self.bound().chain(preferred)
@@ -145,7 +144,7 @@ impl Locked {
         !self.binds_roots() && self.packages.is_empty() && self.preferred.is_empty()
     }
 
-    /// Whether it says nothing at all.
+    /// Whether all of its parts are empty.
     pub(crate) fn is_nothing(&self) -> bool {
         let Self {
             roots,
@@ -163,12 +162,12 @@ impl Locked {
             && artifacts.is_empty()
     }
 
-    /// Whether it says what requirements of roots were bound to.
+    /// Whether it has bindings of roots.
     pub(crate) fn binds_roots(&self) -> bool {
         !self.roots.is_empty() || !self.model.is_empty()
     }
 
-    /// Every version that a requirement was bound to.
+    /// All bound releases.
     pub(crate) fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let bindings = self.roots.values().chain(self.packages.values());
         let model = self.model.values().map(|(name, version)| (name, version));

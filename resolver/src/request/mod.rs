@@ -1,29 +1,67 @@
-//! What is asked of the solver.
+//! Requests: what the solver is asked, and what it may do.
 
 mod locked;
-mod options;
-mod update;
 
 pub use locked::{Locked, LockedArtifact, LockedObject};
-pub use options::{Engine, Preference, PrereleasePolicy, SolveOptions};
-pub use update::{Moving, Target, Update};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec};
+use jiff::Timestamp;
+use pkgres_manifest::{IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version};
 
-/// What a resolution is wanted for.
+/// A problem to solve.
+///
+/// Registries are not part of it: the solver asks for the releases of a package when it needs
+/// them, see [`Resolver`](crate::Resolver).
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The roots. Each package is the only candidate of its name. If several have one name, or
+    /// several roots are models, there is no resolution.
+    pub roots: Vec<Root>,
+    /// The core library, which every other package requires; `None` if there is none.
+    pub core: Option<PackageName>,
+    /// The releases that the host supplies. No registry is asked for their names.
+    pub provided: Vec<IndexRecord>,
+    /// The lock.
+    pub locked: Locked,
+    /// Specs that replace every requirement on a package, as a way around a wrong bound in a
+    /// foreign manifest. An override is visible wherever its requirement is reported.
+    pub overrides: BTreeMap<PackageName, Spec>,
+    /// The options.
+    pub options: SolveOptions,
+    /// The packages to update, with as few other changes as possible; `None` to keep the lock as
+    /// far as it is valid.
+    pub update: Option<Update>,
+}
+
+impl Request {
+    /// A request with the default core library and without host releases and lock.
+    pub fn new(root: IndexRecord) -> Self {
+        Self {
+            roots: vec![Root::Package(Box::new(root))],
+            core: Some(PackageName::default_core_library()),
+            provided: Vec::new(),
+            locked: Locked::default(),
+            overrides: BTreeMap::new(),
+            options: SolveOptions::default(),
+            update: None,
+        }
+    }
+}
+
+/// A root of a resolution.
 #[derive(Debug, Clone)]
 pub enum Root {
-    /// A release given by its manifest and class files: the only candidate of its name.
+    /// A release with its manifest and class files: the only candidate of its name.
     Package(Box<IndexRecord>),
     /// The objects of a model.
     Model(ModelRoot),
 }
 
 impl Root {
-    /// The name of which it is the only candidate; a model has none.
+    /// The name of a release; a model has none.
     pub(crate) fn name(&self) -> Option<&PackageName> {
         match self {
             Self::Package(record) => Some(&record.name),
@@ -32,17 +70,17 @@ impl Root {
     }
 }
 
-/// The objects of a model, each with the package that its class is taken from.
+/// An object model, with the package of each object.
 #[derive(Debug, Clone)]
 pub struct ModelRoot {
     /// The model, whose contracts have to be met.
     pub(crate) model: Arc<ObjectModel>,
-    /// One entry an object, in the order of the model.
+    /// One requirement for each object, in the order of the model.
     pub(crate) objects: Vec<ObjectRequirement>,
 }
 
 impl ModelRoot {
-    /// A model, and what each of its objects requires.
+    /// A model with the requirement of each object.
     pub fn new(
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> ObjectRequirement,
@@ -54,7 +92,7 @@ impl ModelRoot {
         Self { model, objects }
     }
 
-    /// A model, and what each of its objects requires; or all that is wrong with them.
+    /// A model with the requirement of each object, or all errors.
     pub fn try_new<E>(
         model: Arc<ObjectModel>,
         mut requirement: impl FnMut(ObjectId) -> Result<ObjectRequirement, E>,
@@ -75,63 +113,230 @@ impl ModelRoot {
     }
 }
 
-/// What an object requires.
+/// The requirement of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectRequirement {
-    /// The package that the object's class is taken from.
+    /// The package that defines the object's class.
     pub package: PackageName,
-    /// The versions that will do.
+    /// The allowed versions.
     pub spec: Spec,
 }
 
-/// Releases that the host supplies by their names, each name with its releases in the order that
-/// they were given.
+/// The owner of a requirement: a release, or the object model, whose objects require packages and
+/// which has no name and no version.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owner {
+    /// A release.
+    Release {
+        /// The package.
+        name: PackageName,
+        /// The version.
+        version: Version,
+    },
+    /// The object model, of which there is at most one.
+    ObjectModel,
+}
+
+impl Owner {
+    /// The name and the version, unless it is the object model.
+    pub fn release(&self) -> Option<(&PackageName, &Version)> {
+        match self {
+            Self::Release { name, version } => Some((name, version)),
+            Self::ObjectModel => None,
+        }
+    }
+
+    /// The name, unless it is the object model.
+    pub fn name(&self) -> Option<&PackageName> {
+        self.release().map(|(name, _)| name)
+    }
+
+    /// The version, unless it is the object model.
+    pub fn version(&self) -> Option<&Version> {
+        self.release().map(|(_, version)| version)
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Release { name, version } => write!(formatter, "{name} {version}"),
+            Self::ObjectModel => formatter.write_str(OBJECT_MODEL),
+        }
+    }
+}
+
+/// The name of the object model in messages. It is not a valid package name, so it cannot be
+/// confused with one.
+pub(crate) const OBJECT_MODEL: &str = "the object model";
+
+/// How prereleases compare with stable versions. Matching is not affected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PrereleasePolicy {
+    /// Stable versions come first. Once a present requirement names a prerelease of the package,
+    /// the newest version comes first.
+    #[default]
+    IfNecessary,
+    /// The newest comes first, prerelease or not.
+    Allow,
+    /// Prereleases are not candidates unless they are locked.
+    Never,
+}
+
+/// Which one of two stable versions, or of two prereleases, is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preference {
+    /// The newer one.
+    #[default]
+    Newest,
+    /// The older one, to test the lower bounds of requirements.
+    Oldest,
+}
+
+/// The search engine. An [update](crate::Request::update) and the search for
+/// [repairs](crate::Conflict::repairs) always use the native engine, because only that one supports
+/// goals and relaxed requirements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// The native engine.
+    #[default]
+    Native,
+    /// The `pubgrub` crate, as a second opinion, with the cargo feature of that name.
+    #[cfg(feature = "pubgrub")]
+    Pubgrub,
+}
+
+impl Engine {
+    /// Whether a search continues after packages were provided, rather than starting again.
+    pub(crate) fn is_resumable(self) -> bool {
+        matches!(self, Self::Native)
+    }
+}
+
+/// Options of the solver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SolveOptions {
+    /// How prereleases compare.
+    pub prerelease: PrereleasePolicy,
+    /// Whether newer versions are better, or older ones.
+    pub prefer: Preference,
+    /// Releases that were published at this time or later are not candidates unless they are
+    /// locked. A release without a date counts as old, and one with an unreadable date as new
+    /// ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
+    pub exclude_newer: Option<Timestamp>,
+    /// Whether each package may have only one release.
+    pub single_version: bool,
+    /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a
+    /// release that is ruled out before it could be decided.
+    pub max_steps: u64,
+    /// The number of conflicts after which a search accepts a locally best resolution: one in which
+    /// no release can be exchanged for a better one with all others kept. The best resolution in
+    /// the order of decisions can be out of reach when another one is not. The default is 1,000.
+    pub conflict_limit: u64,
+    /// The search engine. [Updates](crate::Request::update), and which
+    /// [reasons](crate::Conflict::reasons) are needed and what would
+    /// [repair](crate::Conflict::repairs) a conflict, always use the native engine.
+    pub engine: Engine,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self {
+            prerelease: PrereleasePolicy::default(),
+            prefer: Preference::default(),
+            exclude_newer: None,
+            single_version: false,
+            max_steps: 10_000_000,
+            conflict_limit: 1000,
+            engine: Engine::default(),
+        }
+    }
+}
+
+/// An update: packages that move away from their locked versions.
+///
+/// Other packages stay if that is possible. Without named packages, only those move that have to
+/// for the lock to be valid again.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Update {
+    /// The packages and their targets.
+    pub packages: BTreeMap<PackageName, PackageUpdate>,
+}
+
+/// The update of one package: which of its locked releases move, and their target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageUpdate {
+    /// The versions that move; all locked ones if this is empty. Other releases of a package that
+    /// is locked side by side stay if that is possible.
+    pub from: BTreeSet<Version>,
+    /// The target.
+    pub to: UpdateTarget,
+}
+
+impl PackageUpdate {
+    /// Whether a version moves.
+    pub(crate) fn moves(&self, version: &Version) -> bool {
+        self.from.is_empty() || self.from.contains(version)
+    }
+}
+
+/// All locked releases of a package move.
+impl From<UpdateTarget> for PackageUpdate {
+    fn from(to: UpdateTarget) -> Self {
+        let from = BTreeSet::new();
+        Self { from, to }
+    }
+}
+
+/// The target of an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UpdateTarget {
+    /// The best version with a resolution. If several packages are updated, the first by name has
+    /// the first choice.
+    Newest,
+    /// Exactly this version, which is a candidate even if it is yanked or a prerelease.
+    Exactly(Version),
+}
+
+impl Update {
+    /// The rest of a lock: the bindings of moving releases are removed, the releases stay
+    /// candidates, and exact versions are preferred.
+    pub(crate) fn unlock(&self, mut locked: Locked) -> Locked {
+        let mut unlock = BTreeSet::new();
+        let mut stays = |name: &PackageName, version: &Version| {
+            let moves = self.moves(name, version);
+            if moves {
+                unlock.insert((name.clone(), version.clone()));
+            }
+            !moves
+        };
+        let of_roots = locked.roots.values_mut();
+        for bindings in of_roots.chain(locked.packages.values_mut()) {
+            bindings.retain(&mut stays);
+        }
+        (locked.model).retain(|_, (name, version)| stays(name, version));
+        (locked.preferred).retain(|(name, version)| !self.moves(name, version));
+        locked.kept.extend(unlock);
+        for (name, package_update) in &self.packages {
+            if let UpdateTarget::Exactly(version) = &package_update.to {
+                locked.preferred.insert((name.clone(), version.clone()));
+            }
+        }
+        locked
+    }
+
+    /// Whether a locked release moves.
+    pub(crate) fn moves(&self, name: &PackageName, version: &Version) -> bool {
+        let package_update = self.packages.get(name);
+        package_update.is_some_and(|package_update| package_update.moves(version))
+    }
+}
+
+/// Groups the releases of the host by name; those of one name keep their order.
 pub(crate) fn by_name(provided: Vec<IndexRecord>) -> BTreeMap<PackageName, Vec<IndexRecord>> {
     let mut by_name: BTreeMap<PackageName, Vec<IndexRecord>> = BTreeMap::new();
     for record in provided {
         by_name.entry(record.name.clone()).or_default().push(record);
     }
     by_name
-}
-
-/// A problem to solve.
-///
-/// Registries are not part of it: the solver asks for the releases of a package when it needs
-/// them, see [`Resolver`](crate::Resolver).
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// What a resolution is wanted for. Each package is the only candidate of its name. Where several
-    /// have one name, be they the same release, or several roots are models, there is no resolution,
-    /// and the solver says so.
-    pub roots: Vec<Root>,
-    /// The core library, which every other package requires; `None` if there is none.
-    pub core: Option<PackageName>,
-    /// Releases that the host supplies. For their names no registry is asked.
-    pub provided: Vec<IndexRecord>,
-    /// What an earlier resolution held.
-    pub locked: Locked,
-    /// What every requirement on a package is taken to say, whatever is written: the way past a
-    /// wrong bound in the manifest of somebody else. Whatever is said about a requirement says
-    /// where this is so.
-    pub overrides: BTreeMap<PackageName, Spec>,
-    /// What the solver may do.
-    pub options: SolveOptions,
-    /// Which packages are to move away from what is locked, with as few others as possible; `None`
-    /// to keep what is locked as far as it is still valid.
-    pub update: Option<Update>,
-}
-
-impl Request {
-    /// A request with the usual core library, nothing provided and nothing locked.
-    pub fn new(root: IndexRecord) -> Self {
-        Self {
-            roots: vec![Root::Package(Box::new(root))],
-            core: Some(PackageName::default_core_library()),
-            provided: Vec::new(),
-            locked: Locked::default(),
-            overrides: BTreeMap::new(),
-            options: SolveOptions::default(),
-            update: None,
-        }
-    }
 }

@@ -1,7 +1,7 @@
-//! A resolution as what another one is to keep: as a lockfile, or as a value.
+//! A resolution as a lock: a lockfile, or a value for another request.
 //!
-//! A lock says less than a resolution in words: of most requirements only what they are bound to.
-//! It is made of what the solver found, so that nothing else is put into words for it.
+//! A lock has less than a rendered resolution: for most requirements only the chosen version. It is
+//! made from the ids of the solver, so that nothing else is rendered.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use pkgres_manifest::{
 };
 use rustc_hash::FxHashMap;
 
-use super::chosen::{Versions, digest, sorted};
+use super::contents::{ChosenVersions, digest, sorted_positions};
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
 use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
 
-/// A lockfile was to be made of a resolution for an object model. A lockfile has no place for what
-/// the objects of a model are bound to: it is the pinned model that keeps it.
+/// The error for a lockfile with an object model. The versions of the objects are written into the
+/// model by pinning it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a lockfile cannot keep the versions of an object model; they are written into the model")]
 pub struct ModelNotLockable;
 
-/// The lockfile that keeps a selection.
+/// The lockfile of a selection.
 pub(super) fn lockfile(
     universe: &Universe,
     selection: &Selection,
 ) -> Result<Lockfile, ModelNotLockable> {
-    let chosen = Chosen::new(universe, selection);
+    let chosen = LockBuilder::new(universe, selection);
     let mut roots = BTreeMap::new();
     for (at, root) in universe.catalog.roots().iter().enumerate() {
         let name = universe.catalog.package_name(root.package);
@@ -46,9 +46,9 @@ pub(super) fn lockfile(
     })
 }
 
-/// A selection as what is locked.
+/// A selection as a lock.
 pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
-    let chosen = Chosen::new(universe, selection);
+    let chosen = LockBuilder::new(universe, selection);
     let mut locked = Locked::default();
     for (at, root) in universe.catalog.roots().iter().enumerate() {
         let bound = chosen.bound(at);
@@ -70,19 +70,19 @@ pub(super) fn locked(universe: &Universe, selection: &Selection) -> Locked {
     locked
 }
 
-/// What was chosen, with its versions.
-struct Chosen<'solved> {
+/// Builds a lock from the chosen releases and their versions.
+struct LockBuilder<'solved> {
     universe: &'solved Universe,
     selection: &'solved Selection,
-    versions: Versions<'solved>,
+    versions: ChosenVersions<'solved>,
 }
 
-impl<'solved> Chosen<'solved> {
+impl<'solved> LockBuilder<'solved> {
     fn new(universe: &'solved Universe, selection: &'solved Selection) -> Self {
         Self {
             universe,
             selection,
-            versions: Versions::of(universe, selection),
+            versions: ChosenVersions::of(universe, selection),
         }
     }
 
@@ -90,7 +90,7 @@ impl<'solved> Chosen<'solved> {
         self.universe.catalog.name(release.package).clone()
     }
 
-    /// What the requirements of the release at a position are bound to.
+    /// The bindings of the requirements of the release at a position.
     fn bound(&self, at: usize) -> impl Iterator<Item = (PackageName, Version)> {
         let bound = self.selection.bound_at(at).iter();
         bound.map(|target| {
@@ -99,7 +99,7 @@ impl<'solved> Chosen<'solved> {
         })
     }
 
-    /// The requirements of the release at a position, and what they are bound to.
+    /// The requirements of the release at a position with their bindings.
     fn requirements(&self, at: usize) -> Vec<(PackageName, Spec, Version)> {
         let release = self.selection.releases()[at];
         let mut specs = FxHashMap::default();
@@ -119,7 +119,7 @@ impl<'solved> Chosen<'solved> {
 
     /// The releases that are not roots, by name and version.
     fn packages(&self) -> impl Iterator<Item = ((PackageName, Version), LockedPackage)> {
-        let positions = sorted(self.universe, self.selection, &self.versions);
+        let positions = sorted_positions(self.universe, self.selection, &self.versions);
         positions.into_iter().filter_map(|at| {
             let release = self.selection.releases()[at];
             let source = self.universe.catalog.source(release.package)?.clone();

@@ -1,99 +1,52 @@
-//! A resolution: the answer when there is one.
+//! Resolutions, which are rendered when they are first read.
 
-mod artifacts;
-mod chosen;
+mod contents;
 mod lock;
-mod owners;
-mod parts;
+mod notes;
 mod paths;
-mod remarks;
-mod side_by_side;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::{ArtifactDigest, Lockfile, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{Lockfile, PackageName, Spec, Version};
 
-use crate::owner::Owner;
 use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
-pub use artifacts::ArtifactChange;
+use contents::Contents;
+pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
-pub use owners::ResolvedOwner;
-use parts::Parts;
+pub use notes::{
+    ArtifactChange, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, SideBySide,
+};
 pub use paths::{PathStep, RequirementPath};
-pub use remarks::{ChosenPrerelease, ChosenYanked, PrereleaseReason};
-pub use side_by_side::{Requirer, SideBySide};
 
-/// A valid set of releases and what each requirement is bound to.
+/// A valid set of releases, and the binding of each requirement.
 ///
-/// Names, versions and specs are put together when they are first asked for; until then a
-/// resolution is the numbers that the solver found.
+/// Names, versions and specs are read from the indexes when they are first asked for. Until then, a
+/// resolution consists of the ids that the solver found.
 #[derive(Clone)]
 pub struct Resolution {
     solved: Arc<Solved>,
 }
 
-/// What the solver found.
+/// The result of the solver.
 struct Solved {
     universe: Box<Universe>,
     selection: Selection,
     stats: Stats,
     update: Option<UpdateReport>,
-    parts: OnceLock<Parts>,
+    contents: OnceLock<Contents>,
     side_by_side: OnceLock<Vec<SideBySide>>,
     prereleases: OnceLock<Vec<ChosenPrerelease>>,
 }
 
-/// A root and what its requirements are bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedRoot {
-    /// The release that it is, or the object model.
-    pub owner: Owner,
-    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
-    /// are one for each object, in its order.
-    pub requires: Vec<BoundRequirement>,
-}
-
-/// A release and what its requirements are bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResolvedPackage {
-    /// The package.
-    pub name: PackageName,
-    /// The version.
-    pub version: Version,
-    /// Where the release comes from.
-    pub source: ReleaseSource,
-    /// The digest of its artifact, if the source knows it; none for releases of the host.
-    pub digest: Option<ArtifactDigest>,
-    /// Whether it was yanked; it was chosen because a lock holds it.
-    pub yanked: bool,
-    /// Its requirements: the core library first, then in the order of the manifest.
-    pub requires: Vec<BoundRequirement>,
-}
-
-/// A requirement and the version that it is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoundRequirement {
-    /// The package.
-    pub package: PackageName,
-    /// The versions that are allowed.
-    pub spec: Spec,
-    /// What the manifest says, if an override stands in its place.
-    pub overridden: Option<Spec>,
-    /// The version that was chosen.
-    pub version: Version,
-    /// Whether nobody wrote it: every package requires the core library.
-    pub is_implied: bool,
-}
-
-/// What a resolution took.
+/// The effort for a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// The steps that the solver took.
+    /// The number of steps of the solver.
     pub steps: u64,
 }
 
@@ -110,20 +63,20 @@ impl Resolution {
                 selection,
                 stats: Stats { steps },
                 update,
-                parts: OnceLock::new(),
+                contents: OnceLock::new(),
                 side_by_side: OnceLock::new(),
                 prereleases: OnceLock::new(),
             }),
         }
     }
 
-    fn parts(&self) -> &Parts {
+    fn contents(&self) -> &Contents {
         let solved = &*self.solved;
-        let parts = || Parts::new(&solved.universe, &solved.selection);
-        solved.parts.get_or_init(parts)
+        let contents = || Contents::new(&solved.universe, &solved.selection);
+        solved.contents.get_or_init(contents)
     }
 
-    /// How many releases there are, without the roots.
+    /// The number of releases without the roots.
     pub fn len(&self) -> usize {
         let roots = self.solved.universe.catalog.roots().len();
         self.solved.selection.releases().len() - roots
@@ -136,17 +89,17 @@ impl Resolution {
 
     /// The roots, in the order of the request.
     pub fn roots(&self) -> &[ResolvedRoot] {
-        &self.parts().roots
+        &self.contents().roots
     }
 
     /// The releases, without the roots, sorted by name and version.
     pub fn packages(&self) -> &[ResolvedPackage] {
-        &self.parts().packages
+        &self.contents().packages
     }
 
     /// Everything that has requirements: the roots, then the releases.
     pub fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
-        self.parts().owners()
+        self.contents().owners()
     }
 
     /// The packages that have several releases, and why.
@@ -162,7 +115,7 @@ impl Resolution {
                 return Vec::new();
             }
             let locked = universe.catalog.policy().locked();
-            self.parts().side_by_side(&packages, |name, version| {
+            notes::side_by_side(self.contents(), &packages, |name, version| {
                 let key = (name.clone(), version.clone());
                 locked.packages.contains_key(&key) || locked.preferred.contains(&key)
             })
@@ -173,7 +126,7 @@ impl Resolution {
     /// The prereleases among the releases, and why they were chosen.
     pub fn prereleases(&self) -> &[ChosenPrerelease] {
         let solved = &*self.solved;
-        let find = || parts::prereleases(&solved.universe, &solved.selection);
+        let find = || notes::prereleases(&solved.universe, &solved.selection);
         solved.prereleases.get_or_init(find)
     }
 
@@ -185,7 +138,7 @@ impl Resolution {
             update,
             ..
         } = &*self.solved;
-        parts::yanked(universe, selection, update.is_some())
+        notes::yanked(universe, selection, update.is_some())
     }
 
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.
@@ -204,12 +157,12 @@ impl Resolution {
         overrides.into_iter().collect()
     }
 
-    /// What it took.
+    /// The effort for it.
     pub fn stats(&self) -> Stats {
         self.solved.stats
     }
 
-    /// What moved and why, if an update was asked for.
+    /// The report of the update, if the request has one.
     pub fn update(&self) -> Option<&UpdateReport> {
         self.solved.update.as_ref()
     }
@@ -222,7 +175,7 @@ impl Resolution {
         (last.name == *name).then_some(last)
     }
 
-    /// Who requires a package, and in which versions: roots first, then by name and version.
+    /// The requirements on a package: those of roots first, then by name and version.
     pub fn requirers(&self, name: &PackageName) -> Vec<Requirer> {
         self.owners()
             .flat_map(|owner| {
@@ -233,16 +186,16 @@ impl Resolution {
             .collect()
     }
 
-    /// How a package comes in: for each requirement on it, the shortest path from a root. The
+    /// The paths to a package: for each requirement on it, the shortest path from a root. The
     /// shortest path comes first. Empty if the package is not part of the resolution.
     pub fn paths_to(&self, name: &PackageName) -> Vec<RequirementPath> {
         paths::paths_to(self, name)
     }
 
-    /// The releases whose artifacts are not those that the request had
-    /// [locked](crate::Locked::artifacts), sorted. A program that goes on to use a release for
-    /// which this is a [violation](ArtifactChange::is_violation) uses something that nobody
-    /// agreed to.
+    /// The releases whose artifacts differ from those that the request had
+    /// [locked](crate::Locked::artifacts), sorted. If a change is a
+    /// [violation](ArtifactChange::is_violation), the release must not be used without the consent
+    /// of the user.
     pub fn artifact_changes(&self) -> Vec<ArtifactChange> {
         let artifacts = self.locked_artifacts();
         if artifacts.is_empty() {
@@ -264,7 +217,7 @@ impl Resolution {
             .collect()
     }
 
-    /// What the request said was known of artifacts.
+    /// The artifacts that the request had locked.
     pub fn locked_artifacts(&self) -> &BTreeMap<(PackageName, Version), LockedArtifact> {
         &self.solved.universe.catalog.policy().locked().artifacts
     }
@@ -278,7 +231,7 @@ impl Resolution {
         lock::lockfile(&self.solved.universe, &self.solved.selection)
     }
 
-    /// This resolution as what another one is to keep.
+    /// This resolution as the lock of another request.
     pub fn to_locked(&self) -> Locked {
         lock::locked(&self.solved.universe, &self.solved.selection)
     }
@@ -300,7 +253,7 @@ impl fmt::Debug for Resolution {
 
 impl PartialEq for Resolution {
     fn eq(&self, other: &Self) -> bool {
-        self.parts() == other.parts()
+        self.contents() == other.contents()
             && self.prereleases() == other.prereleases()
             && self.stats() == other.stats()
             && self.update() == other.update()

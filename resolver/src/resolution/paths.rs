@@ -1,18 +1,18 @@
-//! How a package comes into a resolution.
+//! Requirement paths from a root to a package.
 
 use std::collections::{HashMap, VecDeque};
 
 use pkgres_manifest::{PackageName, Spec, Version};
 
 use super::{BoundRequirement, Resolution, ResolvedOwner};
-use crate::owner::Owner;
+use crate::request::Owner;
 
 /// A path from a root to a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequirementPath {
     /// The root.
     pub root: Owner,
-    /// What the root requires, what that requires, and so on.
+    /// The requirements along the path.
     pub steps: Vec<PathStep>,
 }
 
@@ -23,28 +23,28 @@ pub struct PathStep {
     pub package: PackageName,
     /// Its version.
     pub version: Version,
-    /// The spec by which the step before, or the root, requires it.
+    /// The spec of the requirement on it.
     pub spec: Spec,
-    /// Whether that is an override, in place of what the manifest says.
+    /// Whether this is the spec of an override.
     pub is_override: bool,
 }
 
 /// An owner by its name and version; the object model has none.
-type Key<'a> = Option<(&'a PackageName, &'a Version)>;
+type OwnerKey<'a> = Option<(&'a PackageName, &'a Version)>;
 
-/// How releases that are no roots are reached first: from whom, and by which requirement.
-type CameFrom<'a> = HashMap<Key<'a>, Option<(Key<'a>, &'a BoundRequirement)>>;
+/// The requirement that reaches each release first, with its owner; `None` for roots.
+type Predecessors<'a> = HashMap<OwnerKey<'a>, Option<(OwnerKey<'a>, &'a BoundRequirement)>>;
 
 pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<RequirementPath> {
-    let owners: HashMap<Key<'_>, ResolvedOwner<'_>> = resolution
+    let owners: HashMap<OwnerKey<'_>, ResolvedOwner<'_>> = resolution
         .owners()
         .map(|owner| (owner.release(), owner))
         .collect();
-    let mut came_from = CameFrom::new();
+    let mut predecessors = Predecessors::new();
     let mut queue = VecDeque::new();
     for root in resolution.roots() {
         let root = root.owner.release();
-        came_from.insert(root, None);
+        predecessors.insert(root, None);
         queue.push_back(root);
     }
     let mut paths = Vec::new();
@@ -54,10 +54,10 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Requi
         };
         for bound in owner.requires() {
             if bound.package == *name {
-                paths.push(path(&owners, &came_from, at, bound));
+                paths.push(path(&owners, &predecessors, at, bound));
             }
             let target = Some((&bound.package, &bound.version));
-            came_from.entry(target).or_insert_with(|| {
+            predecessors.entry(target).or_insert_with(|| {
                 queue.push_back(target);
                 Some((at, bound))
             });
@@ -67,9 +67,9 @@ pub(super) fn paths_to(resolution: &Resolution, name: &PackageName) -> Vec<Requi
 }
 
 fn path<'a>(
-    owners: &HashMap<Key<'a>, ResolvedOwner<'a>>,
-    came_from: &CameFrom<'a>,
-    owner: Key<'a>,
+    owners: &HashMap<OwnerKey<'a>, ResolvedOwner<'a>>,
+    predecessors: &Predecessors<'a>,
+    owner: OwnerKey<'a>,
     last: &BoundRequirement,
 ) -> RequirementPath {
     let step = |bound: &BoundRequirement| PathStep {
@@ -80,7 +80,7 @@ fn path<'a>(
     };
     let mut steps = vec![step(last)];
     let mut at = owner;
-    while let Some(Some((before, bound))) = came_from.get(&at) {
+    while let Some(Some((before, bound))) = predecessors.get(&at) {
         steps.push(step(bound));
         at = *before;
     }

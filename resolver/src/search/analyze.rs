@@ -1,8 +1,26 @@
-//! What a conflict teaches.
+//! Conflict analysis.
 //!
-//! The terms of a constraint all hold. The one that began to hold last is replaced by what made it
-//! hold, until only one is left that began to hold on its level: what is left is a new constraint,
-//! which would have ruled that one out before the decision of that level.
+//! # Problem
+//!
+//! All terms of a clause hold. Which new clause would have prevented this before the last decision?
+//!
+//! # Idea
+//!
+//! Resolution, as in CDCL solvers (first unique implication point, Silva and Sakallah 1996). The
+//! resolvent begins as the clause in conflict. Its term that began to hold last is replaced by the
+//! reason for which it began to hold, until only one term began to hold on the level of the
+//! conflict. What is left is the learned clause. It is asserting: after a backjump to the highest
+//! level of its other terms, it excludes the remaining one.
+//!
+//! Terms are sets of values, so one reduction need not be the whole reason for which a term holds:
+//! the values that it did not remove stay in the resolvent, as a term with a larger set, which
+//! began to hold earlier (`PubGrub`, Weizenbaum 2018, calls this a partial satisfier). Terms that
+//! hold at level zero are left out of the resolvent, but are recorded as antecedents.
+//!
+//! # Cost
+//!
+//! Each step takes time linear in the size of the resolvent, and there are at most as many steps as
+//! entries of the trail on the level of the conflict.
 
 use std::cmp::Reverse;
 
@@ -10,154 +28,160 @@ use crate::index::to_u32;
 use crate::set::bits;
 
 use super::assignment::{Assignment, ClauseRef, Term, Var};
-use super::clauses::{Antecedent, Constraints, Origin};
+use super::clauses::{Antecedent, ClauseDatabase, Origin};
 
-/// A term of the constraint that is being learned.
+/// A term of the resolvent.
 #[derive(Debug)]
-struct Part {
+struct ResolventTerm {
     var: Var,
-    /// Where its set stands.
+    /// The index of its set among the words.
     words: usize,
-    /// The entry with which it began to hold, and that entry's level.
+    /// The trail entry with which it began to hold, and the level of that.
     satisfier: u32,
     level: u32,
 }
 
-/// Memory for learning.
+/// The resolvent, and scratch memory.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
-    parts: Vec<Part>,
+    resolvent: Vec<ResolventTerm>,
     words: Vec<u64>,
-    /// For each variable its part, counted from 1.
+    /// For each variable its position in the resolvent, counted from 1.
     positions: Vec<u32>,
     terms: Vec<Term>,
 }
 
-/// What was learned.
-pub(super) enum Learned {
-    /// There is no solution; the last antecedents say why.
-    Impossible(Origin),
-    Learned {
-        /// The term of the last level comes first, then that of the level to which the search
-        /// could go back.
+/// The result of conflict analysis.
+pub(super) enum LearnedClause {
+    /// The empty clause: there is no solution. The origin has its antecedents.
+    Empty(Origin),
+    Asserting {
+        /// The asserted term first, then a term of the assertion level.
         terms: Vec<Term>,
-        cause: Origin,
+        origin: Origin,
         /// The level on which the conflict arose.
         level: u32,
-        /// The highest level of the other terms.
-        others: u32,
+        /// The highest level of the other terms, to which the search can jump back.
+        assertion_level: u32,
     },
 }
 
 impl Analysis {
-    /// Learns from a constraint all of whose terms hold. Goes back to the level on which it arose.
+    /// Learns from a clause whose terms all hold. Backtracks to the level on which it came into
+    /// conflict.
     pub(super) fn learn(
         &mut self,
-        state: &mut Assignment,
-        constraints: &mut Constraints,
+        assignment: &mut Assignment,
+        clauses: &mut ClauseDatabase,
         conflict: ClauseRef,
         mut undone: impl FnMut(Var),
-    ) -> Learned {
-        let from = to_u32(constraints.antecedents.len());
-        for part in self.parts.drain(..) {
-            self.positions[part.var as usize] = 0;
+    ) -> LearnedClause {
+        let from = to_u32(clauses.antecedents.len());
+        for term in self.resolvent.drain(..) {
+            self.positions[term.var as usize] = 0;
         }
-        self.positions.resize(state.vars.len(), 0);
+        self.positions.resize(assignment.vars.len(), 0);
         self.words.clear();
-        self.add(state, constraints, conflict, None);
-        let level = self.parts.iter().map(|part| part.level).max().unwrap_or(0);
+        self.add(assignment, clauses, conflict, None);
+        let level = self
+            .resolvent
+            .iter()
+            .map(|term| term.level)
+            .max()
+            .unwrap_or(0);
         if level == 0 {
-            let until = to_u32(constraints.antecedents.len());
-            return Learned::Impossible(Origin::Learned { from, until });
+            let until = to_u32(clauses.antecedents.len());
+            return LearnedClause::Empty(Origin::Learned { from, until });
         }
-        if level < state.level() {
-            state.back_to(level, &mut undone);
-            for at in 0..self.parts.len() {
-                self.find_satisfier(state, at);
+        if level < assignment.level() {
+            assignment.backtrack_to(level, &mut undone);
+            for at in 0..self.resolvent.len() {
+                self.find_satisfier(assignment, at);
             }
         }
         loop {
             let mut last: Option<usize> = None;
             let mut several = false;
-            for (at, part) in self.parts.iter().enumerate() {
-                if part.level == level {
+            for (at, term) in self.resolvent.iter().enumerate() {
+                if term.level == level {
                     several |= last.is_some();
-                    if last.is_none_or(|last| self.parts[last].satisfier < part.satisfier) {
+                    if last.is_none_or(|last| self.resolvent[last].satisfier < term.satisfier) {
                         last = Some(at);
                     }
                 }
             }
             let Some(last) = last else {
-                // What was taken for a term of this level holds on a lower one.
-                return self.finish(state, constraints, from, level);
+                // Without the values that others removed, no term began to hold on this level.
+                return self.finish(assignment, clauses, from, level);
             };
             if !several {
-                return self.finish(state, constraints, from, level);
+                return self.finish(assignment, clauses, from, level);
             }
-            self.resolve(state, constraints, last);
+            self.resolve(assignment, clauses, last);
         }
     }
 
-    /// Replaces a term by what made it hold.
-    fn resolve(&mut self, state: &mut Assignment, constraints: &mut Constraints, at: usize) {
-        let part = &self.parts[at];
-        let var = part.var;
-        state.details_mut(var).conflicts += 1;
-        let entry = *state.entry(part.satisfier);
+    /// Resolves the resolvent with the reason for which one of its terms began to hold.
+    fn resolve(&mut self, assignment: &mut Assignment, clauses: &mut ClauseDatabase, at: usize) {
+        let term = &self.resolvent[at];
+        let var = term.var;
+        assignment.details_mut(var).conflicts += 1;
+        let entry = *assignment.entry(term.satisfier);
         let removed = Assignment::removed(&entry);
-        let width = state.width(var);
-        let words = part.words;
-        // The term held because of what the entry took away: without it, it may hold otherwise.
+        let width = assignment.width(var);
+        let words = term.words;
+        // Without what the entry removed, the term holds for a larger set, which may be at an
+        // earlier entry.
         for (word, removed) in self.words[words..words + width]
             .iter_mut()
-            .zip(state.set(removed))
+            .zip(assignment.set(removed))
         {
             *word |= removed;
         }
-        self.find_satisfier(state, at);
-        self.add(state, constraints, entry.reason, Some(var));
+        self.find_satisfier(assignment, at);
+        self.add(assignment, clauses, entry.reason, Some(var));
     }
 
-    /// Takes in the terms of a constraint.
+    /// Adds the terms of a clause to the resolvent.
     fn add(
         &mut self,
-        state: &mut Assignment,
-        constraints: &mut Constraints,
+        assignment: &mut Assignment,
+        clauses: &mut ClauseDatabase,
         reason: ClauseRef,
         except: Option<Var>,
     ) {
-        constraints.antecedents.push(Antecedent::Constraint(reason));
+        clauses.antecedents.push(Antecedent::Clause(reason));
         let mut terms = std::mem::take(&mut self.terms);
-        constraints.terms(state, reason, &mut terms);
-        let certain = to_u32(state.certain.len());
+        clauses.terms(assignment, reason, &mut terms);
+        let level_zero = to_u32(assignment.level_zero.len());
         for term in &terms {
             if Some(term.var) == except {
                 continue;
             }
-            let satisfier = state.satisfier(*term);
-            let level = satisfier.map_or(0, |at| state.entry(at).level_so_far());
+            let satisfier = assignment.satisfier(*term);
+            let level = satisfier.map_or(0, |at| assignment.entry(at).highest_level());
             if level == 0 {
-                let certain = Antecedent::Certain(*term, certain);
-                constraints.antecedents.push(certain);
+                let level_zero = Antecedent::LevelZero(*term, level_zero);
+                clauses.antecedents.push(level_zero);
                 continue;
             }
-            let width = state.width(term.var);
+            let width = assignment.width(term.var);
             if let Some(at) = self.positions[term.var as usize].checked_sub(1) {
                 let at = at as usize;
-                let words = self.parts[at].words;
+                let words = self.resolvent[at].words;
                 for (word, other) in self.words[words..words + width]
                     .iter_mut()
-                    .zip(state.set(*term))
+                    .zip(assignment.set(*term))
                 {
                     *word &= other;
                 }
-                self.find_satisfier(state, at);
+                self.find_satisfier(assignment, at);
             } else {
                 let words = self.words.len();
-                self.words.extend_from_slice(state.set(*term));
-                self.positions[term.var as usize] = to_u32(self.parts.len()) + 1;
-                state.details_mut(term.var).conflicts += 1;
-                self.parts.push(Part {
+                self.words.extend_from_slice(assignment.set(*term));
+                self.positions[term.var as usize] = to_u32(self.resolvent.len()) + 1;
+                assignment.details_mut(term.var).conflicts += 1;
+                self.resolvent.push(ResolventTerm {
                     var: term.var,
                     words,
                     satisfier: satisfier.expect("the level is that of an entry"),
@@ -168,52 +192,53 @@ impl Analysis {
         self.terms = terms;
     }
 
-    fn find_satisfier(&mut self, state: &Assignment, at: usize) {
-        let part = &mut self.parts[at];
-        let width = state.width(part.var);
-        let set = &self.words[part.words..part.words + width];
-        let satisfier = state.satisfier_of(part.var, set);
-        part.level = satisfier.map_or(0, |at| state.entry(at).level_so_far());
-        part.satisfier = satisfier.unwrap_or(0);
+    fn find_satisfier(&mut self, assignment: &Assignment, at: usize) {
+        let term = &mut self.resolvent[at];
+        let width = assignment.width(term.var);
+        let set = &self.words[term.words..term.words + width];
+        let satisfier = assignment.satisfier_of(term.var, set);
+        term.level = satisfier.map_or(0, |at| assignment.entry(at).highest_level());
+        term.satisfier = satisfier.unwrap_or(0);
     }
 
     fn finish(
         &mut self,
-        state: &mut Assignment,
-        constraints: &mut Constraints,
+        assignment: &mut Assignment,
+        clauses: &mut ClauseDatabase,
         from: u32,
         level: u32,
-    ) -> Learned {
-        let mut terms: Vec<(u32, u32, Term)> = Vec::with_capacity(self.parts.len());
-        for part in &self.parts {
-            let width = state.width(part.var);
-            let set = &self.words[part.words..part.words + width];
-            let is_trivial = bits::count(set) > state.var(part.var).values;
+    ) -> LearnedClause {
+        let mut terms: Vec<(u32, u32, Term)> = Vec::with_capacity(self.resolvent.len());
+        for resolved in &self.resolvent {
+            let var = resolved.var;
+            let set = &self.words[resolved.words..resolved.words + assignment.width(var)];
+            let is_trivial = bits::count(set) > assignment.var(var).values;
             if is_trivial {
                 continue;
             }
-            let set = state.keep(set);
-            let term = Term { var: part.var, set };
-            if part.level == 0 {
-                let certain = to_u32(state.certain.len());
-                let certain = Antecedent::Certain(term, certain);
-                constraints.antecedents.push(certain);
+            let set = assignment.store(set);
+            let term = Term { var, set };
+            if resolved.level == 0 {
+                let reductions = to_u32(assignment.level_zero.len());
+                clauses
+                    .antecedents
+                    .push(Antecedent::LevelZero(term, reductions));
             } else {
-                terms.push((part.level, part.satisfier, term));
+                terms.push((resolved.level, resolved.satisfier, term));
             }
         }
-        let until = to_u32(constraints.antecedents.len());
-        let cause = Origin::Learned { from, until };
+        let until = to_u32(clauses.antecedents.len());
+        let origin = Origin::Learned { from, until };
         if terms.is_empty() {
-            return Learned::Impossible(cause);
+            return LearnedClause::Empty(origin);
         }
-        // The two that began to hold last are watched.
+        // The two terms that began to hold last are watched.
         terms.sort_unstable_by_key(|(level, satisfier, _)| Reverse((*level, *satisfier)));
-        let others = terms.get(1).map_or(0, |(level, _, _)| *level);
-        Learned::Learned {
+        let assertion_level = terms.get(1).map_or(0, |(level, _, _)| *level);
+        LearnedClause::Asserting {
             level: level.min(terms[0].0),
-            others,
-            cause,
+            assertion_level,
+            origin,
             terms: terms.into_iter().map(|(_, _, term)| term).collect(),
         }
     }

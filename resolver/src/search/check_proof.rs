@@ -1,9 +1,9 @@
-//! Replaying a proof: whether everything that was learned follows from what it is said to follow
-//! from.
+//! The proof checker.
 //!
-//! A learned constraint is assumed not to hold; its antecedents alone must then lead to a
-//! contradiction by the simplest of conclusions. That shares no code with learning, so that a fault
-//! there shows. Constraints that were not learned are taken for granted.
+//! Each learned clause must follow from its antecedents by unit propagation: all its terms are
+//! assumed to hold, and the antecedents alone must then lead to a contradiction (reverse unit
+//! propagation, Goldberg and Novikov 2003). This shares no code with conflict analysis, so a defect
+//! there is found. Clauses that were not learned are trusted.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,24 +11,24 @@ use crate::index::NONE;
 use crate::set::bits;
 
 use super::assignment::{Assignment, ClauseRef, Term, Var};
-use super::clauses::{Antecedent, Constraints, Origin};
+use super::clauses::{Antecedent, ClauseDatabase, Origin};
 
-/// Whether a proof that there is no solution is one.
-pub(super) fn is_valid(state: &Assignment, constraints: &Constraints, cause: Origin) -> bool {
+/// Whether the derivation of the empty clause is valid.
+pub(super) fn is_valid(assignment: &Assignment, clauses: &ClauseDatabase, origin: Origin) -> bool {
     let mut replay = Replay {
-        state,
-        constraints,
+        assignment,
+        clauses,
         rest: Vec::new(),
         learned: FxHashSet::default(),
-        certain: FxHashSet::default(),
+        level_zero: FxHashSet::default(),
     };
-    if !replay.follows(&[], cause) {
+    if !replay.follows(&[], origin) {
         return false;
     }
     let mut terms = Vec::new();
     while let Some(reason) = replay.rest.pop() {
-        constraints.terms(state, reason, &mut terms);
-        if !replay.follows(&terms, constraints.cause(reason)) {
+        clauses.terms(assignment, reason, &mut terms);
+        if !replay.follows(&terms, clauses.origin(reason)) {
             return false;
         }
     }
@@ -36,21 +36,21 @@ pub(super) fn is_valid(state: &Assignment, constraints: &Constraints, cause: Ori
 }
 
 struct Replay<'search> {
-    state: &'search Assignment,
-    constraints: &'search Constraints,
-    /// Learned constraints that are still to be looked at.
+    assignment: &'search Assignment,
+    clauses: &'search ClauseDatabase,
+    /// Learned clauses that are still to be checked.
     rest: Vec<ClauseRef>,
     learned: FxHashSet<ClauseRef>,
-    certain: FxHashSet<usize>,
+    level_zero: FxHashSet<usize>,
 }
 
 impl Replay<'_> {
-    /// Whether not all of these terms can hold, because of the antecedents of a cause.
-    fn follows(&mut self, terms: &[Term], cause: Origin) -> bool {
-        let Origin::Learned { from, until } = cause else {
+    /// Whether a clause follows from the antecedents of its origin.
+    fn follows(&mut self, terms: &[Term], origin: Origin) -> bool {
+        let Origin::Learned { from, until } = origin else {
             return true;
         };
-        let antecedents = &self.constraints.antecedents[from as usize..until as usize];
+        let antecedents = &self.clauses.antecedents[from as usize..until as usize];
         let mut domains: FxHashMap<Var, Vec<u64>> = FxHashMap::default();
         for term in terms {
             if self.restrict(&mut domains, *term, true) {
@@ -59,25 +59,25 @@ impl Replay<'_> {
         }
         for antecedent in antecedents {
             match antecedent {
-                Antecedent::Certain(term, until) => {
-                    if !self.is_certain(*term, *until as usize) {
+                Antecedent::LevelZero(term, until) => {
+                    if !self.holds_at_level_zero(*term, *until as usize) {
                         return false;
                     }
                     if self.restrict(&mut domains, *term, true) {
                         return true;
                     }
                 }
-                Antecedent::Constraint(reason) => self.need(*reason),
+                Antecedent::Clause(reason) => self.need(*reason),
             }
         }
         let mut others = Vec::new();
         loop {
             let before = domains.clone();
             for antecedent in antecedents {
-                let Antecedent::Constraint(reason) = antecedent else {
+                let Antecedent::Clause(reason) = antecedent else {
                     continue;
                 };
-                self.constraints.terms(self.state, *reason, &mut others);
+                self.clauses.terms(self.assignment, *reason, &mut others);
                 let mut open = others.iter().filter(|term| !self.holds(&domains, **term));
                 match (open.next(), open.next()) {
                     (None, _) => return true,
@@ -95,41 +95,41 @@ impl Replay<'_> {
         }
     }
 
-    /// Remembers to look at a constraint, if it was learned.
+    /// Adds a clause to those to be checked, if it was learned.
     fn need(&mut self, reason: ClauseRef) {
-        if matches!(self.constraints.cause(reason), Origin::Learned { .. })
+        if matches!(self.clauses.origin(reason), Origin::Learned { .. })
             && self.learned.insert(reason)
         {
             self.rest.push(reason);
         }
     }
 
-    /// Whether a term holds without any decision, by certainties that came first.
-    fn is_certain(&mut self, term: Term, until: usize) -> bool {
+    /// Whether a term holds at level zero, by the first so many reductions.
+    fn holds_at_level_zero(&mut self, term: Term, until: usize) -> bool {
         let mut open = vec![(term, until)];
         let mut terms = Vec::new();
         while let Some((term, until)) = open.pop() {
             let mut domain = self.everything(term.var);
-            let mut at = self.state.details(term.var).latest_certain;
+            let mut at = self.assignment.details(term.var).latest_at_level_zero;
             while at != NONE {
-                let certainty = self.state.certain[at as usize];
+                let reduction = self.assignment.level_zero[at as usize];
                 if (at as usize) < until {
                     let removed = Term {
-                        var: certainty.var,
-                        set: certainty.removed,
+                        var: reduction.var,
+                        set: reduction.removed,
                     };
-                    bits::take_away(&mut domain, self.state.set(removed));
-                    if self.certain.insert(at as usize) {
-                        self.need(certainty.reason);
-                        self.constraints
-                            .terms(self.state, certainty.reason, &mut terms);
+                    bits::remove_all(&mut domain, self.assignment.set(removed));
+                    if self.level_zero.insert(at as usize) {
+                        self.need(reduction.reason);
+                        self.clauses
+                            .terms(self.assignment, reduction.reason, &mut terms);
                         let others = terms.iter().filter(|other| other.var != term.var);
                         open.extend(others.map(|other| (*other, at as usize)));
                     }
                 }
-                at = certainty.previous;
+                at = reduction.previous;
             }
-            if !bits::is_subset(&domain, self.state.set(term)) {
+            if !bits::is_subset(&domain, self.assignment.set(term)) {
                 return false;
             }
         }
@@ -137,25 +137,25 @@ impl Replay<'_> {
     }
 
     fn everything(&self, var: Var) -> Vec<u64> {
-        let mut domain = vec![0; self.state.width(var)];
-        bits::fill(&mut domain, self.state.var(var).values);
+        let mut domain = vec![0; self.assignment.width(var)];
+        bits::fill(&mut domain, self.assignment.var(var).values);
         domain
     }
 
     fn holds(&self, domains: &FxHashMap<Var, Vec<u64>>, term: Term) -> bool {
-        let set = self.state.set(term);
+        let set = self.assignment.set(term);
         match domains.get(&term.var) {
             Some(domain) => bits::is_subset(domain, set),
             None => bits::is_subset(&self.everything(term.var), set),
         }
     }
 
-    /// Restricts a variable to a term, or to what is not in it; says whether nothing is left.
+    /// Restricts a variable to a term, or to its complement; returns whether the domain is empty.
     fn restrict(&self, domains: &mut FxHashMap<Var, Vec<u64>>, term: Term, keep: bool) -> bool {
         let domain = domains
             .entry(term.var)
             .or_insert_with(|| self.everything(term.var));
-        for (word, set) in domain.iter_mut().zip(self.state.set(term)) {
+        for (word, set) in domain.iter_mut().zip(self.assignment.set(term)) {
             *word &= if keep { *set } else { !*set };
         }
         bits::count(domain) == 0

@@ -1,8 +1,8 @@
-//! Constraints: terms that cannot all hold.
+//! The clause database: terms that cannot all hold (incompatibilities, in the words of `PubGrub`).
 //!
-//! Nearly all constraints have two terms, "these releases require one of those", and stand in lists of
-//! their variables (`lists.rs`). Longer ones are watched: as long as two of its terms do not hold, a
-//! clause cannot say anything, so only two terms have to be looked at.
+//! Nearly all clauses are binary, "these releases require one of those", and wait in lists of their
+//! variables (`watch_lists.rs`). Long clauses watch two of their terms (Moskewicz et al. 2001): as
+//! long as two terms do not hold, a clause implies nothing.
 
 use crate::index::{NONE, to_u32};
 use crate::problem::Fact;
@@ -11,64 +11,64 @@ use crate::universe::ClassId;
 
 use super::assignment::{Assignment, ClauseRef, Literal, Term, Var};
 
-/// What a constraint rests on.
+/// Where a clause comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin {
     /// It is part of the problem.
     Problem,
-    /// The first term is about a package that requires the second.
+    /// A requirement: the first term is of the package that requires the second.
     Requirement,
-    /// The first term is about releases that extend this class, the second about those that do not have it.
+    /// The releases of the first term extend this class; those of the second do not define it.
     Extends(ClassId),
     /// The fact of this number.
     Fact(u32),
-    /// It was learned from a conflict: which of the antecedents it follows from.
+    /// Learned from a conflict. The range of its antecedents.
     Learned { from: u32, until: u32 },
 }
 
-/// What a learned constraint follows from.
+/// A premise of a learned clause.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Antecedent {
-    Constraint(ClauseRef),
-    /// That a term holds without any decision, by so many certainties.
-    Certain(Term, u32),
+    Clause(ClauseRef),
+    /// A term holds at level zero, by the first so many reductions there.
+    LevelZero(Term, u32),
 }
 
-/// A clause that watches a term of a variable.
+/// A long clause that watches a term of a variable.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
     pub(super) clause: u32,
-    /// The first word of the term's set. Mostly it tells that the term does not hold.
+    /// The first word of the term's set, which mostly shows that the term does not hold.
     pub(super) word: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Clause {
-    /// Where its terms stand. The first two are watched.
+    /// The range of its terms. The first two are watched.
     from: u32,
     until: u32,
-    cause: Origin,
+    origin: Origin,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Constraints {
-    /// What those constraints of two terms rest on that are no requirements, as most are. Their numbers
-    /// ascend.
-    causes: Vec<(u32, Origin)>,
-    clauses: Vec<Clause>,
+pub(super) struct ClauseDatabase {
+    /// The origins of the binary clauses that are no requirements, which are few; ascending.
+    origins: Vec<(u32, Origin)>,
+    long: Vec<Clause>,
     terms: Vec<Term>,
     watches: Vec<Vec<Watch>>,
-    /// The variables that a clause watches or watched, which are few.
+    /// The variables that a long clause watches or watched, which are few.
     is_watched: Vec<u64>,
-    /// For each value of variables with many values the first side that waits for it to go; and for
-    /// each value of variables with many constraints about single values the first one of these.
+    /// The heads of watch lists: for each value of a variable with many values, the first literal
+    /// that watches it; for each value of a variable with many clauses about single values, the
+    /// first of these.
     pub(super) heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
     pub(super) facts: Vec<Fact>,
 }
 
-impl Constraints {
-    /// No constraints, with room for those of a small problem.
+impl ClauseDatabase {
+    /// No clauses, with capacity for those of a small problem.
     pub(super) fn new() -> Self {
         Self {
             antecedents: Vec::with_capacity(64),
@@ -76,180 +76,183 @@ impl Constraints {
         }
     }
 
-    /// Adds a constraint of two terms. The first one is the owner's.
+    /// Adds a binary clause. Its first literal is that of the owner.
     pub(super) fn add_binary(
         &mut self,
-        state: &mut Assignment,
-        sides: [Literal; 2],
-        cause: Origin,
+        assignment: &mut Assignment,
+        literals: [Literal; 2],
+        origin: Origin,
     ) -> u32 {
-        self.put_binary(state, sides, cause)
+        self.put_binary(assignment, literals, origin)
     }
 
-    /// Adds one for whose sides there is room.
+    /// Likewise, inlined where most clauses are created.
     #[inline]
     pub(super) fn put_binary(
         &mut self,
-        state: &mut Assignment,
-        mut sides: [Literal; 2],
-        cause: Origin,
+        assignment: &mut Assignment,
+        mut literals: [Literal; 2],
+        origin: Origin,
     ) -> u32 {
-        let at = state.side_count();
-        let [owner, target] = &mut sides;
-        let is_owner_listed = state.list_among_others(owner, at, |var| &mut var.owned);
-        let is_target_listed = state.list_among_others(target, at + 1, |var| &mut var.targeted);
-        state.add_sides(sides);
+        let at = assignment.literal_count();
+        let [owner, target] = &mut literals;
+        let is_owner_listed = assignment.push_shared_watch(owner, at, |var| &mut var.owner_watches);
+        let is_target_listed =
+            assignment.push_shared_watch(target, at + 1, |var| &mut var.target_watches);
+        assignment.add_literals(literals);
         if !is_owner_listed {
-            self.enlist(state, at);
+            self.watch_literal(assignment, at);
         }
         if !is_target_listed {
-            self.enlist(state, at + 1);
+            self.watch_literal(assignment, at + 1);
         }
         let number = at / 2;
-        if !matches!(cause, Origin::Requirement) {
-            debug_assert!(self.causes.last().is_none_or(|(last, _)| *last < number));
-            self.causes.push((number, cause));
+        if !matches!(origin, Origin::Requirement) {
+            debug_assert!(self.origins.last().is_none_or(|(last, _)| *last < number));
+            self.origins.push((number, origin));
         }
         number
     }
 
-    /// Adds a constraint of any other number of terms, which nothing watches yet.
-    pub(super) fn add_clause(&mut self, terms: &[Term], cause: Origin) -> u32 {
-        let number = to_u32(self.clauses.len());
+    /// Adds a long clause, or one of a single term, without watches.
+    pub(super) fn add_clause(&mut self, terms: &[Term], origin: Origin) -> u32 {
+        let number = to_u32(self.long.len());
         let from = to_u32(self.terms.len());
         self.terms.extend_from_slice(terms);
-        self.clauses.push(Clause {
+        self.long.push(Clause {
             from,
             until: to_u32(self.terms.len()),
-            cause,
+            origin,
         });
         number
     }
 
-    pub(super) fn clause_count(&self) -> usize {
-        self.clauses.len()
+    pub(super) fn long_count(&self) -> usize {
+        self.long.len()
     }
 
-    /// Watches the two terms of a clause that do not hold or began to do so last, and says which
-    /// they are.
-    pub(super) fn watch_first(&mut self, state: &Assignment, clause: u32) -> (Term, Option<Term>) {
-        let Clause { from, until, .. } = self.clauses[clause as usize];
+    /// Watches the two terms of a clause that do not hold or began to hold last, and returns them.
+    pub(super) fn initialize_watches(
+        &mut self,
+        assignment: &Assignment,
+        clause: u32,
+    ) -> (Term, Option<Term>) {
+        let Clause { from, until, .. } = self.long[clause as usize];
         let terms = &mut self.terms[from as usize..until as usize];
         let since = |term: &Term| {
-            if state.holds(*term) {
-                state.satisfier(*term).map_or(0, |at| at + 1)
+            if assignment.holds(*term) {
+                assignment.satisfier(*term).map_or(0, |at| at + 1)
             } else {
                 NONE
             }
         };
         terms.sort_by_key(|term| std::cmp::Reverse(since(term)));
         let (first, second) = (terms[0], terms.get(1).copied());
-        self.watch(state, first, clause);
+        self.watch(assignment, first, clause);
         if let Some(second) = second {
-            self.watch(state, second, clause);
+            self.watch(assignment, second, clause);
         }
         (first, second)
     }
 
-    fn watch(&mut self, state: &Assignment, term: Term, clause: u32) {
+    fn watch(&mut self, assignment: &Assignment, term: Term, clause: u32) {
         let var = term.var as usize;
         if self.watches.len() <= var {
             self.watches.resize_with(var + 1, Vec::new);
             self.is_watched.resize(self.watches.len() / 64 + 1, 0);
         }
         bits::insert(&mut self.is_watched, term.var);
-        let word = state.set(term)[0];
+        let word = assignment.set(term)[0];
         self.watches[var].push(Watch { clause, word });
     }
 
-    /// The clauses that watch a variable which [is watched](Self::is_watched), to be given back with
-    /// [`put_watchers`](Self::put_watchers).
-    pub(super) fn take_watchers(&mut self, var: Var) -> Vec<Watch> {
+    /// Takes the watches of a variable which [is watched](Self::is_watched), until
+    /// [`restore_watches`](Self::restore_watches).
+    pub(super) fn take_watches(&mut self, var: Var) -> Vec<Watch> {
         std::mem::take(&mut self.watches[var as usize])
     }
 
-    /// Whether a clause watches a variable, or watched it.
+    /// Whether a long clause watches a variable, or watched it.
     #[inline]
     pub(super) fn is_watched(&self, var: Var) -> bool {
         (var as usize) < self.watches.len() && bits::contains(&self.is_watched, var)
     }
 
-    pub(super) fn put_watchers(&mut self, var: Var, watchers: Vec<Watch>) {
-        let place = &mut self.watches[var as usize];
-        if place.is_empty() {
-            *place = watchers;
+    pub(super) fn restore_watches(&mut self, var: Var, watches: Vec<Watch>) {
+        let watching = &mut self.watches[var as usize];
+        if watching.is_empty() {
+            *watching = watches;
         } else {
-            place.extend(watchers);
+            watching.extend(watches);
         }
     }
 
-    /// Looks at a clause after the domain of `var` was reduced. Says which other term cannot hold
-    /// any more, or that the clause now watches another variable.
-    pub(super) fn visit(&mut self, state: &Assignment, clause: u32, var: Var) -> Visit {
-        let Clause { from, until, .. } = self.clauses[clause as usize];
+    /// Visits a clause that watches `var`, whose domain was reduced.
+    pub(super) fn visit(&mut self, assignment: &Assignment, clause: u32, var: Var) -> ClauseStatus {
+        let Clause { from, until, .. } = self.long[clause as usize];
         let terms = &mut self.terms[from as usize..until as usize];
         if terms.len() == 1 {
-            return Visit::Unit(terms[0]);
+            return ClauseStatus::Unit(terms[0]);
         }
         if terms[0].var == var {
             terms.swap(0, 1);
         }
-        if !state.holds(terms[1]) || state.is_excluded(terms[0]) {
-            return Visit::Nothing;
+        if !assignment.holds(terms[1]) || assignment.is_excluded(terms[0]) {
+            return ClauseStatus::Open;
         }
-        let free = (2..terms.len()).find(|at| !state.holds(terms[*at]));
+        let free = (2..terms.len()).find(|at| !assignment.holds(terms[*at]));
         let Some(free) = free else {
-            return Visit::Unit(terms[0]);
+            return ClauseStatus::Unit(terms[0]);
         };
         terms.swap(1, free);
         let watched = terms[1];
-        self.watch(state, watched, clause);
-        Visit::Moved
+        self.watch(assignment, watched, clause);
+        ClauseStatus::Moved
     }
 
-    /// The terms of a constraint.
-    pub(super) fn terms(&self, state: &Assignment, reason: ClauseRef, terms: &mut Vec<Term>) {
+    /// The terms of a clause.
+    pub(super) fn terms(&self, assignment: &Assignment, reason: ClauseRef, terms: &mut Vec<Term>) {
         terms.clear();
         match reason {
-            ClauseRef::Given | ClauseRef::Decision => {}
+            ClauseRef::Root | ClauseRef::Decision => {}
             ClauseRef::Binary(number) => {
-                terms.extend([2 * number, 2 * number + 1].map(|at| state.side_term(at)));
+                terms.extend([2 * number, 2 * number + 1].map(|at| assignment.term_of_literal(at)));
             }
-            ClauseRef::Clause(number) => {
-                let Clause { from, until, .. } = self.clauses[number as usize];
+            ClauseRef::Long(number) => {
+                let Clause { from, until, .. } = self.long[number as usize];
                 terms.extend_from_slice(&self.terms[from as usize..until as usize]);
             }
         }
     }
 
-    /// What a constraint rests on. One of two terms is taken to be there.
-    pub(super) fn cause(&self, reason: ClauseRef) -> Origin {
+    /// The origin of a clause. A binary clause without a recorded one is a requirement.
+    pub(super) fn origin(&self, reason: ClauseRef) -> Origin {
         match reason {
-            ClauseRef::Given | ClauseRef::Decision => Origin::Problem,
+            ClauseRef::Root | ClauseRef::Decision => Origin::Problem,
             ClauseRef::Binary(number) => {
-                let found = self.causes.binary_search_by_key(&number, |(of, _)| *of);
-                found.map_or(Origin::Requirement, |at| self.causes[at].1)
+                let found = self.origins.binary_search_by_key(&number, |(of, _)| *of);
+                found.map_or(Origin::Requirement, |at| self.origins[at].1)
             }
-            ClauseRef::Clause(number) => self.clauses[number as usize].cause,
+            ClauseRef::Long(number) => self.long[number as usize].origin,
         }
     }
 
-    /// The highest level of the terms of a constraint other than those about `except`.
+    /// The highest level of the terms of a clause, without those of the variable `except`.
     #[inline]
-    pub(super) fn level(&self, state: &Assignment, reason: ClauseRef, except: Var) -> u32 {
+    pub(super) fn level(&self, assignment: &Assignment, reason: ClauseRef, except: Var) -> u32 {
         match reason {
-            ClauseRef::Given | ClauseRef::Decision => 0,
+            ClauseRef::Root | ClauseRef::Decision => 0,
             ClauseRef::Binary(number) => {
                 let [one, two] = [2 * number, 2 * number + 1];
-                let is_one = state.side(two).var == except;
-                state.level_of_side(if is_one { one } else { two })
+                let is_one = assignment.literal(two).var == except;
+                assignment.level_of_literal(if is_one { one } else { two })
             }
-            ClauseRef::Clause(number) => {
-                let Clause { from, until, .. } = self.clauses[number as usize];
+            ClauseRef::Long(number) => {
+                let Clause { from, until, .. } = self.long[number as usize];
                 self.terms[from as usize..until as usize]
                     .iter()
                     .filter(|term| term.var != except)
-                    .map(|term| state.level_of(*term))
+                    .map(|term| assignment.level_of(*term))
                     .max()
                     .unwrap_or(0)
             }
@@ -261,35 +264,37 @@ impl Constraints {
         Origin::Fact(to_u32(self.facts.len() - 1))
     }
 
-    /// Goes through the constraints of two terms that a value of an owner can have, unless there are
-    /// many values.
-    pub(super) fn each_owned(
+    /// Visits the binary clauses that apply to a value of an owner, unless it has many values.
+    pub(super) fn for_each_owned(
         &self,
-        state: &Assignment,
+        assignment: &Assignment,
         owner: Var,
         value: u32,
-        mut see: impl FnMut(Term, Term),
+        mut visit_pair: impl FnMut(Term, Term),
     ) {
-        if !state.var(owner).is_narrow() {
+        if !assignment.var(owner).is_narrow() {
             return;
         }
         for list in [
-            state.var(owner).owned.first,
-            self.singles(state, owner, value),
+            assignment.var(owner).owner_watches.first,
+            self.single_value_watches(assignment, owner, value),
         ] {
             let mut at = list;
             while at != NONE {
-                see(state.side_term(at), state.side_term(at ^ 1));
-                at = state.side(at).next;
+                visit_pair(
+                    assignment.term_of_literal(at),
+                    assignment.term_of_literal(at ^ 1),
+                );
+                at = assignment.literal(at).next;
             }
         }
     }
 }
 
-/// What a look at a clause says.
-pub(super) enum Visit {
-    Nothing,
-    /// All other terms hold.
+/// The result of visiting a clause.
+pub(super) enum ClauseStatus {
+    Open,
+    /// All terms but this one hold.
     Unit(Term),
     /// The clause watches another variable.
     Moved,

@@ -1,82 +1,79 @@
-//! In which order variables are decided.
+//! The order of decisions.
 //!
-//! The order of decisions: what a requirement is bound to is decided in the order in which
-//! requirements are seen, release after release. A search that keeps to it ends in the best
-//! selection. One that has passed its conflict limit decides first what takes part in conflicts.
+//! Requirements are decided in the order in which they are reached: the requirements of the roots,
+//! then those of the release decided first, and so on. A search that follows this order ends in the
+//! best selection.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use crate::index::to_u32;
-use crate::set::bits;
 use crate::universe::{PackageId, ReleaseId};
 
 use super::assignment::{Assignment, Var};
 
-/// For so many releases that are looked at there is room from the beginning.
-const FEW: usize = 64;
+/// How many expanded releases fit without allocating again.
+const INITIAL_CAPACITY: usize = 64;
 
-/// A release that has its place, and where its requirements are.
+/// A release with a place in the order, and the range of its requirements.
 #[derive(Debug, Clone, Copy)]
-struct Item {
+struct PlacedRelease {
     release: ReleaseId,
-    /// The variable that gave it its place.
+    /// The variable whose value it is.
     var: Var,
     from: u32,
     until: u32,
 }
 
-impl Item {
+impl PlacedRelease {
     fn targets(self) -> Range<usize> {
         self.from as usize..self.until as usize
     }
 }
 
-/// A requirement of a release.
+/// The target of a requirement.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct RequiredVariable {
     pub(super) var: Var,
     pub(super) package: PackageId,
     pub(super) names_prerelease: bool,
 }
 
-/// What a requirement is bound to by the value of a variable.
+/// A variable in the order, which is decided in its turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Listed {
+pub(super) struct PendingVariable {
     pub(super) var: Var,
-    /// The package that the requirement is on.
+    /// The package that is required.
     pub(super) package: PackageId,
 }
 
-/// The requirements of releases, as they were seen.
+/// The requirements of expanded releases.
 #[derive(Debug, Default)]
-struct Targets {
-    all: Vec<Target>,
-    /// For each value of a variable that is a release, where its requirements begin.
-    starts: Vec<Start>,
+struct ExpandedRequirements {
+    all: Vec<RequiredVariable>,
+    /// For each expanded value, the index of its first requirement.
+    starts: Vec<RequirementsStart>,
     /// For each variable the latest of its starts, counted from 1.
     latest: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Start {
+struct RequirementsStart {
     value: u32,
     target: u32,
-    /// The one before it of the same variable, counted from 1.
+    /// The previous one of the same variable, counted from 1.
     previous: u32,
 }
 
-impl Targets {
+impl ExpandedRequirements {
     fn begin(&mut self, var: Var, value: u32, count: usize) {
         self.all.reserve(count);
         let var = var as usize;
         if self.latest.len() <= var {
             self.latest.resize(var + 1, 0);
         }
-        self.starts.push(Start {
+        self.starts.push(RequirementsStart {
             value,
             target: to_u32(self.all.len()),
             previous: self.latest[var],
@@ -84,7 +81,7 @@ impl Targets {
         self.latest[var] = to_u32(self.starts.len());
     }
 
-    /// Where the requirements of a release are.
+    /// The range of the requirements of a release.
     fn of(&self, var: Var, value: u32) -> Range<u32> {
         let mut at = self.latest.get(var as usize).copied().unwrap_or(0);
         while let Some(position) = at.checked_sub(1) {
@@ -100,9 +97,9 @@ impl Targets {
     }
 }
 
-/// What was reached when a decision was taken.
+/// The state of the order before a decision.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct LevelMark {
     items: u32,
     vars: u32,
     next: u32,
@@ -110,30 +107,30 @@ struct Mark {
 
 /// The releases in the order of decisions.
 #[derive(Debug, Default)]
-pub(super) struct Order {
-    targets: Targets,
-    items: Vec<Item>,
-    /// The variables of the requirements of these releases, each where it comes first.
-    vars: Vec<Listed>,
-    /// Which of these comes next.
+pub(super) struct DecisionOrder {
+    targets: ExpandedRequirements,
+    items: Vec<PlacedRelease>,
+    /// The variables of the requirements of these releases, each at its first occurrence.
+    vars: Vec<PendingVariable>,
+    /// The index of the variable to decide next.
     next: u32,
-    marks: Vec<Mark>,
+    marks: Vec<LevelMark>,
     /// For each package how many of the requirements name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
 }
 
-impl Order {
-    /// No order yet, with room for that of a small problem.
+impl DecisionOrder {
+    /// An empty order, with capacity for that of a small problem.
     pub(super) fn new() -> Self {
         Self {
-            targets: Targets {
-                all: Vec::with_capacity(2 * FEW),
-                starts: Vec::with_capacity(FEW),
-                latest: Vec::with_capacity(FEW),
+            targets: ExpandedRequirements {
+                all: Vec::with_capacity(2 * INITIAL_CAPACITY),
+                starts: Vec::with_capacity(INITIAL_CAPACITY),
+                latest: Vec::with_capacity(INITIAL_CAPACITY),
             },
-            items: Vec::with_capacity(FEW / 2),
-            vars: Vec::with_capacity(FEW),
-            marks: Vec::with_capacity(FEW / 2),
+            items: Vec::with_capacity(INITIAL_CAPACITY / 2),
+            vars: Vec::with_capacity(INITIAL_CAPACITY),
+            marks: Vec::with_capacity(INITIAL_CAPACITY / 2),
             ..Self::default()
         }
     }
@@ -142,35 +139,34 @@ impl Order {
         self.items.is_empty()
     }
 
-    /// Whether a requirement of a release that has its place names a prerelease of a package.
+    /// Whether a requirement of a release in the order names a prerelease of a package.
     pub(super) fn is_prerelease_named(&self, package: PackageId) -> bool {
         self.prerelease_named
             .get(&package)
             .is_some_and(|count| *count > 0)
     }
 
-    /// Begins the requirements of a release, which a value of a variable stands for. There are so many
-    /// of them.
+    /// Begins the list of the requirements of a value, which has so many.
     pub(super) fn begin(&mut self, var: Var, value: u32, count: usize) {
         self.targets.begin(var, value, count);
     }
 
-    /// Adds a requirement of the release that was begun last, of those that it was said to have.
-    pub(super) fn require(&mut self, target: Target) {
+    /// Adds a requirement of the value that was begun last.
+    pub(super) fn require(&mut self, target: RequiredVariable) {
         self.targets.all.push(target);
     }
 
-    /// Gives a release its place, which a value of a variable stands for.
+    /// Appends a release, which is the value of a variable, to the order.
     pub(super) fn place(
         &mut self,
-        state: &mut Assignment,
+        assignment: &mut Assignment,
         var: Var,
         value: u32,
         release: ReleaseId,
     ) {
-        state.var_mut(var).ordered = true;
+        assignment.var_mut(var).ordered = true;
         let Range { start, end } = self.targets.of(var, value);
-        let item = Item {
+        let item = PlacedRelease {
             release,
             var,
             from: start,
@@ -178,8 +174,8 @@ impl Order {
         };
         let targets = &self.targets.all[item.targets()];
         for target in targets {
-            if !std::mem::replace(&mut state.var_mut(target.var).listed, true) {
-                self.vars.push(Listed {
+            if !std::mem::replace(&mut assignment.var_mut(target.var).listed, true) {
+                self.vars.push(PendingVariable {
                     var: target.var,
                     package: target.package,
                 });
@@ -191,12 +187,12 @@ impl Order {
         self.items.push(item);
     }
 
-    /// The variable of the requirement that comes next; all requirements before it are decided.
-    pub(super) fn next(&self) -> Option<Listed> {
+    /// The variable of the next requirement; all earlier ones are decided.
+    pub(super) fn next(&self) -> Option<PendingVariable> {
         self.vars.get(self.next as usize).copied()
     }
 
-    /// The releases that have their places, and where the requirements of each end.
+    /// The releases in their order, and where the requirements of each end.
     pub(super) fn releases(&self) -> (Vec<ReleaseId>, Vec<u32>) {
         let releases = self.items.iter().map(|item| item.release).collect();
         let ends = self.items.iter().scan(0, |end, item| {
@@ -206,34 +202,34 @@ impl Order {
         (releases, ends.collect())
     }
 
-    /// The requirements of all releases that have their places, by release.
-    pub(super) fn targets(&self) -> impl Iterator<Item = &[Target]> {
+    /// The requirements of all releases in the order, by release.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &[RequiredVariable]> {
         let items = self.items.iter();
         items.map(|item| &self.targets.all[item.targets()])
     }
 
-    /// The requirement that came next is decided.
+    /// Continues with the requirement after the next one, which is decided.
     pub(super) fn advance(&mut self) {
         self.next += 1;
     }
 
-    /// Remembers what was reached before a decision.
+    /// Records the state before a decision.
     pub(super) fn mark(&mut self) {
-        self.marks.push(Mark {
+        self.marks.push(LevelMark {
             items: to_u32(self.items.len()),
             vars: to_u32(self.vars.len()),
             next: self.next,
         });
     }
 
-    /// Goes back to what was reached before the decisions above a level.
-    pub(super) fn back_to(&mut self, state: &mut Assignment, level: u32) {
+    /// Restores the state before the decisions above a level.
+    pub(super) fn backtrack_to(&mut self, assignment: &mut Assignment, level: u32) {
         let Some(mark) = self.marks.get(level as usize).copied() else {
             return;
         };
         self.marks.truncate(level as usize);
         for item in self.items.drain(mark.items as usize..) {
-            state.var_mut(item.var).ordered = false;
+            assignment.var_mut(item.var).ordered = false;
             for target in &self.targets.all[item.targets()] {
                 if target.names_prerelease {
                     let count = self.prerelease_named.get_mut(&target.package);
@@ -242,70 +238,8 @@ impl Order {
             }
         }
         for listed in self.vars.drain(mark.vars as usize..) {
-            state.var_mut(listed.var).listed = false;
+            assignment.var_mut(listed.var).listed = false;
         }
         self.next = mark.next;
-    }
-}
-
-/// Undecided variables, those that take part in conflicts first, then those with the fewest
-/// values.
-#[derive(Debug, Default)]
-pub(super) struct VariableQueue {
-    heap: BinaryHeap<(Activity, Reverse<Var>)>,
-    /// For each variable the highest activity with which it is in the heap.
-    known: Vec<Option<Activity>>,
-}
-
-/// How often a variable took part in conflicts, and how few values it has.
-type Activity = (u32, Reverse<u32>);
-
-impl VariableQueue {
-    /// Forgets all variables.
-    pub(super) fn clear(&mut self) {
-        self.heap.clear();
-        self.known.clear();
-    }
-
-    pub(super) fn add(&mut self, state: &Assignment, var: Var) {
-        if state.is_present(var) && state.value(var).is_none() {
-            self.push(Self::activity(state, var), var);
-        }
-    }
-
-    /// Adds a variable, unless it is there and will come up in time.
-    fn push(&mut self, activity: Activity, var: Var) {
-        if self.known.len() <= var as usize {
-            self.known.resize(var as usize + 1, None);
-        }
-        let known = &mut self.known[var as usize];
-        if *known < Some(activity) {
-            *known = Some(activity);
-            self.heap.push((activity, Reverse(var)));
-        }
-    }
-
-    fn activity(state: &Assignment, var: Var) -> Activity {
-        let values = bits::count(state.domain(var));
-        (state.details(var).conflicts, Reverse(values))
-    }
-
-    /// The variable to decide next.
-    pub(super) fn next(&mut self, state: &Assignment) -> Option<Var> {
-        while let Some((activity, Reverse(var))) = self.heap.pop() {
-            let known = &mut self.known[var as usize];
-            if *known == Some(activity) {
-                *known = None;
-            }
-            if !state.is_present(var) || state.value(var).is_some() {
-                continue;
-            }
-            let now = Self::activity(state, var);
-            if now == activity {
-                return Some(var);
-            }
-            self.push(now, var);
-        }
-        None
     }
 }

@@ -1,76 +1,30 @@
-//! The search for a valid selection.
+//! The engines, and the lazy rules.
 //!
 //! An engine finds values for the variables of a [`Problem`], or proves that there are none. The
-//! problem does not contain everything that makes a selection valid: that no class inherits two
-//! versions of one ancestor (rule 3), that what an update asked for is reached from a root, and that
-//! the contracts of a model hold would be far too many constraints, nearly all of them idle. They are
-//! checked on each selection that an engine finds. What breaks one becomes a [`Nogood`], the engine
-//! goes on from where it is, and what it finds in the end breaks none. SMT solvers call this lazy
-//! clause generation ("lemmas on requirement", de Moura and Rueß 2002).
-
-use std::collections::BTreeSet;
+//! problem does not contain everything that makes a selection valid: no class inherits two versions
+//! of one ancestor (rule 3), the roots reach what an update wants, and the contracts of a model
+//! hold. Nearly all clauses for these would be idle. Instead, they are checked on each selection
+//! that an engine finds. A violation becomes a [`Nogood`], and the engine continues, until a
+//! selection violates nothing. SMT solvers call this lazy clause generation ("lemmas on demand", de
+//! Moura and Rueß 2002).
 
 use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Interrupt};
 use crate::contracts::violated_contracts;
 use crate::hierarchy;
-use crate::problem::{Fact, Goals, Nogood, Problem};
+use crate::problem::{Fact, Nogood, Problem};
 use crate::request::Engine;
 use crate::selection::Selection;
-use crate::universe::PackageId;
 
 use super::Search;
 #[cfg(feature = "pubgrub")]
 use super::pubgrub;
+use super::verdict::{Proof, Quality, Solution, Verdict};
 
-/// How many violations of one selection become nogoods at once. One each time would mean a search for
-/// each; all of them would make an explanation name every class that inherits one diamond.
+/// How many violations of one selection become nogoods at once. One at a time would need a search
+/// for each; with all of them, an explanation would name every class that inherits one diamond.
 const VIOLATIONS_AT_ONCE: usize = 16;
-
-/// Whether there is something, or a proof that there is not.
-#[derive(Debug)]
-pub(crate) enum Verdict<T = Selection, P = Proof> {
-    Solved(T),
-    Impossible(P),
-}
-
-/// What it rests on that there is no selection.
-#[derive(Debug, Default)]
-pub(crate) struct Proof {
-    /// Facts that leave no valid selection. Some may appear several times.
-    pub(crate) facts: Vec<Fact>,
-    /// The packages that could not have several releases in the proof, each once.
-    pub(crate) single: Vec<PackageId>,
-}
-
-/// A proof together with the problem that it is about.
-#[derive(Debug, Default)]
-pub(crate) struct Refuted {
-    pub(crate) proof: Proof,
-    /// The packages that may have several releases.
-    pub(crate) split: BTreeSet<PackageId>,
-    /// The nogoods that the facts of the proof refer to.
-    pub(crate) nogoods: Vec<Nogood>,
-    /// The goals that they refer to.
-    pub(crate) goals: Goals,
-}
-
-/// How good a selection is that an engine found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quality {
-    /// No selection is better in the order of decisions.
-    Best,
-    /// It is valid, no more is known.
-    Any,
-}
-
-/// A valid selection.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) selection: Selection,
-    pub(crate) quality: Quality,
-}
 
 /// A search in progress, by either engine.
 #[derive(Debug)]
@@ -89,12 +43,12 @@ impl SearchEngine {
         }
     }
 
-    /// Searches until a selection violates nothing.
+    /// Searches until a selection violates nothing, or there is none.
     fn run(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
-    ) -> Result<Verdict<Found>, Interrupt> {
+    ) -> Result<Verdict<Solution>, Interrupt> {
         loop {
             let quality = match self.solve(problem, budget)? {
                 Verdict::Solved(quality) => quality,
@@ -102,12 +56,12 @@ impl SearchEngine {
             };
             let selection = self.selection(problem);
             let is_valid = self.obeys_class_rules(problem, &selection)
-                // Contracts come last, so that an explanation that names one is about something
-                // that could be had otherwise.
+                // Contracts come last, so that an explanation names one only if the rest can be
+                // solved.
                 && self.reaches_goals(problem, &selection, budget)?
                 && self.meets_contracts(problem, &selection)?;
             if is_valid {
-                return Ok(Verdict::Solved(Found { selection, quality }));
+                return Ok(Verdict::Solved(Solution { selection, quality }));
             }
         }
     }
@@ -125,7 +79,7 @@ impl SearchEngine {
         }
     }
 
-    /// The releases that the values stand for, as far as the roots reach them.
+    /// The selected releases that the roots reach.
     #[cfg_attr(not(feature = "pubgrub"), expect(unused_variables))]
     fn selection(&self, problem: &mut Problem<'_>) -> Selection {
         match self {
@@ -135,21 +89,21 @@ impl SearchEngine {
         }
     }
 
-    /// Whether a selection obeys the class rules; if not, it is ruled out.
+    /// Whether a selection obeys the class rules; if not, adds nogoods.
     fn obeys_class_rules(&mut self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
-        // All classes that are extended are found, for that is part of the problem.
+        // The clauses of the problem guarantee that extended classes are found.
         if hierarchy::is_harmless(problem.universe, selection) {
             return true;
         }
         let violations = hierarchy::violations(problem.universe, selection);
         let nogoods = violations
             .take(VIOLATIONS_AT_ONCE)
-            .map(|violation| problem.nogood_against(selection, violation))
+            .map(|violation| problem.nogood_for_violation(selection, violation))
             .collect();
         self.rule_out(problem, selection, nogoods)
     }
 
-    /// Whether a selection has what an update asked for; if not, it is ruled out.
+    /// Whether a selection reaches what an update wants; if not, adds a loop nogood.
     fn reaches_goals(
         &mut self,
         problem: &mut Problem<'_>,
@@ -159,7 +113,7 @@ impl SearchEngine {
         let Some((package, count)) = problem.rule_out_loop(selection) else {
             return Ok(true);
         };
-        // Every loop nogood makes each further step dearer.
+        // Each loop nogood makes later steps more expensive.
         for _ in 0..count {
             budget.take()?;
         }
@@ -171,7 +125,7 @@ impl SearchEngine {
         Ok(false)
     }
 
-    /// Whether a selection meets the contracts of the model; if not, it is ruled out.
+    /// Whether a selection meets the contracts of the model; if not, adds nogoods.
     fn meets_contracts(
         &mut self,
         problem: &mut Problem<'_>,
@@ -185,8 +139,8 @@ impl SearchEngine {
         Ok(self.rule_out(problem, selection, nogoods))
     }
 
-    /// Rules a selection out by nogoods, of which several may say the same. Returns whether there
-    /// are none.
+    /// Rules a selection out by nogoods, which may repeat each other. Returns whether there are
+    /// none.
     fn rule_out(
         &mut self,
         problem: &mut Problem<'_>,
@@ -211,14 +165,14 @@ impl SearchEngine {
 
 /// Searches for a valid selection.
 ///
-/// It is the best one in the order of decisions or, if finding that one takes more conflicts than the
-/// budget's limit, any. The search goes on from `paused`, and leaves there what it knows when it
+/// It is the best one in the order of decisions or, if finding that takes more conflicts than the
+/// budget's limit, any. The search continues from `paused`, and its state is stored there when it
 /// returns.
 pub(crate) fn search(
     paused: &mut Option<SearchEngine>,
     problem: &mut Problem<'_>,
     budget: &mut Budget,
-) -> Result<Verdict<Found>, Interrupt> {
+) -> Result<Verdict<Solution>, Interrupt> {
     let mut search = match paused.take() {
         Some(search) => search,
         None => SearchEngine::new(problem, budget.engine()),
@@ -228,7 +182,7 @@ pub(crate) fn search(
     verdict
 }
 
-/// Whether these facts alone leave values for the variables; if not, what a proof uses of them.
+/// Whether some facts alone have a solution; if not, the facts that a proof uses.
 pub(crate) fn refute(
     problem: &mut Problem<'_>,
     facts: FxHashSet<Fact>,

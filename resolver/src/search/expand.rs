@@ -1,16 +1,22 @@
-//! What a value of a variable depends on, as constraints.
+//! Expansion: the variables of a problem, and the clauses for what a value depends on.
+//!
+//! Clauses are created lazily: those of a value when it is the only one left, or the one that is
+//! probed. A requirement that releases of a package share is one clause for all of them: "these
+//! releases exclude everything that the requirement does not allow".
 
 use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
+use crate::set::PositionSet;
 use crate::set::bits;
 use crate::universe::{Missing, PackageId, PackageRequirement, ReleaseId};
 
 use super::Search;
-use super::assignment::{Term, Var};
+use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
+use super::decision_order::RequiredVariable;
 
-/// A value of a variable that stands for a release, which constraints are about.
+/// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owner {
+pub(super) struct ReleaseValue {
     pub(super) var: Var,
     pub(super) value: u32,
     pub(super) release: ReleaseId,
@@ -36,8 +42,8 @@ impl Search {
             );
         }
         let values = problem.universe.catalog.release_count(package);
-        let var = self.state.add_var(Variable::Package(package), values);
-        self.state.var_mut(var).has_default_order =
+        let var = self.assignment.add_var(Variable::Package(package), values);
+        self.assignment.var_mut(var).has_default_order =
             problem.universe.catalog.has_default_order(package);
         self.package_vars[position] = var + 1;
         if !problem.goals().is_empty() {
@@ -46,13 +52,13 @@ impl Search {
         var
     }
 
-    /// The variable of a package, if it has one.
+    /// The variable of a package, if it was created.
     #[inline]
     pub(super) fn known_var(&self, package: PackageId) -> Option<Var> {
         self.package_vars.get(package.position())?.checked_sub(1)
     }
 
-    /// Adds what an update says of a package, or of what `owner` requires of it.
+    /// Adds the goals for a package, or for the requirements of `owner` on it.
     fn add_goals(
         &mut self,
         problem: &Problem<'_>,
@@ -64,20 +70,20 @@ impl Search {
             if !problem.is_in_force(&fact) {
                 continue;
             }
-            let mut words = vec![0; self.state.width(var)];
+            let mut words = vec![0; self.assignment.width(var)];
             allowed.copy_to(&mut words);
             if may_be_absent {
-                bits::insert(&mut words, self.state.var(var).values);
+                bits::insert(&mut words, self.assignment.var(var).values);
             }
-            let set = self.state.keep_complement(var, &words);
+            let set = self.assignment.store_complement(var, &words);
             let refused = Term { var, set };
-            if bits::count(self.state.set(refused)) > 0 {
-                self.add_clause_of(&[refused], fact);
+            if bits::count(self.assignment.set(refused)) > 0 {
+                self.add_fact_clause(&[refused], fact);
             }
         }
     }
 
-    /// Takes in the last way in which a package would not be there.
+    /// Adds the last loop nogood for a package.
     pub(super) fn add_last_loop_nogood(&mut self, problem: &mut Problem<'_>, package: PackageId) {
         let goal = problem.goals().goal(package);
         if let Some(loop_nogood) = goal.and_then(|goal| goal.loop_nogoods.last()).cloned() {
@@ -85,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Says that a way in which a package would not be there will not do.
+    /// Adds a loop nogood: one of its terms must not hold.
     pub(super) fn add_loop_nogood(
         &mut self,
         problem: &mut Problem<'_>,
@@ -106,12 +112,12 @@ impl Search {
         });
         for (variable, values) in packages.chain(bindings) {
             let var = self.var(problem, variable);
-            let mut words = vec![0; self.state.width(var)];
+            let mut words = vec![0; self.assignment.width(var)];
             values.copy_to(&mut words);
-            let absent = self.state.var(var).values;
+            let absent = self.assignment.var(var).values;
             bits::insert(&mut words, absent);
             let is_everything = bits::count(&words) > absent;
-            let set = self.state.keep(&words);
+            let set = self.assignment.store(&words);
             if is_everything {
                 always = Some(Term { var, set });
             } else {
@@ -121,7 +127,7 @@ impl Search {
         if terms.is_empty() {
             terms.extend(always);
         }
-        self.add_clause_of(&terms, fact);
+        self.add_fact_clause(&terms, fact);
     }
 
     pub(super) fn var(&mut self, problem: &mut Problem<'_>, variable: Variable) -> Var {
@@ -132,14 +138,14 @@ impl Search {
             return *known;
         }
         let Variable::Binding(release, edge) = variable else {
-            let var = self.state.add_var(variable, 1);
+            let var = self.assignment.add_var(variable, 1);
             self.other_vars.insert(variable, var);
             return var;
         };
         let details = problem.universe.details(release);
         let package = details.requirements[edge as usize].package;
         let values = problem.universe.catalog.release_count(package);
-        let var = self.state.add_var(variable, values);
+        let var = self.assignment.add_var(variable, values);
         self.other_vars.insert(variable, var);
         if !problem.goals().is_empty() {
             self.add_goals(problem, package, Some(release), var);
@@ -147,7 +153,7 @@ impl Search {
         var
     }
 
-    /// The variable of what a requirement is bound to.
+    /// The variable that decides which release a requirement is bound to.
     pub(super) fn bound_var(
         &mut self,
         problem: &mut Problem<'_>,
@@ -163,15 +169,14 @@ impl Search {
         }
     }
 
-    /// Adds the constraints that a value brings with it, the first time that it is the only one or the one
-    /// that will be decided on.
+    /// Adds the clauses of a value.
     pub(super) fn expand(
         &mut self,
         problem: &mut Problem<'_>,
         var: Var,
         value: u32,
     ) -> Result<(), Missing> {
-        let variable = self.state.details(var).variable;
+        let variable = self.assignment.details(var).variable;
         if let Variable::Binding(release, edge) = variable {
             let details = problem.universe.details(release);
             let package = details.requirements[edge as usize].package;
@@ -180,17 +185,17 @@ impl Search {
                 index: value,
             };
             let target = self.var(problem, Variable::Release(bound));
-            let sides = [
-                self.state.new_side_of_value(var, value),
-                // The release is not there.
-                self.state.new_side_of_value(target, 1),
+            let literals = [
+                self.assignment.literal_of_value(var, value),
+                // The release is absent.
+                self.assignment.literal_of_value(target, 1),
             ];
-            self.constraints
-                .add_binary(&mut self.state, sides, Origin::Problem);
+            self.clauses
+                .add_binary(&mut self.assignment, literals, Origin::Problem);
         } else if let Some(release) = variable.release(value) {
             let mut requirements = std::mem::take(&mut self.requirements);
             problem.universe.requirements(release, &mut requirements);
-            let owner = Owner {
+            let owner = ReleaseValue {
                 var,
                 value,
                 release,
@@ -199,17 +204,17 @@ impl Search {
             self.requirements = requirements;
             result?;
         }
-        self.state.expand(var, value);
+        self.assignment.mark_expanded(var, value);
         Ok(())
     }
 
     fn expand_release(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         requirements: &[PackageRequirement],
     ) -> Result<(), Missing> {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
@@ -230,15 +235,15 @@ impl Search {
             } else {
                 None
             };
-            let is_met_by_nothing = match short {
+            let allows_nothing = match short {
                 Some(sets) => self.require_short(problem, var, requirement, sets),
                 None => self.require(problem, owner, edge, requirement),
             };
-            is_impossible |= is_met_by_nothing;
+            is_impossible |= allows_nothing;
         }
-        // Where no release of a required package is left, that is the reason; that its classes are
-        // missing only follows from it.
-        let is_found = if problem.is_whole() {
+        // If a required package has no allowed release, that is the reason. Missing classes only
+        // follow from it.
+        let is_found = if problem.is_unmodified() {
             problem
                 .universe
                 .requirements_define_all_classes(release, requirements)
@@ -251,14 +256,14 @@ impl Search {
         Ok(())
     }
 
-    pub(super) fn add_clause_of(&mut self, terms: &[Term], fact: Fact) {
-        let cause = self.constraints.add_fact(fact);
-        let number = self.constraints.add_clause(terms, cause);
-        self.fresh.push_back(number);
+    pub(super) fn add_fact_clause(&mut self, terms: &[Term], fact: Fact) {
+        let origin = self.clauses.add_fact(fact);
+        let number = self.clauses.add_clause(terms, origin);
+        self.new_clauses.push_back(number);
     }
 
-    /// Takes in a clause of the problem.
-    pub(super) fn add_encoded(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
+    /// Adds a nogood of the problem.
+    pub(super) fn add_nogood(&mut self, problem: &mut Problem<'_>, number: u32, nogood: &Nogood) {
         let fact = Fact::Nogood(number);
         if !problem.is_in_force(&fact) {
             return;
@@ -268,17 +273,133 @@ impl Search {
             .iter()
             .map(|(variable, values)| {
                 let var = self.var(problem, *variable);
-                let mut words = vec![0; self.state.width(var)];
+                let mut words = vec![0; self.assignment.width(var)];
                 values.copy_to(&mut words);
-                let set = self.state.keep(&words);
+                let set = self.assignment.store(&words);
                 Term { var, set }
             })
             .collect();
-        self.add_clause_of(&terms, fact);
+        self.add_fact_clause(&terms, fact);
     }
 
     pub(super) fn single(&mut self, var: Var, value: u32) -> Term {
-        let set = self.state.keep_single(var, value);
+        let set = self.assignment.store_single(var, value);
         Term { var, set }
+    }
+}
+
+impl Search {
+    /// Adds the clause of a requirement in an [ordinary](Problem::is_ordinary) search. The sets are
+    /// the releases that share it, and what it allows. Returns whether it allows nothing.
+    ///
+    /// This is [`require`](Self::require) for the case of nearly all requirements.
+    #[inline]
+    pub(super) fn require_short(
+        &mut self,
+        problem: &mut Problem<'_>,
+        owner: Var,
+        requirement: &PackageRequirement,
+        [owners, allowed]: [u64; 2],
+    ) -> bool {
+        let target = self.package_var(problem, requirement.target);
+        self.list_required(problem, target, requirement);
+        if self.assignment.is_within_at_level_zero(target, &[allowed]) {
+            return false;
+        }
+        if bits::is_disjoint(self.assignment.expanded(owner), &[owners]) {
+            let literals = [
+                Literal::of_word(owner, owners),
+                self.assignment.literal_of_complement(target, &[allowed]),
+            ];
+            self.clauses
+                .put_binary(&mut self.assignment, literals, Origin::Requirement);
+        }
+        allowed == 0
+    }
+
+    /// Adds the clause of a requirement, which has the number `edge` in its release. Returns
+    /// whether it allows no existing release.
+    pub(super) fn require(
+        &mut self,
+        problem: &mut Problem<'_>,
+        owner: ReleaseValue,
+        edge: usize,
+        requirement: &PackageRequirement,
+    ) -> bool {
+        let ReleaseValue {
+            var,
+            value,
+            release,
+        } = owner;
+        let target = self.bound_var(problem, release, edge, requirement.target);
+        self.list_required(problem, target, requirement);
+        let allowed = problem.universe.allowed_words(requirement);
+        if problem.is_unmodified() && self.assignment.is_within_at_level_zero(target, allowed) {
+            // The clause would hold at level zero already, as for most requirements on the core
+            // library.
+            return false;
+        }
+        // The variable of a requirement on a split package belongs to one release.
+        let is_shared = self.is_of_package(var) && !problem.is_split(requirement.target);
+        let owners = if is_shared {
+            problem.universe.owners(release, requirement)
+        } else {
+            None
+        };
+        let mut every;
+        let mut allowed = problem.universe.allowed_words(requirement);
+        if problem.is_relaxed(release.package, requirement.target, allowed) {
+            every = vec![0; allowed.len()];
+            let candidates = problem.universe.catalog.candidates_of(requirement.target);
+            candidates.copy_to(&mut every);
+            allowed = &every;
+        }
+        let allows_nothing = allowed.iter().all(|word| *word == 0);
+        let own = if let Some(owners) = owners {
+            let owners = problem.universe.set(owners, self.assignment.width(var));
+            if !bits::is_disjoint(self.assignment.expanded(var), owners) {
+                // The clause was added with another value.
+                return allows_nothing;
+            }
+            self.assignment.literal_of_set(var, owners)
+        } else {
+            self.assignment.literal_of_value(var, value)
+        };
+        let origin = if is_shared && !problem.is_restricted() {
+            Origin::Requirement
+        } else {
+            let fact = Fact::Requires {
+                owner: release.package,
+                target: requirement.target,
+                allowed: PositionSet::of_words(allowed),
+            };
+            if !problem.is_in_force(&fact) {
+                return allows_nothing;
+            }
+            self.clauses.add_fact(fact)
+        };
+        let refused = self.assignment.literal_of_complement(target, allowed);
+        self.clauses
+            .put_binary(&mut self.assignment, [own, refused], origin);
+        allows_nothing
+    }
+
+    /// Lists a requirement of the release that was begun last.
+    #[inline]
+    fn list_required(
+        &mut self,
+        problem: &mut Problem<'_>,
+        target: Var,
+        requirement: &PackageRequirement,
+    ) {
+        let is_required = &mut self.assignment.var_mut(target).required;
+        if !std::mem::replace(is_required, true) {
+            problem.universe.catalog.set_required(requirement.target);
+        }
+        self.order.require(RequiredVariable {
+            var: target,
+            package: requirement.target,
+            names_prerelease: requirement.names_prerelease,
+        });
     }
 }

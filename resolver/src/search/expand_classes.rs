@@ -1,8 +1,7 @@
-//! What a release extends, as constraints.
+//! Clauses for the classes that a release extends (rule 2).
 //!
-//! Where a requirement leads to nothing but releases that define a class, it says already that the class
-//! is found, and there is no constraint of its own. Searches for reasons may drop requirements; they
-//! need all constraints.
+//! If a requirement allows only releases that define the class, it implies that the class is found,
+//! and no clause is added. Restricted problems may drop requirements, so they get all clauses.
 
 use crate::problem::{Fact, Problem, Variable};
 use crate::set::PositionSet;
@@ -12,14 +11,14 @@ use crate::universe::{ClassId, OnlyDefiner, PackageRequirement, SetId};
 use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
-use super::expand::Owner;
+use super::expand::ReleaseValue;
 
 impl Search {
-    /// Adds what a release extends, as constraints on what it requires.
+    /// Adds the clauses for the classes that a release extends.
     pub(super) fn expand_classes(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         requirements: &[PackageRequirement],
     ) {
         let mut classes = std::mem::take(&mut self.classes);
@@ -31,7 +30,7 @@ impl Search {
             let fact = Fact::OwnCycle { owner: package };
             if problem.is_in_force(&fact) {
                 let terms = [self.single(owner.var, owner.value)];
-                self.add_clause_of(&terms, fact);
+                self.add_fact_clause(&terms, fact);
             }
         }
         for required_class in &classes.all {
@@ -44,22 +43,22 @@ impl Search {
                 continue;
             }
             match &required_class.only_definer {
-                Some(found) => self.expand_found(problem, owner, class, found, requirements),
-                None => self.expand_sought(problem, owner, class, requirements),
+                Some(found) => self.expand_unique_class(problem, owner, class, found, requirements),
+                None => self.expand_ambiguous_class(problem, owner, class, requirements),
             }
         }
         self.classes = classes;
     }
 
-    /// Adds that one of several required packages may define a class.
-    fn expand_sought(
+    /// Adds a clause for a class that several required packages may define.
+    fn expand_ambiguous_class(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         class: ClassId,
         requirements: &[PackageRequirement],
     ) {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
@@ -79,43 +78,44 @@ impl Search {
                 let required = universe.allowed_words(requirement);
                 PositionSet::of_words(required).is_subset_of(defining)
             };
-        if problem.is_whole() && definers.iter().any(is_implied) {
+        if problem.is_unmodified() && definers.iter().any(is_implied) {
             return;
         }
         let mut terms = vec![self.single(var, value)];
         for (edge, requirement, defining) in definers {
             let target = self.bound_var(problem, release, edge, requirement.target);
-            let mut allowed = vec![0; self.state.width(target)];
+            let mut allowed = vec![0; self.assignment.width(target)];
             defining.copy_to(&mut allowed);
-            // That the package is there at all is what the requirement says.
-            bits::insert(&mut allowed, self.state.var(target).values);
-            let set = self.state.keep_complement(target, &allowed);
+            // The requirement itself implies that the package is present.
+            bits::insert(&mut allowed, self.assignment.var(target).values);
+            let set = self.assignment.store_complement(target, &allowed);
             terms.push(Term { var: target, set });
         }
         if let [own, target] = terms.as_slice() {
-            if self.has_constraint([*own, *target], value) {
+            if self.has_clause([*own, *target], value) {
                 return;
             }
-            let own = self.extending(problem, owner, class, target.var, None);
-            let sides = [own, self.state.new_side_of_term(*target)];
-            let cause = Origin::Extends(class);
-            self.constraints.add_binary(&mut self.state, sides, cause);
+            let own = self.extending_literal(problem, owner, class, target.var, None);
+            let literals = [own, self.assignment.literal_of_term(*target)];
+            let origin = Origin::Extends(class);
+            self.clauses
+                .add_binary(&mut self.assignment, literals, origin);
         } else {
             let owner = release.package;
-            self.add_clause_of(&terms, Fact::Extends { owner, class });
+            self.add_fact_clause(&terms, Fact::Extends { owner, class });
         }
     }
 
-    /// Adds that only one required package can define a class.
-    fn expand_found(
+    /// Adds a clause for a class that only one required package can define.
+    fn expand_unique_class(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         class: ClassId,
         found: &OnlyDefiner,
         requirements: &[PackageRequirement],
     ) {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
@@ -127,60 +127,61 @@ impl Search {
         );
         let required = problem.universe.allowed_words(requirement);
         let allowed = problem.universe.set(found.allowed, width);
-        if problem.is_whole() && bits::is_subset(required, allowed) {
-            // Wherever the requirement leads the class is found.
+        if problem.is_unmodified() && bits::is_subset(required, allowed) {
+            // Every allowed release defines the class.
             return;
         }
         let target = self.bound_var(problem, release, found.requirement, package);
         let allowed = problem.universe.set(found.allowed, width);
-        if self.has_class_constraint(var, value, target, allowed) {
+        if self.has_class_clause(var, value, target, allowed) {
             return;
         }
-        let set = self.state.keep_present_complement(target, allowed);
-        let own = self.extending(problem, owner, class, target, found.owners);
-        let cause = Origin::Extends(class);
+        let set = self.assignment.store_present_complement(target, allowed);
+        let own = self.extending_literal(problem, owner, class, target, found.owners);
+        let origin = Origin::Extends(class);
         let refused = Term { var: target, set };
-        let sides = [own, self.state.new_side_of_term(refused)];
-        self.constraints.add_binary(&mut self.state, sides, cause);
+        let literals = [own, self.assignment.literal_of_term(refused)];
+        self.clauses
+            .add_binary(&mut self.assignment, literals, origin);
     }
 
-    /// The side of a constraint that whoever extends a class and finds it in one place has: whatever
-    /// shares that with a release, or the release alone. `known` are those that share it, if it is
-    /// known.
-    fn extending(
+    /// The literal of the releases that extend a class and find it in the same package as one
+    /// release, or of that release alone. `known` is the set of these releases, if it was computed.
+    fn extending_literal(
         &mut self,
         problem: &mut Problem<'_>,
-        owner: Owner,
+        owner: ReleaseValue,
         class: ClassId,
         target: Var,
         known: Option<SetId>,
     ) -> Literal {
-        let Owner {
+        let ReleaseValue {
             var,
             value,
             release,
         } = owner;
-        let both = [var, target].map(|var| self.state.details(var).variable);
+        let both = [var, target].map(|var| self.assignment.details(var).variable);
         let [Variable::Package(_), Variable::Package(package)] = both else {
-            return self.state.new_side_of_value(var, value);
+            return self.assignment.literal_of_value(var, value);
         };
-        let alike = known.or_else(|| problem.universe.extenders(release, class, package));
-        let Some(alike) = alike else {
-            return self.state.new_side_of_value(var, value);
+        let sharing = known.or_else(|| problem.universe.extenders(release, class, package));
+        let Some(sharing) = sharing else {
+            return self.assignment.literal_of_value(var, value);
         };
-        let alike = problem.universe.set(alike, self.state.width(var));
-        self.state.new_side(var, alike)
+        let sharing = problem.universe.set(sharing, self.assignment.width(var));
+        self.assignment.literal_of_set(var, sharing)
     }
 
-    /// Whether the constraint that another value extends a class came in, which `allowed` define.
-    fn has_class_constraint(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
-        let values = self.state.var(target).values;
+    /// Whether the clause for a class that the `allowed` releases define was added with another
+    /// value.
+    fn has_class_clause(&self, owner: Var, value: u32, target: Var, allowed: &[u64]) -> bool {
+        let values = self.assignment.var(target).values;
         let mut found = false;
-        self.constraints
-            .each_owned(&self.state, owner, value, |own, other| {
-                let refused = self.state.set(other);
+        self.clauses
+            .for_each_owned(&self.assignment, owner, value, |own, other| {
+                let refused = self.assignment.set(other);
                 found |= other.var == target
-                    && bits::contains(self.state.set(own), value)
+                    && bits::contains(self.assignment.set(own), value)
                     && !bits::contains(refused, values)
                     && bits::is_disjoint(refused, allowed)
                     && bits::count(refused) + bits::count(allowed) == values;
@@ -188,14 +189,14 @@ impl Search {
         found
     }
 
-    /// Whether a constraint that says the same came in with another value.
-    fn has_constraint(&self, [owner, target]: [Term; 2], value: u32) -> bool {
+    /// Whether an equal clause was added with another value.
+    fn has_clause(&self, [owner, target]: [Term; 2], value: u32) -> bool {
         let mut found = false;
-        self.constraints
-            .each_owned(&self.state, owner.var, value, |own, other| {
+        self.clauses
+            .for_each_owned(&self.assignment, owner.var, value, |own, other| {
                 found |= other.var == target.var
-                    && bits::contains(self.state.set(own), value)
-                    && self.state.set(other) == self.state.set(target);
+                    && bits::contains(self.assignment.set(own), value)
+                    && self.assignment.set(other) == self.assignment.set(target);
             });
         found
     }

@@ -3,40 +3,46 @@
 //! # Problem
 //!
 //! Find a value for every variable of a [`Problem`] such that all dependencies hold, or prove that there is
-//! none. Real packages have hundreds of releases that mostly share their requirements. A SAT encoding with
-//! one variable for each release repeats every requirement for every release.
+//! none. This is NP-complete. Real packages have hundreds of releases that mostly share their requirements,
+//! and a SAT encoding with one variable for each release repeats every requirement for every release.
 //!
 //! # Idea
 //!
-//! `PubGrub` (Weizenbaum 2018): a term is a package and a set of versions, and each conflict is resolved into a new
-//! constraint that rules out its cause. The rest is as in CDCL solvers (`MiniSat`, Eén and Sörensson 2003). The
-//! representation is our own:
+//! `PubGrub` (Weizenbaum 2018): a term is a package and a set of versions, and each conflict is resolved into a
+//! new clause (an incompatibility) that rules out its cause. The rest is as in CDCL solvers (Silva and Sakallah
+//! 1996; `MiniSat`, Eén and Sörensson 2003). The representation is our own:
 //!
 //! - The domain of a variable is a bit set with one bit for each release and one for "absent"
 //!   ([`assignment`]). The trail records each reduction of a domain with its reason and its decision level.
-//! - A requirement that many releases share is one constraint with two terms. It is created when the first
-//!   of these releases is expanded ([`expand`]).
-//! - [`propagate`] visits only constraints in watch lists that a reduction can affect ([`watch_lists`]).
-//! - [`analyze`] resolves a conflict until one term of the current level is left (the first unique
-//!   implication point). Every learned constraint records its antecedents.
-//! - The level of a reduction can be lower than that of the decisions before it. So the search jumps back no
-//!   further than necessary, and keeps what does not depend on the decisions that it undoes (chronological
-//!   backtracking, Nadel and Ryvchin 2018).
+//! - A requirement that many releases share is one binary clause. It is created when the first of these
+//!   releases is expanded ([`expand`]).
+//! - [`propagate`] visits only clauses in watch lists that a reduction can affect ([`watch_lists`]; two watched
+//!   literals, Moskewicz et al. 2001). It also probes the release that will probably be decided as soon as its
+//!   package is needed. If that contradicts earlier decisions, the release is removed without a conflict.
+//! - [`analyze`] resolves a conflict until one term of its level is left (the first unique implication
+//!   point). Every learned clause records its antecedents.
+//! - The level of a reduction can be lower than that of the decisions before it. So the search does not jump
+//!   back further than necessary, and keeps what does not depend on the decisions that it undoes
+//!   (chronological backtracking, Nadel and Ryvchin 2018).
 //! - [`decide`] takes packages in the order of decisions, each at its best release. The first selection found
 //!   in this order is the best one. After [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts,
-//!   variables that took part in the most conflicts come first (like VSIDS, but without decay), and
+//!   the variables with the highest activity come first (like VSIDS, but without decay), and
 //!   [`improve`](crate::improve) makes the result locally best.
-//! - [`probe`] expands the release that will probably be decided as soon as its package is needed. If it
-//!   contradicts earlier decisions, it is removed at once, which is not a conflict.
 //!
-//! Rules that would need too many constraints (no class inherits two versions of one ancestor, contracts)
-//! are checked on complete selections and added as nogoods ([`engine`]).
+//! Rules that would need too many clauses (no class inherits two versions of one ancestor, contracts) are
+//! checked on complete selections and added as nogoods ([`engine`]).
+//!
+//! # Cost
+//!
+//! Most problems are solved with few conflicts or none. The time is that of expanding each selected release
+//! once, and of visiting the clauses of its packages: memory accesses, not computation. So hot data is packed:
+//! 64 bytes for each variable, 16 for each literal of a binary clause.
 //!
 //! # Proofs
 //!
-//! When the empty constraint is derived, [`proof`] collects the facts that it follows from. In builds with
-//! debug assertions, [`check_proof`] verifies each learned constraint by propagation alone. It shares no code
-//! with [`analyze`].
+//! When the empty clause is derived, [`proof`] collects the facts that it follows from. In builds with debug
+//! assertions, [`check_proof`] verifies each learned clause by propagation alone. It shares no code with
+//! [`analyze`].
 
 mod analyze;
 mod assignment;
@@ -47,16 +53,15 @@ mod decision_order;
 mod engine;
 mod expand;
 mod expand_classes;
-mod expand_requirements;
-mod probe;
 mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
 mod pubgrub;
-mod single_release;
+mod verdict;
 mod watch_lists;
 
-pub(crate) use engine::{Found, Proof, Quality, Refuted, SearchEngine, Verdict, refute, search};
+pub(crate) use engine::{SearchEngine, refute, search};
+pub(crate) use verdict::{Proof, Quality, Refuted, Solution, Verdict};
 
 use std::collections::VecDeque;
 
@@ -69,79 +74,82 @@ use crate::universe::{ClassRequirements, PackageRequirement, ReleaseId};
 
 use crate::budget::{Budget, Interrupt};
 use crate::set::bits;
-use analyze::{Analysis, Learned};
+use analyze::{Analysis, LearnedClause};
 use assignment::{Assignment, ClauseRef, Term, Var};
-use clauses::{Constraints, Origin};
-use decision_order::{Order, VariableQueue};
+use clauses::{ClauseDatabase, Origin};
+use decide::VariableQueue;
+use decision_order::DecisionOrder;
 
-/// A search goes back no further than necessary to where what was learned applies if that is so
-/// many levels away: taking thousands of decisions again costs more than it brings.
-const FAR: u32 = 8;
+/// Where the learned clause is asserting more than so many levels below the conflict, the search
+/// backtracks by one level only: taking thousands of decisions again costs more than it gains.
+const BACKTRACKING_THRESHOLD: u32 = 8;
 
 /// A search in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
-    state: Assignment,
-    constraints: Constraints,
+    assignment: Assignment,
+    clauses: ClauseDatabase,
     analysis: Analysis,
-    order: Order,
+    order: DecisionOrder,
     variable_queue: VariableQueue,
     /// The variable of each package, counted from 1.
     package_vars: Vec<Var>,
     other_vars: FxHashMap<Variable, Var>,
     requirements: Vec<PackageRequirement>,
     classes: ClassRequirements,
-    /// Clauses that nothing looked at yet.
-    fresh: VecDeque<u32>,
+    /// Clauses that were not propagated yet.
+    new_clauses: VecDeque<u32>,
     conflicts: u64,
     by_activity: bool,
 }
 
 impl Search {
-    /// A search of which nothing is known, with room for a small problem.
+    /// A search without variables, with capacity for a small problem.
     fn empty() -> Self {
         Self {
-            state: Assignment::new(),
-            constraints: Constraints::new(),
-            order: Order::new(),
+            assignment: Assignment::new(),
+            clauses: ClauseDatabase::new(),
+            order: DecisionOrder::new(),
             ..Self::default()
         }
     }
 
-    /// A search for a selection that fulfils a problem.
+    /// A search for a selection that solves a problem.
     pub(super) fn new(problem: &mut Problem<'_>) -> Box<Self> {
-        let mut core = Box::new(Self::empty());
+        let mut search = Box::new(Self::empty());
         for root in problem.universe.catalog.roots() {
-            let var = core.package_var(problem, root.package);
-            let mut chosen = vec![0; core.state.width(var)];
+            let var = search.package_var(problem, root.package);
+            let mut chosen = vec![0; search.assignment.width(var)];
             bits::insert(&mut chosen, root.index);
-            let set = core.state.keep_complement(var, &chosen);
-            core.state.remove(Term { var, set }, ClauseRef::Given, 0);
+            let set = search.assignment.store_complement(var, &chosen);
+            search
+                .assignment
+                .remove(Term { var, set }, ClauseRef::Root, 0);
         }
         for goal in problem.goals().wanted.clone() {
             if goal.is_needed() && !problem.is_split(goal.package) {
-                core.package_var(problem, goal.package);
+                search.package_var(problem, goal.package);
             }
             for loop_nogood in &goal.loop_nogoods {
-                core.add_loop_nogood(problem, goal.package, loop_nogood);
+                search.add_loop_nogood(problem, goal.package, loop_nogood);
             }
         }
-        let clauses: Vec<Nogood> = problem.nogoods().to_vec();
-        for (number, clause) in (0..).zip(&clauses) {
-            core.add_encoded(problem, number, clause);
+        let nogoods: Vec<Nogood> = problem.nogoods().to_vec();
+        for (number, nogood) in (0..).zip(&nogoods) {
+            search.add_nogood(problem, number, nogood);
         }
-        core
+        search
     }
 
-    /// Takes in the clause that was last added to the problem.
+    /// Adds the last nogood of the problem.
     pub(super) fn add_last_nogood(&mut self, problem: &mut Problem<'_>) {
-        if let Some(clause) = problem.nogoods().last().cloned() {
+        if let Some(nogood) = problem.nogoods().last().cloned() {
             let number = to_u32(problem.nogoods().len() - 1);
-            self.add_encoded(problem, number, &clause);
+            self.add_nogood(problem, number, &nogood);
         }
     }
 
-    /// Goes on until there is a selection, or a proof that there is none.
+    /// Continues until there is a selection, or a proof that there is none.
     pub(super) fn solve(
         &mut self,
         problem: &mut Problem<'_>,
@@ -156,15 +164,15 @@ impl Search {
             return Ok(Verdict::Solved(quality));
         };
         debug_assert!(
-            check_proof::is_valid(&self.state, &self.constraints, origin),
-            "what was learned follows from what it was learned from"
+            check_proof::is_valid(&self.assignment, &self.clauses, origin),
+            "learned clauses follow from their antecedents"
         );
-        let proof = proof::proof(&self.state, &self.constraints, problem, origin);
+        let proof = proof::proof(&self.assignment, &self.clauses, problem, origin);
         Ok(Verdict::Impossible(proof))
     }
 
-    /// The loop of every CDCL solver: propagate, then learn from a conflict or decide. Returns what
-    /// the empty clause follows from, if it was learned.
+    /// The CDCL loop: propagate, then learn from a conflict or decide. Returns the origin of the
+    /// empty clause, if that was learned.
     fn run(
         &mut self,
         problem: &mut Problem<'_>,
@@ -180,104 +188,104 @@ impl Search {
                 }
                 continue;
             }
-            if self.by_activity && !self.decide_by_conflicts(problem, budget)? {
+            if self.by_activity && !self.decide_by_activity(problem, budget)? {
                 continue;
             }
-            // What is decided by now only gets its place.
+            // Variables that are decided already only get their places.
             if self.decide_in_order(problem, budget)? {
                 return Ok(None);
             }
         }
     }
 
-    /// Propagates everything that was reduced. Returns a clause that is in conflict, if there is one.
+    /// Propagates all reductions. Returns a clause in conflict, if there is one.
     fn propagate(
         &mut self,
         problem: &mut Problem<'_>,
         budget: &mut Budget,
     ) -> Result<Option<ClauseRef>, Interrupt> {
         loop {
-            while let Some(clause) = self.fresh.pop_front() {
-                if let Err(conflict) = self.apply(clause) {
+            while let Some(clause) = self.new_clauses.pop_front() {
+                if let Err(conflict) = self.propagate_new_clause(clause) {
                     return Ok(Some(conflict));
                 }
             }
-            let Some(var) = self.state.next_in_queue() else {
+            let Some(var) = self.assignment.next_in_queue() else {
                 return Ok(None);
             };
-            if let Some(value) = self.state.value(var)
-                && !self.state.is_expanded(var, value)
+            if let Some(value) = self.assignment.value(var)
+                && !self.assignment.is_expanded(var, value)
             {
                 self.expand(problem, var, value)?;
             } else if let Some(value) = self.to_probe(problem, var) {
                 if let Some(conflict) = self.probe(problem, budget, var, value)? {
                     return Ok(Some(conflict));
                 }
-                // Clauses that came in go first, or what follows would depend on where a search was
+                // New clauses come first. Otherwise the order would depend on where a search was
                 // interrupted.
                 continue;
             }
-            self.state.dequeue();
+            self.assignment.dequeue();
             if self.by_activity {
-                self.variable_queue.add(&self.state, var);
+                self.variable_queue.add(&self.assignment, var);
             }
             let propagated = self
                 .propagate_variable(var)
-                .and_then(|()| self.visit_watchers(var));
+                .and_then(|()| self.visit_watches(var));
             if let Err(conflict) = propagated {
                 return Ok(Some(conflict));
             }
         }
     }
 
-    /// Looks at a clause for the first time.
-    fn apply(&mut self, clause: u32) -> Result<(), ClauseRef> {
-        let (first, second) = self.constraints.watch_first(&self.state, clause);
-        let reason = ClauseRef::Clause(clause);
-        if self.state.holds(first) {
+    /// Watches a new clause, and propagates it.
+    fn propagate_new_clause(&mut self, clause: u32) -> Result<(), ClauseRef> {
+        let (first, second) = self.clauses.initialize_watches(&self.assignment, clause);
+        let reason = ClauseRef::Long(clause);
+        if self.assignment.holds(first) {
             return Err(reason);
         }
         match second {
-            Some(second) if !self.state.holds(second) => Ok(()),
+            Some(second) if !self.assignment.holds(second) => Ok(()),
             _ => self.exclude(first, reason),
         }
     }
 
-    /// Takes the values of a term away because all other terms of a constraint hold.
+    /// Excludes a term because all other terms of a clause hold.
     fn exclude(&mut self, term: Term, reason: ClauseRef) -> Result<(), ClauseRef> {
-        match self.state.would_empty(term) {
+        match self.assignment.would_empty(term) {
             None => Ok(()),
             Some(true) => Err(reason),
             Some(false) => {
-                let level = self.constraints.level(&self.state, reason, term.var);
-                self.state.remove(term, reason, level);
+                let level = self.clauses.level(&self.assignment, reason, term.var);
+                self.assignment.remove(term, reason, level);
                 Ok(())
             }
         }
     }
 
-    /// Takes the values of a side away because the other one of the constraint holds.
+    /// Excludes a literal because the other literal of its clause holds.
     #[inline]
-    fn exclude_side(&mut self, at: u32) -> Result<(), ClauseRef> {
-        if self.state.is_side_excluded(at) {
+    fn exclude_literal(&mut self, at: u32) -> Result<(), ClauseRef> {
+        if self.assignment.is_literal_excluded(at) {
             return Ok(());
         }
-        self.exclude_open_side(at)
+        self.exclude_open_literal(at)
     }
 
-    /// Does so where some of the values are left.
+    /// Likewise, if some of its values are left.
     #[inline(never)]
-    fn exclude_open_side(&mut self, at: u32) -> Result<(), ClauseRef> {
+    fn exclude_open_literal(&mut self, at: u32) -> Result<(), ClauseRef> {
         let reason = ClauseRef::Binary(at / 2);
-        if self.state.side_holds(at) {
+        if self.assignment.literal_holds(at) {
             return Err(reason);
         }
-        let level = self.state.level_of_side(at ^ 1);
-        self.state.remove_side(at, reason, level);
+        let level = self.assignment.level_of_literal(at ^ 1);
+        self.assignment.remove_literal(at, reason, level);
         Ok(())
     }
 
-    /// Learns from a conflict and goes back to where that applies.
+    /// Learns from a conflict, and backtracks.
     fn learn(
         &mut self,
         conflict: ClauseRef,
@@ -296,55 +304,58 @@ impl Search {
         loop {
             let learned =
                 self.analysis
-                    .learn(&mut self.state, &mut self.constraints, conflict, &mut undo);
-            let (terms, cause, level, others) = match learned {
-                Learned::Impossible(origin) => return Ok(Some(origin)),
-                Learned::Learned {
+                    .learn(&mut self.assignment, &mut self.clauses, conflict, &mut undo);
+            let (terms, origin, level, assertion_level) = match learned {
+                LearnedClause::Empty(origin) => return Ok(Some(origin)),
+                LearnedClause::Asserting {
                     terms,
-                    cause,
+                    origin,
                     level,
-                    others,
-                } => (terms, cause, level, others),
+                    assertion_level,
+                } => (terms, origin, level, assertion_level),
             };
-            let back = if level - others > FAR {
+            let backtrack_level = if level - assertion_level > BACKTRACKING_THRESHOLD {
                 level - 1
             } else {
-                others
+                assertion_level
             };
-            self.state.back_to(back, &mut undo);
+            self.assignment.backtrack_to(backtrack_level, &mut undo);
             let reason = if let [one, two] = terms.as_slice() {
-                let sides = [*one, *two].map(|term| self.state.new_side_of_term(term));
-                ClauseRef::Binary(self.constraints.add_binary(&mut self.state, sides, cause))
+                let literals = [*one, *two].map(|term| self.assignment.literal_of_term(term));
+                ClauseRef::Binary(
+                    self.clauses
+                        .add_binary(&mut self.assignment, literals, origin),
+                )
             } else {
-                let number = self.constraints.add_clause(&terms, cause);
-                self.constraints.watch_first(&self.state, number);
-                ClauseRef::Clause(number)
+                let number = self.clauses.add_clause(&terms, origin);
+                self.clauses.initialize_watches(&self.assignment, number);
+                ClauseRef::Long(number)
             };
-            match self.state.would_empty(terms[0]) {
+            match self.assignment.would_empty(terms[0]) {
                 Some(true) => conflict = reason,
                 Some(false) => {
-                    self.state.remove(terms[0], reason, others);
+                    self.assignment.remove(terms[0], reason, assertion_level);
                     break;
                 }
                 None => break,
             }
         }
-        let level = self.state.level();
-        self.order.back_to(&mut self.state, level);
+        let level = self.assignment.level();
+        self.order.backtrack_to(&mut self.assignment, level);
         for var in undone {
-            self.variable_queue.add(&self.state, var);
+            self.variable_queue.add(&self.assignment, var);
         }
         Ok(None)
     }
 
-    /// From now on decides first what takes part in conflicts. That some selection is found at all
-    /// matters more than that it is the best.
+    /// From now on decides variables by activity: finding any selection matters more than finding
+    /// the best.
     fn search_by_activity(&mut self) {
         self.by_activity = true;
         self.variable_queue.clear();
-        for var in 0..self.state.vars.len() {
+        for var in 0..self.assignment.vars.len() {
             let var = u32::try_from(var).expect("fewer than 2^32 variables");
-            self.variable_queue.add(&self.state, var);
+            self.variable_queue.add(&self.assignment, var);
         }
     }
 
@@ -353,9 +364,12 @@ impl Search {
         let (order, ends) = self.order.releases();
         let mut bound = Vec::with_capacity(ends.last().map_or(0, |end| *end as usize));
         for targets in self.order.targets() {
-            bound.extend(targets.iter().map(|target| ReleaseId {
-                package: target.package,
-                index: (self.state.value(target.var)).expect("what was found has a value"),
+            bound.extend(targets.iter().map(|target| {
+                ReleaseId {
+                    package: target.package,
+                    index: (self.assignment.value(target.var))
+                        .expect("the variables of a selection have values"),
+                }
             }));
         }
         Selection::new(&order, bound, &ends)

@@ -1,30 +1,40 @@
-//! What a search without result rests on.
+//! Proofs: the facts that the empty clause follows from.
+//!
+//! The derivation is walked backwards from the empty clause through the antecedents of learned
+//! clauses, each once, so the cost is linear in its size.
+//!
+//! A proof also lists the packages for which it uses that they have one release. It does if two
+//! packages require one, so that both have to agree. A package that one other package requires, as
+//! far as the proof goes, could have any number of releases: each release of the other would be
+//! bound to one of them, and the proof would hold for that one.
 
 use crate::index::NONE;
-use crate::problem::{Fact, Problem, Variable};
+use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
 use crate::set::bits;
+use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term};
-use super::clauses::{Antecedent, Constraints, Origin};
-use super::engine::Proof;
-use super::single_release::Single;
+use super::clauses::{Antecedent, ClauseDatabase, Origin};
+use super::verdict::Proof;
 
-/// The facts from which a constraint follows, and the packages of which that uses that they have
-/// one release.
+/// The facts that a clause follows from, and the packages for which this uses that they have one
+/// release.
 pub(super) fn proof(
-    state: &Assignment,
-    constraints: &Constraints,
+    assignment: &Assignment,
+    clauses: &ClauseDatabase,
     problem: &Problem<'_>,
-    cause: Origin,
+    origin: Origin,
 ) -> Proof {
     let mut facts = Vec::new();
-    let mut single = Single::new(problem.universe.catalog.package_count());
-    let mut derivation = Derivation::new(state, constraints);
-    derivation.add_antecedents(cause);
-    while let Some((cause, terms)) = derivation.next_leaf() {
-        let fact = fact(state, constraints, cause, terms);
-        let variables = terms.iter().map(|term| state.details(term.var).variable);
+    let mut single = SingleReleasePackages::new(problem.universe.catalog.package_count());
+    let mut derivation = Derivation::new(assignment, clauses);
+    derivation.add_antecedents(origin);
+    while let Some((origin, terms)) = derivation.next_leaf() {
+        let fact = fact(assignment, clauses, origin, terms);
+        let variables = terms
+            .iter()
+            .map(|term| assignment.details(term.var).variable);
         single.add(problem, fact.as_ref(), variables);
         facts.extend(fact);
     }
@@ -34,122 +44,122 @@ pub(super) fn proof(
     }
 }
 
-/// What a constraint follows from, down to constraints that were not learned.
-struct Derivation<'core> {
-    state: &'core Assignment,
-    constraints: &'core Constraints,
-    /// What was not followed yet.
+/// The derivation of a clause, down to clauses that were not learned.
+struct Derivation<'search> {
+    assignment: &'search Assignment,
+    clauses: &'search ClauseDatabase,
+    /// Antecedents that were not visited.
     rest: Vec<Antecedent>,
-    /// The constraints of two terms that were come across, then the clauses.
+    /// The visited binary clauses, then the visited long ones.
     seen: Vec<u64>,
-    /// The certainties that were come across.
-    certain: Vec<u64>,
-    /// The terms of the constraint at hand.
+    /// The visited reductions at level zero.
+    level_zero: Vec<u64>,
+    /// Scratch: the terms of a clause.
     terms: Vec<Term>,
-    /// The certainties of the variable at hand, the latest first, and its values that are left.
+    /// Scratch: the level-zero reductions of a variable, the latest first, and its domain.
     of_var: Vec<u32>,
     domain: Vec<u64>,
 }
 
-impl<'core> Derivation<'core> {
-    fn new(state: &'core Assignment, constraints: &'core Constraints) -> Self {
-        let binaries = state.side_count() as usize / 2;
+impl<'search> Derivation<'search> {
+    fn new(assignment: &'search Assignment, clauses: &'search ClauseDatabase) -> Self {
+        let binaries = assignment.literal_count() as usize / 2;
         let set = |count: usize| vec![0; count / 64 + 1];
         Self {
-            state,
-            constraints,
+            assignment,
+            clauses,
             rest: Vec::new(),
-            seen: set(binaries + constraints.clause_count()),
-            certain: set(state.certain.len()),
+            seen: set(binaries + clauses.long_count()),
+            level_zero: set(assignment.level_zero.len()),
             terms: Vec::new(),
             of_var: Vec::new(),
             domain: Vec::new(),
         }
     }
 
-    fn add_antecedents(&mut self, cause: Origin) {
-        if let Origin::Learned { from, until } = cause {
-            let antecedents = &self.constraints.antecedents[from as usize..until as usize];
+    fn add_antecedents(&mut self, origin: Origin) {
+        if let Origin::Learned { from, until } = origin {
+            let antecedents = &self.clauses.antecedents[from as usize..until as usize];
             self.rest.extend_from_slice(antecedents);
         }
     }
 
-    /// The next constraint that was not learned: what it rests on, and its terms.
+    /// The next clause that was not learned: its origin and its terms.
     fn next_leaf(&mut self) -> Option<(Origin, &[Term])> {
         while let Some(antecedent) = self.rest.pop() {
             let reason = match antecedent {
-                Antecedent::Constraint(reason) => reason,
-                Antecedent::Certain(term, until) => {
-                    self.add_certainties(term, until);
+                Antecedent::Clause(reason) => reason,
+                Antecedent::LevelZero(term, until) => {
+                    self.add_level_zero_reasons(term, until);
                     continue;
                 }
             };
             let number = match reason {
-                ClauseRef::Given | ClauseRef::Decision => continue,
+                ClauseRef::Root | ClauseRef::Decision => continue,
                 ClauseRef::Binary(number) => number,
-                ClauseRef::Clause(number) => self.state.side_count() / 2 + number,
+                ClauseRef::Long(number) => self.assignment.literal_count() / 2 + number,
             };
-            if !bits::add(&mut self.seen, number) {
+            if !bits::insert_new(&mut self.seen, number) {
                 continue;
             }
-            let cause = self.constraints.cause(reason);
-            if !matches!(cause, Origin::Learned { .. }) {
-                self.constraints.terms(self.state, reason, &mut self.terms);
-                return Some((cause, &self.terms));
+            let origin = self.clauses.origin(reason);
+            if !matches!(origin, Origin::Learned { .. }) {
+                self.clauses.terms(self.assignment, reason, &mut self.terms);
+                return Some((origin, &self.terms));
             }
-            self.add_antecedents(cause);
+            self.add_antecedents(origin);
         }
         None
     }
 
-    /// Adds the first reductions, of so many certainties, that make a term hold without any decision.
-    fn add_certainties(&mut self, term: Term, until: u32) {
-        let state = self.state;
-        let mut at = state.details(term.var).latest_certain;
+    /// Adds the reasons for which a term holds at level zero, by the first so many reductions.
+    fn add_level_zero_reasons(&mut self, term: Term, until: u32) {
+        let assignment = self.assignment;
+        let mut at = assignment.details(term.var).latest_at_level_zero;
         self.of_var.clear();
         while at != NONE {
             if at < until {
                 self.of_var.push(at);
             }
-            at = state.certain[at as usize].previous;
+            at = assignment.level_zero[at as usize].previous;
         }
         self.domain.clear();
-        self.domain.resize(state.width(term.var), 0);
-        bits::fill(&mut self.domain, state.var(term.var).values);
+        self.domain.resize(assignment.width(term.var), 0);
+        bits::fill(&mut self.domain, assignment.var(term.var).values);
         while let Some(at) = self.of_var.pop() {
-            if bits::is_subset(&self.domain, state.set(term)) {
+            if bits::is_subset(&self.domain, assignment.set(term)) {
                 break;
             }
-            let reduction = state.certain[at as usize];
+            let reduction = assignment.level_zero[at as usize];
             let removed = Term {
                 var: reduction.var,
                 set: reduction.removed,
             };
-            bits::take_away(&mut self.domain, state.set(removed));
-            if bits::add(&mut self.certain, at) {
+            bits::remove_all(&mut self.domain, assignment.set(removed));
+            if bits::insert_new(&mut self.level_zero, at) {
                 let reason = reduction.reason;
-                self.rest.push(Antecedent::Constraint(reason));
-                self.constraints.terms(state, reason, &mut self.terms);
+                self.rest.push(Antecedent::Clause(reason));
+                self.clauses.terms(assignment, reason, &mut self.terms);
                 let others = self.terms.iter().filter(|other| other.var != term.var);
-                let others = others.map(|other| Antecedent::Certain(*other, at));
+                let others = others.map(|other| Antecedent::LevelZero(*other, at));
                 self.rest.extend(others);
             }
         }
     }
 }
 
-/// The fact that a constraint which was not learned stands for, if it is not only part of the problem.
+/// The fact of a clause that was not learned; `None` if the clause only defines the problem.
 fn fact(
-    state: &Assignment,
-    constraints: &Constraints,
-    cause: Origin,
+    assignment: &Assignment,
+    clauses: &ClauseDatabase,
+    origin: Origin,
     terms: &[Term],
 ) -> Option<Fact> {
-    match cause {
-        Origin::Fact(number) => Some(constraints.facts[number as usize].clone()),
-        Origin::Requirement => requirement(state, terms),
+    match origin {
+        Origin::Fact(number) => Some(clauses.facts[number as usize].clone()),
+        Origin::Requirement => requirement(assignment, terms),
         Origin::Extends(class) => {
-            let owner = match state.details(terms.first()?.var).variable {
+            let owner = match assignment.details(terms.first()?.var).variable {
                 Variable::Package(package) => package,
                 Variable::Release(release) => release.package,
                 Variable::Binding(..) => return None,
@@ -160,22 +170,110 @@ fn fact(
     }
 }
 
-/// The fact that a constraint of a package on another one is.
-fn requirement(state: &Assignment, terms: &[Term]) -> Option<Fact> {
+/// The fact of a requirement of one package on another.
+fn requirement(assignment: &Assignment, terms: &[Term]) -> Option<Fact> {
     let [owner, target] = terms else {
         return None;
     };
     let (Variable::Package(owner), Variable::Package(package)) = (
-        state.details(owner.var).variable,
-        state.details(target.var).variable,
+        assignment.details(owner.var).variable,
+        assignment.details(target.var).variable,
     ) else {
         return None;
     };
-    let every = PositionSet::range(0, state.var(target.var).values);
-    let refused = PositionSet::of_words(state.set(*target));
+    let every = PositionSet::range(0, assignment.var(target.var).values);
+    let refused = PositionSet::of_words(assignment.set(*target));
     Some(Fact::Requires {
         owner,
         target: package,
         allowed: every.intersection(&refused.complement()),
     })
+}
+
+/// The packages that need one release for the visited part of a proof.
+#[derive(Debug)]
+pub(super) struct SingleReleasePackages {
+    packages: Vec<PackageId>,
+    /// For each package the first one that was found to require it.
+    requirers: Vec<Option<PackageId>>,
+    /// Scratch: the packages of a clause that are not split.
+    unsplit: Vec<PackageId>,
+}
+
+impl SingleReleasePackages {
+    /// No packages yet, out of so many: every package of a proof was known when it ended.
+    pub(super) fn new(packages: usize) -> Self {
+        Self {
+            packages: Vec::new(),
+            requirers: vec![None; packages],
+            unsplit: Vec::new(),
+        }
+    }
+
+    /// Adds a clause of a proof, given its variables and its fact.
+    pub(super) fn add(
+        &mut self,
+        problem: &Problem<'_>,
+        fact: Option<&Fact>,
+        variables: impl Iterator<Item = Variable>,
+    ) {
+        match fact {
+            Some(Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) => {
+                self.find_unsplit(variables);
+                for at in 0..self.unsplit.len() {
+                    let target = self.unsplit[at];
+                    if target != *owner {
+                        // Each object of a model has requirements of its own.
+                        if problem.universe.catalog.is_model(*owner) {
+                            self.packages.push(target);
+                        }
+                        self.require(*owner, target);
+                    }
+                }
+            }
+            // This excludes releases whatever else is selected.
+            Some(Fact::OwnCycle { .. }) => {}
+            Some(Fact::Nogood(number)) => self.add_nogood(&problem.nogoods()[*number as usize]),
+            Some(Fact::Wanted { .. } | Fact::Stays { .. }) | None => {
+                self.find_unsplit(variables);
+                self.packages.extend_from_slice(&self.unsplit);
+            }
+        }
+    }
+
+    fn add_nogood(&mut self, nogood: &Nogood) {
+        self.find_unsplit(nogood.terms.iter().map(|(variable, _)| *variable));
+        if !matches!(nogood.cause, NogoodCause::Rule(_)) {
+            self.packages.extend_from_slice(&self.unsplit);
+            return;
+        }
+        for (owner, target) in &nogood.bindings {
+            if self.unsplit.contains(target) {
+                self.require(*owner, *target);
+            }
+        }
+    }
+
+    /// Adds a requirement of one package on another. Several releases of the owner have to agree.
+    fn require(&mut self, owner: PackageId, target: PackageId) {
+        let first = *self.requirers[target.position()].get_or_insert(owner);
+        if first != owner || !self.unsplit.contains(&owner) {
+            self.packages.push(target);
+        }
+    }
+
+    fn find_unsplit(&mut self, variables: impl Iterator<Item = Variable>) {
+        let packages = variables.filter_map(|variable| match variable {
+            Variable::Package(package) => Some(package),
+            _ => None,
+        });
+        self.unsplit.clear();
+        self.unsplit.extend(packages);
+    }
+
+    pub(super) fn into_packages(mut self) -> Vec<PackageId> {
+        self.packages.sort_unstable();
+        self.packages.dedup();
+        self.packages
+    }
 }

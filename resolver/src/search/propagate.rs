@@ -1,136 +1,150 @@
-//! What follows from constraints once a domain was reduced.
+//! Propagation and probing.
 //!
-//! Which constraints are looked at is decided by the lists that they stand in (`lists.rs`); what
-//! cannot say anything new should not be looked at.
+//! After a domain was reduced, each clause whose terms all hold but one excludes that one. Only
+//! clauses in watch lists that the reduction can affect are visited (`watch_lists.rs`).
+//!
+//! Probing (failed-literal probing, as in lookahead SAT solvers) propagates a decision before it is
+//! taken. The value that a variable will be decided at is mostly known long before: the best one in
+//! its domain. It is expanded as soon as the variable is present. If that contradicts earlier
+//! decisions, the value is removed at once, together with others that share the requirement.
+//! Without probing, this would be found out thousands of decisions later, and if no other value
+//! fits either, all of these would be undone. Each probe costs one expansion, which nearly always
+//! would have followed anyway.
 
+use crate::budget::{Budget, Interrupt};
 use crate::index::NONE;
+use crate::problem::Problem;
 use crate::set::bits::{self, Below};
 
 use super::Search;
 use super::assignment::{ClauseRef, Var};
-use super::clauses::{Visit, Watch};
+use super::clauses::{ClauseStatus, Watch};
 
 impl Search {
-    /// Looks at the constraints of two terms of a variable whose domain was reduced.
+    /// Propagates the binary clauses of a variable whose domain was reduced.
     #[inline]
     pub(super) fn propagate_variable(&mut self, var: Var) -> Result<(), ClauseRef> {
-        if self.state.var(var).singles != NONE {
-            let absent = self.state.var(var).values;
-            match bits::below(self.state.domain(var), absent) {
+        if self.assignment.var(var).single_value_watches != NONE {
+            let absent = self.assignment.var(var).values;
+            match bits::below(self.assignment.domain(var), absent) {
                 Below::Several => {}
-                Below::One(value) => self.follow_single(var, value)?,
+                Below::One(value) => self.propagate_single_value(var, value)?,
                 Below::Nothing => {
                     for value in 0..=absent {
-                        self.follow_single(var, value)?;
+                        self.propagate_single_value(var, value)?;
                     }
                 }
             }
         }
-        let state = self.state.var(var);
-        if !state.is_narrow() {
-            return self.follow_values(var);
+        let variable = self.assignment.var(var);
+        if !variable.is_narrow() {
+            return self.propagate_removals(var);
         }
-        for list in [state.owned, state.targeted] {
-            if list.may_hold(self.state.domain(var)[0]) {
-                self.follow(var, list.first)?;
+        for list in [variable.owner_watches, variable.target_watches] {
+            if list.may_hold(self.assignment.domain(var)[0]) {
+                self.propagate_list(var, list.first)?;
             }
         }
         Ok(())
     }
 
-    /// Looks at those whose term is a value alone, or that the variable is absent.
-    fn follow_single(&mut self, var: Var, value: u32) -> Result<(), ClauseRef> {
-        let mut at = self.constraints.singles(&self.state, var, value);
-        if self.state.width(var) == 1 {
-            return self.follow(var, at);
+    /// Propagates the clauses whose term is this value alone, or that the variable is absent.
+    fn propagate_single_value(&mut self, var: Var, value: u32) -> Result<(), ClauseRef> {
+        let mut at = self
+            .clauses
+            .single_value_watches(&self.assignment, var, value);
+        if self.assignment.width(var) == 1 {
+            return self.propagate_list(var, at);
         }
         while at != NONE {
-            if self.state.side_holds(at) {
-                self.exclude_side(at ^ 1)?;
+            if self.assignment.literal_holds(at) {
+                self.exclude_literal(at ^ 1)?;
             }
-            at = self.state.side(at).next;
+            at = self.assignment.literal(at).next;
         }
         Ok(())
     }
 
-    /// Looks at those in a list.
+    /// Propagates the clauses in a list.
     #[inline]
-    fn follow(&mut self, var: Var, mut at: u32) -> Result<(), ClauseRef> {
-        let domain = self.state.domain(var)[0];
+    fn propagate_list(&mut self, var: Var, mut at: u32) -> Result<(), ClauseRef> {
+        let domain = self.assignment.domain(var)[0];
         while at != NONE {
-            let side = self.state.side(at);
-            if domain & !side.word == 0 {
-                self.exclude_side(at ^ 1)?;
+            let literal = self.assignment.literal(at);
+            if domain & !literal.word == 0 {
+                self.exclude_literal(at ^ 1)?;
             }
-            at = side.next;
+            at = literal.next;
         }
         Ok(())
     }
 
-    /// Looks at those that waited for values which are gone, and at those that are looked at each
-    /// time.
-    fn follow_values(&mut self, var: Var) -> Result<(), ClauseRef> {
-        let each_time = self.state.var(var).values + 1;
-        self.follow_awaiting(var, each_time)?;
-        while let Some(value) = self.state.unseen(var) {
-            self.follow_awaiting(var, value)?;
-            self.state.see(var, value);
+    /// Propagates the clauses that watch a removed value, and those visited at every removal.
+    fn propagate_removals(&mut self, var: Var) -> Result<(), ClauseRef> {
+        let every_removal = self.assignment.var(var).values + 1;
+        self.propagate_watch_list(var, every_removal)?;
+        while let Some(value) = self.assignment.next_unpropagated(var) {
+            self.propagate_watch_list(var, value)?;
+            self.assignment.mark_propagated(var, value);
         }
-        self.state.see_all(var);
+        self.assignment.mark_all_propagated(var);
         Ok(())
     }
 
-    fn follow_awaiting(&mut self, var: Var, value: u32) -> Result<(), ClauseRef> {
-        let mut list = self.constraints.take_awaiting(&mut self.state, var, value);
+    fn propagate_watch_list(&mut self, var: Var, value: u32) -> Result<(), ClauseRef> {
+        let mut list = self
+            .clauses
+            .take_value_watches(&mut self.assignment, var, value);
         while list != NONE {
             let at = list;
-            let side = self.state.side(at);
-            list = side.next;
-            let own = self.state.side_term(at);
-            let other = self.state.side_term(at ^ 1);
-            if !self.state.holds(own) {
-                // What can never hold again need not be looked at again.
-                if !self.state.is_certainly_excluded(own) {
-                    self.constraints.await_value(&mut self.state, own, at);
+            let literal = self.assignment.literal(at);
+            list = literal.next;
+            let own = self.assignment.term_of_literal(at);
+            let other = self.assignment.term_of_literal(at ^ 1);
+            if !self.assignment.holds(own) {
+                // What is excluded at level zero never holds again, so its clause leaves the lists.
+                if !self.assignment.is_excluded_at_level_zero(own) {
+                    self.clauses.watch_value(&mut self.assignment, own, at);
                 }
-            } else if !self.state.is_excluded(other) {
-                self.constraints.await_value(&mut self.state, own, at);
+            } else if !self.assignment.is_excluded(other) {
+                self.clauses.watch_value(&mut self.assignment, own, at);
                 if let Err(conflict) = self.exclude(other, ClauseRef::Binary(at / 2)) {
-                    self.constraints
-                        .put_awaiting(&mut self.state, var, value, list);
+                    self.clauses
+                        .restore_value_watches(&mut self.assignment, var, value, list);
                     return Err(conflict);
                 }
-            } else if self.state.latest_level(other.var) > self.state.level_of(own) {
-                // What excludes the other term can be taken back while this one still holds.
-                self.constraints.look_each_time(&mut self.state, var, at);
+            } else if self.assignment.latest_level(other.var) > self.assignment.level_of(own) {
+                // The exclusion of the other term can be undone while this one still holds.
+                self.clauses
+                    .watch_every_removal(&mut self.assignment, var, at);
             } else {
-                self.constraints.await_value(&mut self.state, own, at);
+                self.clauses.watch_value(&mut self.assignment, own, at);
             }
         }
         Ok(())
     }
 
-    pub(super) fn visit_watchers(&mut self, var: Var) -> Result<(), ClauseRef> {
-        if !self.constraints.is_watched(var) {
+    pub(super) fn visit_watches(&mut self, var: Var) -> Result<(), ClauseRef> {
+        if !self.clauses.is_watched(var) {
             return Ok(());
         }
-        let mut watchers = self.constraints.take_watchers(var);
+        let mut watches = self.clauses.take_watches(var);
         let mut result = Ok(());
-        let domain = self.state.domain(var)[0];
+        let domain = self.assignment.domain(var)[0];
         let mut at = 0;
-        while at < watchers.len() {
-            let Watch { clause, word } = watchers[at];
+        while at < watches.len() {
+            let Watch { clause, word } = watches[at];
             if domain & !word != 0 {
                 at += 1;
                 continue;
             }
-            match self.constraints.visit(&self.state, clause, var) {
-                Visit::Nothing => at += 1,
-                Visit::Moved => {
-                    watchers.swap_remove(at);
+            match self.clauses.visit(&self.assignment, clause, var) {
+                ClauseStatus::Open => at += 1,
+                ClauseStatus::Moved => {
+                    watches.swap_remove(at);
                 }
-                Visit::Unit(term) => {
-                    result = self.exclude(term, ClauseRef::Clause(clause));
+                ClauseStatus::Unit(term) => {
+                    result = self.exclude(term, ClauseRef::Long(clause));
                     if result.is_err() {
                         break;
                     }
@@ -138,7 +152,52 @@ impl Search {
                 }
             }
         }
-        self.constraints.put_watchers(var, watchers);
+        self.clauses.restore_watches(var, watches);
         result
+    }
+}
+
+impl Search {
+    /// Expands the best value of a package, and removes the value if that contradicts the
+    /// assignment.
+    pub(super) fn probe(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &mut Budget,
+        var: Var,
+        value: u32,
+    ) -> Result<Option<ClauseRef>, Interrupt> {
+        let first = self.assignment.literal_count();
+        self.expand(problem, var, value)?;
+        let end = self.assignment.literal_count();
+        for clause in first / 2..end / 2 {
+            if let Err(conflict) = self.propagate_new_binary(clause) {
+                return Ok(Some(conflict));
+            }
+        }
+        if !bits::contains(self.assignment.domain(var), value) {
+            // It replaces a decision that would end in a conflict.
+            budget.take()?;
+        }
+        Ok(None)
+    }
+
+    /// The value to probe: the best one of a package that is present, unless it is expanded.
+    #[inline]
+    pub(super) fn to_probe(&self, problem: &Problem<'_>, var: Var) -> Option<u32> {
+        if !self.assignment.is_present(var) || !self.is_of_package(var) {
+            return None;
+        }
+        let value = self.best(problem, var);
+        (!self.assignment.is_expanded(var, value)).then_some(value)
+    }
+
+    /// Propagates a new binary clause whose second literal may hold.
+    fn propagate_new_binary(&mut self, clause: u32) -> Result<(), ClauseRef> {
+        let [own, other] = [2 * clause, 2 * clause + 1];
+        if self.assignment.literal_holds(other) {
+            self.exclude_literal(own)?;
+        }
+        Ok(())
     }
 }

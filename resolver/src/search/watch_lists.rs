@@ -1,160 +1,224 @@
-//! In which lists constraints of two terms stand.
+//! Watch lists of binary clauses.
 //!
-//! A constraint can only say something when one of its terms holds, and a search looks at constraints
-//! far more often than that. So each side stands where it is looked at as rarely as possible:
+//! A clause implies something only while one of its terms holds, which is rare. So each literal
+//! waits in the list that is visited as rarely as possible:
 //!
-//! - if its term is a single value, or that the variable is absent, in a list of that value, which is
-//!   looked at when no other is left (variables with few such sides keep them with the others);
-//! - otherwise, if the variable has few values, in one of two lists that are looked through when the
-//!   variable is reduced, unless a value is left that no term of the list has;
-//! - otherwise in a list of some value that its term does not have: as long as that value is left, the
-//!   term does not hold.
+//! - If its term is a single value, or that the variable is absent, in the list of that value,
+//!   which is visited when no other value is left. Variables with few such literals keep them with
+//!   the others.
+//! - Otherwise, if the variable has few values, in one of two lists that are visited when the
+//!   variable is reduced, unless a value is left that no term of the list has.
+//! - Otherwise in the list of some value that its term does not have (a watched value, like a
+//!   watched literal): as long as that value is left, the term does not hold.
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits::{self, Below};
 
-use super::assignment::{Assignment, Term, Var, VarState, WatchList};
-use super::clauses::Constraints;
+use super::assignment::{Assignment, Literal, Term, Var, VarState, WatchList};
+use super::clauses::ClauseDatabase;
 
-impl Constraints {
-    /// Puts a side that does not stand [among others](Assignment::list_among_others) into a list of its own.
-    pub(super) fn enlist(&mut self, state: &mut Assignment, at: u32) {
-        let term = state.side_term(at);
-        let absent = state.var(term.var).values;
-        let value = match bits::below(state.set(term), absent) {
+impl ClauseDatabase {
+    /// Puts a literal that is not in a [shared list](Assignment::push_shared_watch) into a list of
+    /// its own.
+    pub(super) fn watch_literal(&mut self, assignment: &mut Assignment, at: u32) {
+        let term = assignment.term_of_literal(at);
+        let absent = assignment.var(term.var).values;
+        let value = match bits::below(assignment.set(term), absent) {
             Below::One(value) => value,
             Below::Nothing => absent,
-            // That values are gone may have been seen before the side was there.
-            Below::Several if state.holds(term) => {
-                return self.look_each_time(state, term.var, at);
+            // The removal of values may have been propagated before the literal existed.
+            Below::Several if assignment.holds(term) => {
+                return self.watch_every_removal(assignment, term.var, at);
             }
-            Below::Several => return self.await_value(state, term, at),
+            Below::Several => return self.watch_value(assignment, term, at),
         };
-        if state.var(term.var).singles == NONE {
-            self.make_singles(state, term.var);
+        if assignment.var(term.var).single_value_watches == NONE {
+            self.split_single_values(assignment, term.var);
         }
-        self.put_single(state, state.var(term.var).singles + value, at);
+        self.push_single_value(
+            assignment,
+            assignment.var(term.var).single_value_watches + value,
+            at,
+        );
     }
 
-    fn put_single(&mut self, state: &mut Assignment, list: u32, at: u32) {
+    fn push_single_value(&mut self, assignment: &mut Assignment, list: u32, at: u32) {
         let head = &mut self.heads[list as usize];
-        state.side_mut(at).next = std::mem::replace(head, at);
+        assignment.literal_mut(at).next = std::mem::replace(head, at);
     }
 
-    /// Gives the values of a variable lists of their own, with the sides that are there.
-    fn make_singles(&mut self, state: &mut Assignment, var: Var) {
-        let singles = to_u32(self.heads.len());
-        let values = state.var(var).values as usize;
+    /// Gives each value of a variable a list of its own, and moves the literals that belong there.
+    fn split_single_values(&mut self, assignment: &mut Assignment, var: Var) {
+        let single_value_watches = to_u32(self.heads.len());
+        let values = assignment.var(var).values as usize;
         self.heads.resize(self.heads.len() + values + 1, NONE);
-        state.var_mut(var).singles = singles;
-        if !state.var(var).is_narrow() {
+        assignment.var_mut(var).single_value_watches = single_value_watches;
+        if !assignment.var(var).is_narrow() {
             return;
         }
         let VarState {
-            owned, targeted, ..
-        } = *state.var(var);
-        let [owned, targeted] =
-            [owned, targeted].map(|list| self.without_singles(state, var, list.first));
-        let state = state.var_mut(var);
-        (state.owned, state.targeted) = (owned, targeted);
+            owner_watches,
+            target_watches,
+            ..
+        } = *assignment.var(var);
+        let [owner_watches, target_watches] = [owner_watches, target_watches]
+            .map(|list| self.without_single_values(assignment, var, list.first));
+        let variable = assignment.var_mut(var);
+        (variable.owner_watches, variable.target_watches) = (owner_watches, target_watches);
     }
 
-    /// Puts the sides of a list that are about single values into the lists of these; gives the
+    /// Moves the literals of a list that have single values into the lists of these. Returns the
     /// rest.
-    fn without_singles(&mut self, state: &mut Assignment, var: Var, mut list: u32) -> WatchList {
+    fn without_single_values(
+        &mut self,
+        assignment: &mut Assignment,
+        var: Var,
+        mut list: u32,
+    ) -> WatchList {
         let VarState {
-            singles, values, ..
-        } = *state.var(var);
+            single_value_watches,
+            values,
+            ..
+        } = *assignment.var(var);
         let mut rest = WatchList::EMPTY;
         while list != NONE {
             let at = list;
-            let side = state.side_mut(at);
-            list = side.next;
-            match bits::below(&[side.word], values) {
-                Below::One(value) => self.put_single(state, singles + value, at),
-                Below::Nothing => self.put_single(state, singles + values, at),
-                Below::Several => side.next = rest.put(at, side.word),
+            let literal = assignment.literal_mut(at);
+            list = literal.next;
+            match bits::below(&[literal.word], values) {
+                Below::One(value) => {
+                    self.push_single_value(assignment, single_value_watches + value, at);
+                }
+                Below::Nothing => {
+                    self.push_single_value(assignment, single_value_watches + values, at);
+                }
+                Below::Several => literal.next = rest.push(at, literal.word),
             }
         }
         rest
     }
 
-    /// The first constraint whose term is a value of a variable alone, if these have lists of their
-    /// own.
+    /// The first literal whose term is this value alone, if these have lists of their own.
     #[inline]
-    pub(super) fn singles(&self, state: &Assignment, var: Var, value: u32) -> u32 {
-        match state.var(var).singles {
+    pub(super) fn single_value_watches(
+        &self,
+        assignment: &Assignment,
+        var: Var,
+        value: u32,
+    ) -> u32 {
+        match assignment.var(var).single_value_watches {
             NONE => NONE,
-            singles => self.heads[(singles + value) as usize],
+            single_value_watches => self.heads[(single_value_watches + value) as usize],
         }
     }
 
-    /// Lets a side of a variable with many values wait for a value that is not in its set: as long
-    /// as that one is left, the term does not hold. If the term holds, it waits for one of those
-    /// that went last, which is the first to come back; if it always does, for none.
-    pub(super) fn await_value(&mut self, state: &mut Assignment, term: Term, at: u32) {
-        let set = state.set(term);
-        let awaited = bits::first_outside(state.domain(term.var), set).or_else(|| {
-            let satisfier = state.satisfier(term)?;
-            bits::first_outside(state.before(satisfier), set)
+    /// Lets a literal of a variable with many values watch a value outside its set: as long as that
+    /// value is left, the term does not hold. If the term holds, it watches a value that was
+    /// removed last, which is restored first. If it always holds, it watches none.
+    pub(super) fn watch_value(&mut self, assignment: &mut Assignment, term: Term, at: u32) {
+        let set = assignment.set(term);
+        let awaited = bits::first_outside(assignment.domain(term.var), set).or_else(|| {
+            let satisfier = assignment.satisfier(term)?;
+            bits::first_outside(assignment.domain_before(satisfier), set)
         });
         if let Some(value) = awaited {
-            self.put_awaiting_one(state, term.var, value, at);
+            self.push_watch(assignment, term.var, value, at);
         }
     }
 
-    /// Lets a side of a variable with many values be looked at each time that one of them goes.
-    pub(super) fn look_each_time(&mut self, state: &mut Assignment, var: Var, at: u32) {
-        let each_time = state.var(var).values + 1;
-        self.put_awaiting_one(state, var, each_time, at);
+    /// Lets a literal of a variable with many values be visited at every removal.
+    pub(super) fn watch_every_removal(&mut self, assignment: &mut Assignment, var: Var, at: u32) {
+        let every_removal = assignment.var(var).values + 1;
+        self.push_watch(assignment, var, every_removal, at);
     }
 
-    fn put_awaiting_one(&mut self, state: &mut Assignment, var: Var, value: u32, at: u32) {
-        let head = self.list_of_value(state, var, value, true);
-        state.side_mut(at).next = std::mem::replace(&mut self.heads[head], at);
+    fn push_watch(&mut self, assignment: &mut Assignment, var: Var, value: u32, at: u32) {
+        let head = self.value_watches(assignment, var, value, true);
+        assignment.literal_mut(at).next = std::mem::replace(&mut self.heads[head], at);
     }
 
-    /// Takes the list of the sides that wait for a value.
-    pub(super) fn take_awaiting(&mut self, state: &mut Assignment, var: Var, value: u32) -> u32 {
-        let head = self.list_of_value(state, var, value, false);
+    /// Takes the list of the literals that watch a value.
+    pub(super) fn take_value_watches(
+        &mut self,
+        assignment: &mut Assignment,
+        var: Var,
+        value: u32,
+    ) -> u32 {
+        let head = self.value_watches(assignment, var, value, false);
         std::mem::replace(&mut self.heads[head], NONE)
     }
 
-    /// Puts back what is left of a list.
-    pub(super) fn put_awaiting(&mut self, state: &mut Assignment, var: Var, value: u32, list: u32) {
+    /// Restores the rest of a list.
+    pub(super) fn restore_value_watches(
+        &mut self,
+        assignment: &mut Assignment,
+        var: Var,
+        value: u32,
+        list: u32,
+    ) {
         if list == NONE {
             return;
         }
         let mut end = list;
-        while state.side(end).next != NONE {
-            end = state.side(end).next;
+        while assignment.literal(end).next != NONE {
+            end = assignment.literal(end).next;
         }
-        let head = self.list_of_value(state, var, value, true);
-        state.side_mut(end).next = std::mem::replace(&mut self.heads[head], list);
+        let head = self.value_watches(assignment, var, value, true);
+        assignment.literal_mut(end).next = std::mem::replace(&mut self.heads[head], list);
     }
 
-    /// Where the list of a value of a variable begins; whether there will be anything in it has to be
-    /// said.
-    fn list_of_value(
+    /// The index of the head of a value's list. Records whether the value is watched.
+    fn value_watches(
         &mut self,
-        state: &mut Assignment,
+        assignment: &mut Assignment,
         var: Var,
         value: u32,
-        is_awaited: bool,
+        is_watched: bool,
     ) -> usize {
-        let values = state.var(var).values;
-        let lists = &mut state.var_mut(var).owned.first;
+        let values = assignment.var(var).values;
+        let lists = &mut assignment.var_mut(var).owner_watches.first;
         if *lists == NONE {
             *lists = to_u32(self.heads.len());
-            // One more for "absent", and one for sides that are looked at each time.
+            // One more for "absent", and one for literals that are visited at every removal.
             self.heads
                 .resize(self.heads.len() + values as usize + 2, NONE);
         }
         let at = (*lists + value) as usize;
         if value <= values {
-            state.set_awaited(var, value, is_awaited);
+            assignment.set_watched(var, value, is_watched);
         }
         at
+    }
+}
+
+/// How many clauses about single values a variable with few values keeps in its shared lists.
+pub(crate) const MAX_SHARED_SINGLE_VALUES: u8 = 16;
+
+impl Assignment {
+    /// Puts a literal that will be at an index into a shared list of its variable, if the variable
+    /// has few values and no list of its own for the literal. Returns whether it did, as for nearly
+    /// all.
+    #[inline]
+    pub(crate) fn push_shared_watch(
+        &mut self,
+        literal: &mut Literal,
+        at: u32,
+        list: impl FnOnce(&mut VarState) -> &mut WatchList,
+    ) -> bool {
+        let var = self.var_mut(literal.var);
+        if !var.is_narrow() {
+            return false;
+        }
+        if bits::below(&[literal.word], var.values) != Below::Several {
+            if var.single_value_watches != NONE
+                || var.single_value_count == MAX_SHARED_SINGLE_VALUES
+            {
+                return false;
+            }
+            var.single_value_count += 1;
+        }
+        literal.next = list(var).push(at, literal.word);
+        true
     }
 }
 
@@ -162,28 +226,30 @@ impl Constraints {
 mod tests {
     use super::*;
     use crate::problem::Variable;
-    use crate::search::assignment::MANY_SINGLES;
     use crate::search::clauses::Origin;
     use crate::universe::PackageId;
 
     #[test]
-    fn what_stays_in_a_list_is_looked_through_after_single_values_left_it() {
-        let (mut state, mut constraints) = (Assignment::new(), Constraints::new());
-        let [one, other] = [0, 1].map(|_| state.add_var(Variable::Package(PackageId::FIRST), 8));
-        let mut add = |state: &mut Assignment, word: u64| {
-            let sides = [(one, word), (other, 0b11)];
-            let sides = sides.map(|(var, word)| state.new_side(var, &[word]));
-            constraints.add_binary(state, sides, Origin::Problem);
+    fn a_shared_list_is_visited_after_its_single_values_moved() {
+        let (mut assignment, mut clauses) = (Assignment::new(), ClauseDatabase::new());
+        let [one, other] =
+            [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), 8));
+        let mut add = |assignment: &mut Assignment, word: u64| {
+            let literals = [(one, word), (other, 0b11)];
+            let literals = literals.map(|(var, word)| assignment.literal_of_set(var, &[word]));
+            clauses.add_binary(assignment, literals, Origin::Problem);
         };
-        let is_looked_through = |state: &Assignment, left: u64| state.var(one).owned.may_hold(left);
-        add(&mut state, 0b110);
-        for _ in 0..MANY_SINGLES {
-            add(&mut state, 0b1);
+        let is_visited = |assignment: &Assignment, domain: u64| {
+            assignment.var(one).owner_watches.may_hold(domain)
+        };
+        add(&mut assignment, 0b110);
+        for _ in 0..MAX_SHARED_SINGLE_VALUES {
+            add(&mut assignment, 0b1);
         }
-        assert!(is_looked_through(&state, 0b111));
-        add(&mut state, 0b1);
-        assert_ne!(state.var(one).singles, NONE);
-        assert!(is_looked_through(&state, 0b110));
-        assert!(!is_looked_through(&state, 0b111));
+        assert!(is_visited(&assignment, 0b111));
+        add(&mut assignment, 0b1);
+        assert_ne!(assignment.var(one).single_value_watches, NONE);
+        assert!(is_visited(&assignment, 0b110));
+        assert!(!is_visited(&assignment, 0b111));
     }
 }

@@ -1,6 +1,4 @@
-//! Sets of small numbers as slices of words of one length.
-
-use crate::index::to_u32;
+//! Bit sets: slices of words of one length, for sets that are parts of longer lists of words.
 
 #[inline]
 pub(crate) fn is_subset(one: &[u64], of: &[u64]) -> bool {
@@ -22,9 +20,9 @@ pub(crate) fn insert(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] |= 1 << (number % 64);
 }
 
-/// Puts a number into a set; says whether it was not there.
+/// Inserts a number; returns whether it is new.
 #[inline]
-pub(crate) fn add(set: &mut [u64], number: u32) -> bool {
+pub(crate) fn insert_new(set: &mut [u64], number: u32) -> bool {
     let is_new = !contains(set, number);
     insert(set, number);
     is_new
@@ -35,9 +33,9 @@ pub(crate) fn remove(set: &mut [u64], number: u32) {
     set[(number / 64) as usize] &= !(1 << (number % 64));
 }
 
-/// Takes the numbers of another set away.
+/// Removes the numbers of another set.
 #[inline]
-pub(crate) fn take_away(set: &mut [u64], others: &[u64]) {
+pub(crate) fn remove_all(set: &mut [u64], others: &[u64]) {
     for (word, others) in set.iter_mut().zip(others) {
         *word &= !others;
     }
@@ -62,7 +60,8 @@ pub(crate) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
 pub(crate) fn last(set: &[u64]) -> Option<u32> {
     let mut numbered = set.iter().enumerate().rev();
     let (at, word) = numbered.find(|(_, word)| **word != 0)?;
-    Some(to_u32(at) * u64::BITS + word.ilog2())
+    let base = u32::try_from(at).expect("few words") * u64::BITS;
+    Some(base + word.ilog2())
 }
 
 #[inline]
@@ -88,7 +87,7 @@ pub(crate) fn single(set: &[u64]) -> Option<u32> {
     found
 }
 
-/// What is left of a set without its greatest possible number.
+/// The numbers of a set below its greatest possible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Below {
     Nothing,
@@ -96,7 +95,7 @@ pub(crate) enum Below {
     Several,
 }
 
-/// The numbers of a set that are less than `end`, which is the greatest that it can have.
+/// The numbers of a set that are less than `end`, which is its greatest possible one.
 #[inline]
 pub(crate) fn below(set: &[u64], end: u32) -> Below {
     // Nearly all sets are so small.
@@ -134,18 +133,18 @@ pub(crate) fn last_below(set: &[u64], end: u32) -> Option<u32> {
     let mask = (1_u64 << (end % 64)) - 1;
     (0..=last).rev().find_map(|at| {
         let word = if at == last { set[at] & mask } else { set[at] };
-        let base = u32::try_from(at).expect("few words") * 64;
+        let base = u32::try_from(at).expect("few words") * u64::BITS;
         (word != 0).then(|| base + word.ilog2())
     })
 }
 
-/// The word of the numbers up to and with `last`, which is less than 64.
+/// The word of the numbers from 0 to `last`, which is less than 64.
 #[inline]
 pub(crate) fn up_to(last: u32) -> u64 {
     u64::MAX >> (63 - last)
 }
 
-/// Fills a set with the numbers up to and with `last`.
+/// Makes a set that of the numbers from 0 to `last`.
 #[inline]
 pub(crate) fn fill(set: &mut [u64], last: u32) {
     for (base, word) in (0_u32..).step_by(64).zip(set) {
@@ -178,8 +177,8 @@ mod tests {
     fn a_number_is_new_once() {
         let mut set = [0; 2];
         for number in [0, 63, 64, 127] {
-            assert!(add(&mut set, number));
-            assert!(!add(&mut set, number));
+            assert!(insert_new(&mut set, number));
+            assert!(!insert_new(&mut set, number));
             assert!(contains(&set, number));
         }
         assert_eq!(count(&set), 4);

@@ -1,22 +1,433 @@
-//! Updates: what is named moves, and as little else as possible.
+//! Updates: the named packages move, and as little else as possible.
 //!
-//! A package has one release, unless the lock has several of it side by side, or nothing, or no version
-//! that was asked for by its number, would be possible otherwise: then those packages may have several, and
-//! no others. First it is found out which versions the named packages can have at all, wherever the others
-//! go. Then everything else that is locked has to stay. As long as that is impossible, what the proof holds
-//! on to is let go. In the end each package that was let go is tried again: what can stay with all others
-//! that stay, stays. So no package moves that could have stayed where it was while the same others stayed;
-//! and since to let fewer packages go never makes more possible, no smaller part of what moved would have
-//! been enough either.
+//! # Problem
 //!
-//! Where a package has several releases, each of them is the best that its requirements can be bound
-//! to, and which of the locked ones these are is left open: that no smaller part could have moved is
-//! proved of packages, and not of their releases. Where some of them alone are to move, an exact version
-//! is asked of the requirements that are bound to these, as far as those who have them stay.
+//! An update asks for the best versions of some packages, or for exact ones. Everything else that
+//! is locked should stay, unless that is impossible. Which packages have to move then is a minimal
+//! correction subset of the lock, and users want to know the reason for each of them.
+//!
+//! # Idea
+//!
+//! 1. [`Stage::BestVersion`] finds the best version of each named package while all others may move
+//!    freely. Versions that are impossible are explained and reported as held back.
+//! 2. [`Stage::Unlock`] searches with all other locked packages staying. As long as that is
+//!    impossible, the packages in the proof are unlocked.
+//! 3. [`Stage::Relock`] tries each unlocked package again, with everything else that stays. What
+//!    can stay, stays; the proof that it cannot becomes the reason for its move.
+//!
+//! Unlocking more packages never makes less possible, so the result is minimal: no proper subset of
+//! the moved packages would have been enough.
+//!
+//! Packages have one release each, unless the lock has several, or nothing or no requested exact
+//! version is possible otherwise ([`Stage::Split`]). Such a package gets the best release for each
+//! requirement, and minimality is proved of packages, not of their releases. If only some locked
+//! releases of a package are to move, the exact version is requested from the requirements that are
+//! bound to these, as far as their owners stay.
+//!
+//! # Cost
+//!
+//! One search for each candidate version that is better than the result, one for each proof that
+//! unlocks packages, and one for each unlocked package. Nogoods of violated rules and loop nogoods are kept between searches.
+//! An impossible version is first checked against the facts that ruled out an earlier one
+//! ([`refute`](crate::search::refute)), which often saves its search. All searches share the step
+//! limit of the request.
 
+mod begin;
+mod best_version;
 mod report;
-mod updating;
 
-pub(crate) use report::Told;
+pub(crate) use report::ReportBuilder;
 pub use report::{HeldBack, Moved, UpdateReport};
-pub(crate) use updating::Updating;
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{PackageName, Version};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::budget::{Budget, Interrupt};
+use crate::explain::{self, Explanation};
+use crate::improve::search_and_improve;
+use crate::problem::{Fact, Goal, Goals, Nogood, Problem};
+use crate::request::{Locked, PackageUpdate, Update};
+use crate::search::{Proof, Refuted, SearchEngine, Verdict};
+use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::tiers::search_second_tier;
+use crate::universe::{PackageId, ReleaseId, Universe};
+use begin::BoundOwner;
+use best_version::BestVersion;
+use report::Findings;
+
+/// The answer to an update: a selection with findings, or a proof that the request is impossible.
+pub(crate) type UpdateOutcome = Verdict<(Selection, Findings), Box<Refuted>>;
+
+/// An update in progress.
+#[derive(Debug)]
+pub(crate) struct UpdateSearch {
+    /// The named packages, by name.
+    targets: Vec<(PackageName, PackageUpdate)>,
+    /// For each of them, the owners of requirements that are bound to a release that is to move.
+    bound: FxHashMap<PackageName, Vec<BoundOwner>>,
+    /// The locked versions of each package, by name.
+    locked_versions: Vec<(PackageName, Vec<Version>)>,
+    /// The locked packages that are not named, by name, and their locked releases.
+    locked: Vec<(PackageId, PositionSet)>,
+    /// The packages that may have several releases: those that the lock has side by side, and
+    /// others if there is no resolution otherwise.
+    split: BTreeSet<PackageId>,
+    may_split: bool,
+    /// The goals for the named packages, by name.
+    wanted: Vec<Goal>,
+    /// The unlocked packages, by their position in `locked`.
+    unlocked: BTreeSet<usize>,
+    stage: Stage,
+    search: Option<SearchEngine>,
+    /// The goals of the paused search.
+    paused_goals: Option<Goals>,
+    nogoods: Vec<Nogood>,
+    findings: Findings,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Request the releases of all named and locked packages.
+    Begin,
+    /// Search with the exact versions.
+    Exact,
+    /// They are impossible; search without goals.
+    Anything(Box<Refuted>),
+    /// No search with single releases succeeds, without goals or with them; find packages that need
+    /// several releases.
+    Split(Box<Refuted>, SplitGoal),
+    /// Find the best version of the named package at this position.
+    BestVersion(usize, Option<BestVersion>),
+    /// Search with all packages staying that are not unlocked.
+    Unlock,
+    /// Try to lock packages again. Has the positions still to try, by name backwards, and a
+    /// resolution.
+    Relock(Vec<usize>, Box<Selection>),
+    /// Explain why the package at a position has to move.
+    ExplainMove(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
+    /// Search once more with everything staying that can.
+    Final,
+}
+
+/// What packages get several releases for: the requested versions, or any resolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SplitGoal {
+    Requested,
+    Anything,
+}
+
+impl UpdateSearch {
+    /// An update of the locked releases; `may_split` tells whether packages may have several
+    /// releases.
+    pub(crate) fn new(
+        update: &Update,
+        locked: &Locked,
+        report_builder: &ReportBuilder,
+        may_split: bool,
+    ) -> Self {
+        let targets = update.packages.iter();
+        let locked_versions = report_builder.locked_versions.iter();
+        Self {
+            targets: targets
+                .map(|(name, moving)| (name.clone(), moving.clone()))
+                .collect(),
+            bound: begin::bound_owners(update, locked),
+            locked_versions: locked_versions
+                .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
+                .collect(),
+            locked: Vec::new(),
+            split: BTreeSet::new(),
+            may_split,
+            wanted: Vec::new(),
+            unlocked: BTreeSet::new(),
+            stage: Stage::Begin,
+            search: None,
+            paused_goals: None,
+            nogoods: Vec::new(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Advances until there is an answer or packages are missing.
+    pub(crate) fn advance(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<UpdateOutcome, Interrupt> {
+        loop {
+            if let Some(updated) = self.advance_stage(universe, budget)? {
+                return Ok(updated);
+            }
+        }
+    }
+
+    /// Runs one stage; returns the answer after the last one. An interrupt leaves the stage as it
+    /// was.
+    fn advance_stage(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Option<UpdateOutcome>, Interrupt> {
+        match std::mem::replace(&mut self.stage, Stage::Begin) {
+            Stage::Begin => {
+                self.begin(universe)?;
+                self.stage = Stage::Exact;
+            }
+            Stage::Exact => {
+                self.stage = Stage::Exact;
+                self.stage = match self.search(universe, budget, None)? {
+                    Verdict::Solved(_) => Stage::BestVersion(0, None),
+                    Verdict::Impossible(refuted) if self.wanted.is_empty() => {
+                        Stage::Split(refuted, SplitGoal::Anything)
+                    }
+                    Verdict::Impossible(refuted) => Stage::Anything(refuted),
+                };
+            }
+            Stage::Anything(refuted) => {
+                let wanted = std::mem::take(&mut self.wanted);
+                let verdict = self.search(universe, budget, None);
+                self.wanted = wanted;
+                self.stage = match verdict {
+                    Ok(Verdict::Solved(_)) => Stage::Split(refuted, SplitGoal::Requested),
+                    Ok(Verdict::Impossible(refuted)) => Stage::Split(refuted, SplitGoal::Anything),
+                    Err(interrupt) => {
+                        self.stage = Stage::Anything(refuted);
+                        return Err(interrupt);
+                    }
+                };
+            }
+            Stage::Split(refuted, asked) => {
+                return self.split(universe, budget, refuted, asked);
+            }
+            Stage::BestVersion(at, best) => self.find_best(universe, budget, at, best)?,
+            Stage::Unlock => {
+                self.stage = Stage::Unlock;
+                match self.search(universe, budget, Some(&self.unlocked.clone()))? {
+                    Verdict::Solved(witness) => {
+                        let rest = self.unlocked.iter().rev().copied().collect();
+                        self.stage = Stage::Relock(rest, Box::new(witness));
+                    }
+                    Verdict::Impossible(refuted) => self.unlock_conflicting(&refuted.proof),
+                }
+            }
+            Stage::Relock(rest, witness) => self.relock(universe, budget, rest, witness)?,
+            Stage::ExplainMove(rest, witness, at, mut explanation) => {
+                match explanation.finish(universe, budget) {
+                    Ok(conflict) => {
+                        let name = universe.catalog.name(self.locked[at].0).clone();
+                        self.findings.because.insert(name, conflict.reasons);
+                        self.stage = Stage::Relock(rest, witness);
+                    }
+                    Err(interrupt) => {
+                        self.stage = Stage::ExplainMove(rest, witness, at, explanation);
+                        return Err(interrupt);
+                    }
+                }
+            }
+            Stage::Final => {
+                self.stage = Stage::Final;
+                let verdict = self.search(universe, budget, Some(&self.unlocked.clone()))?;
+                let Verdict::Solved(selection) = verdict else {
+                    unreachable!("the last selection that was found keeps to this");
+                };
+                return Ok(Some(self.solved(universe, selection)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the packages that need several releases, and starts again with these.
+    fn split(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        refuted: Box<Refuted>,
+        asked: SplitGoal,
+    ) -> Result<Option<UpdateOutcome>, Interrupt> {
+        if !self.may_split {
+            return Ok(Some(Verdict::Impossible(refuted)));
+        }
+        let goals = match asked {
+            SplitGoal::Requested => self.goals(None),
+            SplitGoal::Anything => Goals::default(),
+        };
+        let split = self.split.clone();
+        let selection = match search_second_tier(universe, &goals, split, &refuted.proof, budget) {
+            Ok(Verdict::Solved(selection)) => selection,
+            Ok(Verdict::Impossible(refuted)) => return Ok(Some(Verdict::Impossible(refuted))),
+            Err(interrupt) => {
+                self.stage = Stage::Split(refuted, asked);
+                return Err(interrupt);
+            }
+        };
+        let before = self.split.len();
+        self.split.extend(selection.packages_side_by_side());
+        if self.split.len() == before {
+            return Ok(Some(Verdict::Impossible(refuted)));
+        }
+        self.nogoods.clear();
+        // Loop nogoods depend on which packages may have several releases.
+        for goal in &mut self.wanted {
+            goal.loop_nogoods.clear();
+        }
+        self.stage = Stage::Exact;
+        Ok(None)
+    }
+
+    fn is_locked(&self, name: &PackageName) -> bool {
+        let position = self
+            .locked_versions
+            .binary_search_by(|(locked_versions, _)| locked_versions.cmp(name));
+        position.is_ok()
+    }
+
+    /// Searches with the goals. With `unlocked`, all other locked packages stay.
+    fn search(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        unlocked: Option<&BTreeSet<usize>>,
+    ) -> Result<Verdict<Selection, Box<Refuted>>, Interrupt> {
+        let goals = match self.paused_goals.take() {
+            Some(goals) => goals,
+            None => self.goals(unlocked),
+        };
+        let nogoods = std::mem::take(&mut self.nogoods);
+        let mut problem = Problem::with_nogoods(universe, self.split.clone(), nogoods);
+        problem.set_goals(goals);
+        let verdict = search_and_improve(&mut self.search, &mut problem, budget);
+        let goals = problem.take_goals();
+        self.nogoods = problem.into_nogoods();
+        Ok(match verdict {
+            Ok(Verdict::Solved(selection)) => {
+                self.keep_loop_nogoods(goals);
+                Verdict::Solved(selection)
+            }
+            Ok(Verdict::Impossible(proof)) => {
+                self.keep_loop_nogoods(goals.clone());
+                Verdict::Impossible(Box::new(Refuted {
+                    proof,
+                    split: self.split.clone(),
+                    nogoods: self.nogoods.clone(),
+                    goals,
+                }))
+            }
+            Err(interrupt) => {
+                self.paused_goals = Some(goals);
+                return Err(interrupt);
+            }
+        })
+    }
+
+    fn goals(&self, unlocked: Option<&BTreeSet<usize>>) -> Goals {
+        let stays = unlocked.map(|unlocked| {
+            let locked = self.locked.iter().enumerate();
+            let stays = locked.filter(|(at, _)| !unlocked.contains(at));
+            stays
+                .map(|(_, (package, allowed))| (*package, allowed.clone()))
+                .collect()
+        });
+        Goals {
+            wanted: self.wanted.clone(),
+            stays: stays.unwrap_or_default(),
+        }
+    }
+
+    /// Keeps loop nogoods: they hold in other searches as well.
+    fn keep_loop_nogoods(&mut self, goals: Goals) {
+        for goal in goals.wanted {
+            let mut known = self.wanted.iter_mut();
+            if let Some(known) = known.find(|known| known.package == goal.package) {
+                known.loop_nogoods = goal.loop_nogoods;
+            }
+        }
+    }
+
+    /// Unlocks all locked packages that a proof depends on.
+    fn unlock_conflicting(&mut self, proof: &Proof) {
+        let before = self.unlocked.len();
+        let stays = proof.facts.iter().filter_map(|fact| match fact {
+            Fact::Stays { package } => Some(*package),
+            _ => None,
+        });
+        let stays: FxHashSet<PackageId> = stays.collect();
+        for (at, (package, _)) in self.locked.iter().enumerate() {
+            if stays.contains(package) {
+                self.unlocked.insert(at);
+            }
+        }
+        debug_assert!(
+            before < self.unlocked.len(),
+            "with nothing staying it is possible"
+        );
+        if before == self.unlocked.len() {
+            self.unlocked = (0..self.locked.len()).collect();
+        }
+    }
+
+    /// Tries to lock the next unlocked package again.
+    fn relock(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+        mut rest: Vec<usize>,
+        witness: Box<Selection>,
+    ) -> Result<(), Interrupt> {
+        let Some(at) = rest.pop() else {
+            self.stage = Stage::Final;
+            return Ok(());
+        };
+        let (package, allowed) = &self.locked[at];
+        let mut present = witness.releases().iter();
+        let stays =
+            |release: &ReleaseId| release.package != *package || allowed.contains(release.index);
+        if present.all(stays) {
+            self.unlocked.remove(&at);
+            self.stage = Stage::Relock(rest, witness);
+            return Ok(());
+        }
+        let mut without = self.unlocked.clone();
+        without.remove(&at);
+        match self.search(universe, budget, Some(&without)) {
+            Ok(Verdict::Solved(witness)) => {
+                self.unlocked.remove(&at);
+                self.stage = Stage::Relock(rest, Box::new(witness));
+            }
+            Ok(Verdict::Impossible(refuted)) => {
+                let explanation = Explanation::without_repairs(universe, *refuted);
+                self.stage = Stage::ExplainMove(rest, witness, at, Box::new(explanation));
+            }
+            Err(interrupt) => {
+                rest.push(at);
+                self.stage = Stage::Relock(rest, witness);
+                return Err(interrupt);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finishes the update: the named packages moved because they were requested.
+    fn solved(&mut self, universe: &mut Universe, selection: Selection) -> UpdateOutcome {
+        let mut goals = self.goals(None);
+        debug_assert!(
+            !(goals.wanted.iter()).any(|goal| goal.is_violated_by(&selection)),
+            "a search ends with what was asked for"
+        );
+        // Versions that were ruled out on the way are not the reason for a move.
+        goals.clear_loop_nogoods();
+        let wanted: Vec<PackageId> = goals.wanted.iter().map(|goal| goal.package).collect();
+        let mut problem = Problem::new(universe, self.split.clone());
+        problem.set_goals(goals);
+        for package in wanted {
+            let reasons = explain::requested(&mut problem, package);
+            let name = problem.universe.catalog.name(package).clone();
+            self.findings.because.insert(name, reasons);
+        }
+        self.findings.is_minimal = self.split.is_empty();
+        let findings = std::mem::take(&mut self.findings);
+        Verdict::Solved((selection, findings))
+    }
+}

@@ -1,4 +1,4 @@
-//! What is said of an update: what moved and why, and what stood in the way of versions.
+//! The report of an update: what moved and why, and which versions were held back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use crate::request::Locked;
 use crate::selection::Selection;
 use crate::universe::Universe;
 
-/// What an update did.
+/// The report of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateReport {
-    /// What is different from what was locked, by name.
+    /// The differences from the lock, by name.
     pub moved: Vec<Moved>,
-    /// Versions of the named packages that are better than those that they went to, by name, each
-    /// with what stands in the way.
+    /// Versions of the named packages that are better than the result but impossible, by name, each
+    /// with its conflict.
     pub held_back: Vec<HeldBack>,
-    /// Whether it is proved that no smaller part of what moved could have moved. It is not where
-    /// some package has several releases.
+    /// Whether it is proved that no proper subset of these packages could have moved. Never for an
+    /// update in which a package has several releases.
     pub is_minimal: bool,
 }
 
 impl UpdateReport {
-    /// Says of reasons about classes of a root which class it is and where it stands, as
-    /// [`Conflict::locate_classes`] does.
+    /// Names and locates the classes of a root in the reasons, as [`Conflict::locate_classes`]
+    /// does.
     pub fn locate_classes(&mut self, root: &Package) {
         for moved in &mut self.moved {
             locate_classes(&mut moved.because, root);
@@ -35,45 +35,44 @@ impl UpdateReport {
     }
 }
 
-/// A package that is not where it was.
+/// A package that moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The package.
     pub package: PackageName,
-    /// The version that was locked; `None` if the package came in.
+    /// The version that was locked; `None` for a new package.
     pub from: Option<Version>,
     /// The version now; `None` if nothing requires the package any more.
     pub to: Option<Version>,
-    /// Why it could not stay: reasons of which none can be left out, as far as could be found out.
-    /// There are none for what came in or is not required any more, and none where nothing was
-    /// proved.
+    /// Why it could not stay: reasons that are minimal as far as that could be proved. Empty for
+    /// packages that were added or removed, and where nothing was proved.
     pub because: Vec<Reason>,
 }
 
-/// A version that a named package could not go to.
+/// A version that a named package could not move to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldBack {
     /// The package.
     pub package: PackageName,
-    /// The best of the versions that the same stands in the way of.
+    /// The best of the versions that are impossible for the same reasons.
     pub version: Version,
-    /// The others, the best first. All of them are better than what the package went to, which is
-    /// not the same as newer: old versions may be preferred, and stable ones usually are.
+    /// The others, best first. They are better than the result, which is not the same as newer:
+    /// older versions may be preferred, and stable ones usually are.
     pub alike: Vec<Version>,
-    /// What stands in the way of the version.
+    /// Why the version is impossible.
     pub because: Conflict,
 }
 
-/// What is said of an update in the end.
+/// Builds the report of an update.
 #[derive(Debug)]
-pub(crate) struct Told {
-    /// The versions that were locked, without those of roots.
-    pub(super) held: BTreeMap<PackageName, BTreeSet<Version>>,
-    /// `None` where nothing was proved.
+pub(crate) struct ReportBuilder {
+    /// The locked versions of each package but the roots.
+    pub(super) locked_versions: BTreeMap<PackageName, BTreeSet<Version>>,
+    /// `None` if nothing was proved.
     pub(crate) findings: Option<Findings>,
 }
 
-/// What was found out on the way to a resolution.
+/// Findings of the search.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(super) because: BTreeMap<PackageName, Vec<Reason>>,
@@ -81,39 +80,41 @@ pub(crate) struct Findings {
     pub(super) held_back: Vec<HeldBack>,
 }
 
-impl Told {
+impl ReportBuilder {
     pub(crate) fn new(locked: &Locked, is_root: impl Fn(&PackageName) -> bool) -> Self {
-        let mut held: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let mut locked_versions: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for (name, version) in locked.bound() {
             if !is_root(name) {
-                held.entry(name.clone())
+                locked_versions
+                    .entry(name.clone())
                     .or_default()
                     .insert(version.clone());
             }
         }
         Self {
-            held,
+            locked_versions,
             findings: None,
         }
     }
 
-    /// What a selection differs in from what was locked.
+    /// The report: how a selection differs from the lock.
     pub(crate) fn report(self, universe: &Universe, selection: &Selection) -> UpdateReport {
         let mut findings = self.findings.unwrap_or_default();
-        let mut there: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let mut present: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
         for release in selection.releases() {
             if !universe.catalog.is_root(release.package) {
                 let name = universe.catalog.name(release.package).clone();
                 let version = universe.catalog.version(*release).clone();
-                there.entry(name).or_default().insert(version);
+                present.entry(name).or_default().insert(version);
             }
         }
         let nothing = BTreeSet::new();
-        let names: BTreeSet<&PackageName> = self.held.keys().chain(there.keys()).collect();
+        let names: BTreeSet<&PackageName> =
+            self.locked_versions.keys().chain(present.keys()).collect();
         let mut moved = Vec::new();
         for name in names {
-            let before = self.held.get(name).unwrap_or(&nothing);
-            let now = there.get(name).unwrap_or(&nothing);
+            let before = self.locked_versions.get(name).unwrap_or(&nothing);
+            let now = present.get(name).unwrap_or(&nothing);
             let (mut gone, mut new) = (before.difference(now), now.difference(before));
             loop {
                 let (from, to) = (gone.next().cloned(), new.next().cloned());

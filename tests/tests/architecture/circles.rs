@@ -72,12 +72,11 @@ fn siblings(read: &Crate, (from, to): (ModuleId, ModuleId)) -> Option<(ModuleId,
     pairs.find(|(from, to)| from != to)
 }
 
-/// The arrows that are part of a circle of siblings, but for those in `ignored`.
-pub(crate) fn in_circles(read: &Crate, ignored: &BTreeSet<Arrow>) -> BTreeMap<Arrow, Written> {
+/// The arrows that are part of a circle of siblings.
+pub(crate) fn in_circles(read: &Crate) -> BTreeMap<Arrow, Written> {
     let arrows = arrows(read).into_iter().filter_map(|(arrow, path)| {
         let names = (shown(read, arrow.0), shown(read, arrow.1));
-        let siblings = siblings(read, arrow)?;
-        (!ignored.contains(&names)).then_some((names, siblings, path))
+        Some((names, siblings(read, arrow)?, path))
     });
     let arrows: Vec<_> = arrows.collect();
     let mut used: BTreeMap<ModuleId, BTreeSet<ModuleId>> = BTreeMap::new();

@@ -17,12 +17,9 @@
 //! Methods are not names: which module implements a method is not known here. What tests use does not count.
 //!
 //! *Types* have one name and one meaning in a crate: no name is defined in two modules.
-//!
-//! [`exceptions`] lists what the rules do not hold for yet.
 
 mod circles;
 mod crates;
-mod exceptions;
 mod names;
 mod sources;
 mod surroundings;
@@ -31,8 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::circles::{Arrow, in_circles, shown};
-use crate::exceptions::{CIRCLES, SURROUNDINGS, TYPES};
+use crate::circles::{in_circles, shown};
 use crate::sources::Crate;
 
 /// The items of a list, one a line.
@@ -41,13 +37,6 @@ fn lines(items: impl IntoIterator<Item = String>) -> String {
         .into_iter()
         .map(|item| format!("\n  {item}"))
         .collect()
-}
-
-/// The exceptions for a crate from the rule about circles.
-fn ignored(name: &str) -> BTreeSet<Arrow> {
-    let of_crate = CIRCLES.iter().filter(|(of, ..)| *of == name);
-    let arrows = of_crate.map(|(_, from, to)| ((*from).to_owned(), (*to).to_owned()));
-    arrows.collect()
 }
 
 #[test]
@@ -83,28 +72,13 @@ fn every_crate_of_the_workspace_has_a_layer() {
 fn modules_use_each_other_in_one_direction() {
     let circles = crates::all().flat_map(|name| {
         let read = Crate::read(&crates::sources(name));
-        let circles = in_circles(&read, &ignored(name)).into_iter();
+        let circles = in_circles(&read).into_iter();
         circles.map(move |((from, to), path)| {
             format!("{name}: {from} uses {to} by {}", path.join("::"))
         })
     });
     let circles = lines(circles);
     assert!(circles.is_empty(), "modules in circles:{circles}");
-}
-
-#[test]
-fn every_exception_for_a_circle_is_needed() {
-    for (name, from, to) in CIRCLES {
-        let read = Crate::read(&crates::sources(name));
-        let mut others = ignored(name);
-        let exception = ((*from).to_owned(), (*to).to_owned());
-        others.remove(&exception);
-        let circles = in_circles(&read, &others);
-        assert!(
-            circles.contains_key(&exception),
-            "{from} → {to} of {name} closes no circle: remove the exception"
-        );
-    }
 }
 
 /// The names that several types of a crate share, each with the modules that define it.
@@ -125,24 +99,12 @@ fn shared_type_names(name: &str) -> BTreeMap<String, Vec<String>> {
 fn no_type_name_is_defined_twice_in_a_crate() {
     let twice = crates::all().flat_map(|name| {
         let shared = shared_type_names(name).into_iter();
-        let is_exception = move |defined: &str| TYPES.contains(&(name, defined));
-        let shared = shared.filter(move |(defined, _)| !is_exception(defined));
         shared.map(move |(defined, modules)| {
             format!("{name}: {defined} in {}", modules.join(" and "))
         })
     });
     let twice = lines(twice);
     assert!(twice.is_empty(), "several types of one name:{twice}");
-}
-
-#[test]
-fn every_exception_for_a_type_name_is_needed() {
-    for (name, defined) in TYPES {
-        assert!(
-            shared_type_names(name).contains_key(*defined),
-            "{defined} is one type of {name}: remove the exception"
-        );
-    }
 }
 
 #[test]
@@ -154,7 +116,7 @@ fn libraries_do_not_read_their_surroundings() {
             found.insert((name, shown(&read, module), path));
         }
     }
-    let exceptions = SURROUNDINGS.iter();
+    let exceptions = surroundings::ALLOWED.iter();
     let exceptions =
         exceptions.map(|(of, module, path)| (*of, (*module).to_owned(), (*path).to_owned()));
     assert_eq!(found, exceptions.collect());
@@ -202,7 +164,7 @@ fn the_arrows_of_the_resolver_are_found() {
 
 /// The arrows of a text that are part of a circle.
 fn circles_of(text: &str) -> Vec<String> {
-    let circles = in_circles(&Crate::parse(text), &BTreeSet::new());
+    let circles = in_circles(&Crate::parse(text));
     let arrows = circles.into_keys();
     arrows.map(|(from, to)| format!("{from} → {to}")).collect()
 }

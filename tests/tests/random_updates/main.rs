@@ -7,7 +7,7 @@ mod side_by_side;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{ReasonKind, SolveOptions, Target, Update};
+use pkgres_resolver::{ReasonKind, SolveOptions, Update, UpdateTarget};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rule, Rules, exists, is_valid, search};
 use pkgres_tests::seeds;
@@ -19,7 +19,7 @@ const SEEDS: u64 = 20_000;
 const CONFLICT_LIMIT: u64 = 2;
 
 /// A universe with a lock that obeys these rules, and an update of one of its packages.
-fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> {
+fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, UpdateTarget)> {
     let mut universe = match seed % 2 {
         0 => Universe::random(seed / 2),
         _ => Universe::entangled(seed / 2),
@@ -60,9 +60,9 @@ fn problem(seed: u64, rules: &Rules) -> Option<(Universe, PackageName, Target)> 
         .map(|record| &record.version)
         .collect();
     let target = if versions.is_empty() || random.chance(50) {
-        Target::Newest
+        UpdateTarget::Newest
     } else {
-        Target::Exactly((*random.pick(&versions)).clone())
+        UpdateTarget::Exactly((*random.pick(&versions)).clone())
     };
     Some((universe, name, target))
 }
@@ -87,7 +87,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     let verdict = solver::update(&universe, Supplies::OnDemand, update, conflict_limit);
     let resolution = match (&verdict, &target) {
         (Verdict::Solved(resolution), _) => resolution,
-        (Verdict::Conflict(conflict), Target::Exactly(version)) if possible => {
+        (Verdict::Conflict(conflict), UpdateTarget::Exactly(version)) if possible => {
             tally.impossible += 1;
             let wanted = (name, version.clone());
             if exists(&universe, &anything, Some(&wanted))? {
@@ -110,7 +110,7 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     }
     // An exact version may need several releases of some package, if nothing else is possible.
     let is_whole = match &target {
-        Target::Exactly(version) if possible => {
+        UpdateTarget::Exactly(version) if possible => {
             exists(&universe, &anything, Some(&(name.clone(), version.clone())))?
         }
         _ => possible,
@@ -138,14 +138,14 @@ fn check(seed: u64, conflict_limit: u64, tally: &mut Tally) -> Option<String> {
     let at = now.get(&name).cloned();
     let wanted = at.map(|version| (name.clone(), version));
     match (&target, &wanted) {
-        (Target::Exactly(version), Some((_, at))) if at != version => {
+        (UpdateTarget::Exactly(version), Some((_, at))) if at != version => {
             return Some(format!("{at} was not asked for"));
         }
-        (Target::Exactly(_), None) => return Some("it was dropped".to_owned()),
+        (UpdateTarget::Exactly(_), None) => return Some("it was dropped".to_owned()),
         _ => {}
     }
     // Newer stable versions are better under every policy.
-    if target == Target::Newest {
+    if target == UpdateTarget::Newest {
         let records = universe.records.iter();
         let of_package = records.filter(|record| record.name == name);
         let at = wanted.as_ref().map(|(_, at)| at);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{Moving, Target, Update};
+use pkgres_resolver::{PackageUpdate, Update, UpdateTarget};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::{Answer, Rules, is_valid, search};
 use pkgres_tests::seeds;
@@ -22,10 +22,10 @@ enum Ended {
 }
 
 /// Whether the best resolution shows that the update is possible.
-fn is_possible(universe: &Universe, name: &PackageName, target: &Target) -> bool {
+fn is_possible(universe: &Universe, name: &PackageName, target: &UpdateTarget) -> bool {
     let mut required = universe.clone();
     required.locked = None;
-    let Target::Exactly(version) = target else {
+    let UpdateTarget::Exactly(version) = target else {
         return matches!(search(&required, &Rules::default()), Answer::Solved(_));
     };
     (required.records).retain(|record| record.name != *name || record.version == *version);
@@ -65,8 +65,8 @@ fn check_side_by_side(seed: u64) -> Option<Ended> {
     let now = found.releases(&universe.root.name);
     let mut at = now.iter().filter(|(other, _)| *other == name);
     let is_right = match &target {
-        Target::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
-        Target::Newest => true,
+        UpdateTarget::Exactly(version) => at.next().is_some() && at.all(|(_, at)| at == version),
+        UpdateTarget::Newest => true,
     };
     if !is_right {
         return Some(Ended::Wrong("the package is not at its target".to_owned()));
@@ -166,9 +166,9 @@ fn check_one_of_several(seed: u64, is_needed: bool, conflict_limit: u64) -> Opti
         }
         Answer::NoSolution => false,
     };
-    let moving = Moving {
+    let moving = PackageUpdate {
         from: BTreeSet::from([from.clone()]),
-        to: Target::Exactly(to.clone()),
+        to: UpdateTarget::Exactly(to.clone()),
     };
     let update = Update {
         packages: BTreeMap::from([(name.clone(), moving)]),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, Version};
 use pkgres_resolver::{
-    Conflict, Preference, Reason, Resolution, SolveOptions, Target, Update, UpdateReport,
+    Conflict, Preference, Reason, Resolution, SolveOptions, Update, UpdateReport, UpdateTarget,
 };
 use pkgres_tests::build::{Build, package, release, solution, version};
 use pkgres_tests::solver::{self, Supplies, Verdict};
@@ -15,7 +15,7 @@ use pkgres_tests::universe::Universe;
 fn newest(names: &[&str]) -> Update {
     let packages = names
         .iter()
-        .map(|name| (package(name), Target::Newest.into()));
+        .map(|name| (package(name), UpdateTarget::Newest.into()));
     Update {
         packages: packages.collect(),
     }
@@ -23,7 +23,7 @@ fn newest(names: &[&str]) -> Update {
 
 fn exactly(name: &str, number: &str) -> Update {
     Update {
-        packages: BTreeMap::from([(package(name), Target::Exactly(version(number)).into())]),
+        packages: BTreeMap::from([(package(name), UpdateTarget::Exactly(version(number)).into())]),
     }
 }
 

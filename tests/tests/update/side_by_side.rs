@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::IndexRecord;
-use pkgres_resolver::{Moving, ReasonKind, Target, Update};
+use pkgres_resolver::{PackageUpdate, ReasonKind, Update, UpdateTarget};
 use pkgres_tests::build::{Build, package, release, version};
 
 use crate::{conflict, exactly, moves, newest, report, solved, texts, update, update_whole};
@@ -55,17 +55,17 @@ fn one_release_of_a_split_package_moves() {
     ];
     records.extend(["1.0", "1.1", "1.2", "2.0", "2.1"].map(|number| release("D", number)));
     let lock = &["R 1 A 1", "R 1 B 1", "A 1 D 1.1", "B 1 D 2.0"];
-    let moved = |from: &str, to: Target| {
+    let moved = |from: &str, to: UpdateTarget| {
         let from = BTreeSet::from([version(from)]);
-        let packages = BTreeMap::from([(package("D"), Moving { from, to })]);
+        let packages = BTreeMap::from([(package("D"), PackageUpdate { from, to })]);
         update(root(), records.clone(), lock, Update { packages })
     };
-    let exactly = |number: &str| Target::Exactly(version(number));
+    let exactly = |number: &str| UpdateTarget::Exactly(version(number));
     let moves_to = |from, to| moves(&solved(moved(from, to)));
     assert_eq!(moves_to("1.1", exactly("1.0")), ["D 1.1.0 -> 1.0.0"]);
     assert_eq!(moves_to("2.0", exactly("2.1")), ["D 2.0.0 -> 2.1.0"]);
-    assert_eq!(moves_to("1.1", Target::Newest), ["D 1.1.0 -> 1.2.0"]);
-    assert_eq!(moves_to("2.0", Target::Newest), ["D 2.0.0 -> 2.1.0"]);
+    assert_eq!(moves_to("1.1", UpdateTarget::Newest), ["D 1.1.0 -> 1.2.0"]);
+    assert_eq!(moves_to("2.0", UpdateTarget::Newest), ["D 2.0.0 -> 2.1.0"]);
     let found = conflict(moved("2.0", exactly("1.0")));
     assert_eq!(
         texts(&found.reasons),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Lockfile, PackageName, Version};
-use pkgres_resolver::{Moving, Target};
+use pkgres_resolver::{PackageUpdate, UpdateTarget};
 
 use crate::commands::names::{listed, release_name, unknown};
 use crate::context::Context;
@@ -16,14 +16,14 @@ pub(super) fn moving_packages(
     precise: Option<&str>,
     lock: &Lockfile,
     context: &Context,
-) -> Result<BTreeMap<PackageName, Moving>> {
+) -> Result<BTreeMap<PackageName, PackageUpdate>> {
     let mut from: BTreeMap<PackageName, BTreeSet<Version>> = BTreeMap::new();
     for text in packages {
         let (name, versions) = locked_versions(text, lock, context)?;
         from.entry(name).or_default().extend(versions);
     }
     let to = match precise {
-        None => Target::Newest,
+        None => UpdateTarget::Newest,
         Some(_) if from.len() != 1 => {
             return Err(Failure::usage("`--precise` needs exactly one package"));
         }
@@ -33,10 +33,10 @@ pub(super) fn moving_packages(
             if let Some(name) = packages.iter().find(|text| !text.contains('@')) {
                 reject_several(name, &version, &from, context)?;
             }
-            Target::Exactly(version)
+            UpdateTarget::Exactly(version)
         }
     };
-    let moving = |from| Moving {
+    let moving = |from| PackageUpdate {
         from,
         to: to.clone(),
     };

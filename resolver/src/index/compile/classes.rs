@@ -1,11 +1,10 @@
-//! The columns of classes.
+//! Compiling classes: tables of classes, each stored once, with the parents of each class.
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;
 
 use crate::index::column::{Lists, ListsBuilder};
-use crate::index::first_seen::FirstSeen;
-use crate::index::numbered::{Numbered, other_than_before};
+use crate::index::interner::{Interner, SortedNumbers, skip_repeats};
 use crate::index::{CompiledIndex, INTERNAL, Texts, to_u32};
 
 /// Fills the columns of classes.
@@ -14,8 +13,8 @@ pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     if known.all(|classes| classes.is_empty()) {
         return no_classes(index, records);
     }
-    let classes_of = other_than_before(records.iter().map(|record| &record.classes));
-    let names = Numbered::sorted(
+    let classes_of = skip_repeats(records.iter().map(|record| &record.classes));
+    let names = SortedNumbers::sorted(
         (classes_of.flatten().flatten())
             .flat_map(|class| std::iter::once(&class.name).chain(&class.extends)),
     );
@@ -23,20 +22,24 @@ pub(super) fn classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     index.class_names = names.texts(ClassName::as_str);
 }
 
-/// The columns of releases that have no classes.
+/// Fills the columns if no release has classes.
 fn no_classes(index: &mut CompiledIndex, records: &[&IndexRecord]) {
     let is_known = |record: &IndexRecord| record.classes.is_some();
     let tables = records.iter().map(|record| u32::from(is_known(record)));
     index.tables = tables.collect::<Vec<u32>>().into();
     let runs = usize::from(index.tables.contains(&1));
-    index.table_classes = Lists::of_nothing(runs);
-    index.externals = Lists::of_nothing(runs);
-    index.parents = Lists::of_nothing(0);
+    index.table_classes = Lists::empty_runs(runs);
+    index.externals = Lists::empty_runs(runs);
+    index.parents = Lists::empty_runs(0);
     index.class_names = Texts::of(&[]);
 }
 
-fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<'_, ClassName>) {
-    /// The columns of the tables, and of their classes.
+fn tables(
+    index: &mut CompiledIndex,
+    records: &[&IndexRecord],
+    names: &SortedNumbers<'_, ClassName>,
+) {
+    /// The columns of the tables and their classes.
     struct Tables {
         classes: ListsBuilder<u32>,
         flags: Vec<u8>,
@@ -52,7 +55,7 @@ fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<
     // Most releases have the classes of the release before.
     let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     let mut numbers: Vec<u32> = Vec::with_capacity(records.len());
-    let mut external: FirstSeen<u32> = FirstSeen::default();
+    let mut external: Interner<u32> = Interner::default();
     let mut before = None;
     for record in records {
         if let (Some(number), true) = (numbers.last(), before == Some(&record.classes)) {
@@ -85,7 +88,7 @@ fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<
             tables.parents.end();
         }
         tables.classes.end();
-        tables.externals.items.extend(external.things());
+        tables.externals.items.extend(external.items());
         tables.externals.end();
     }
     index.tables = numbers.into();
@@ -95,8 +98,8 @@ fn tables(index: &mut CompiledIndex, records: &[&IndexRecord], names: &Numbered<
     index.externals = tables.externals.finish();
 }
 
-/// What makes two tables of classes equal.
-fn table_key(classes: &[IndexedClass], names: &Numbered<'_, ClassName>) -> Vec<u32> {
+/// The key by which equal tables are found.
+fn table_key(classes: &[IndexedClass], names: &SortedNumbers<'_, ClassName>) -> Vec<u32> {
     let mut key = Vec::new();
     for class in classes {
         key.push(names.number(&class.name));

@@ -1,37 +1,39 @@
-//! Preparing releases for solving.
+//! Compiling records of releases into an index.
+//!
+//! Records are sorted, and names, specs and classes are numbered. What a spec allows is found by
+//! binary search, once for each spec and target. Requirements of a package's releases on one target
+//! that allow the same form a group, whose set of owners is stored with the allowed set.
 
 mod classes;
-mod releases;
 
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{IndexRecord, PackageName, Shared, Spec, Version};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Shared, Spec, Version};
 use rustc_hash::FxHashMap;
 
-use crate::index::column::ListsBuilder;
-use crate::index::first_seen::FirstSeen;
-use crate::index::numbered::{Numbered, Placed as _, other_than_before};
-use crate::index::versions::Versions;
-use crate::index::{CompiledIndex, EdgeNumbers, NAMES_PRERELEASE, PLAIN, Texts, to_u32, width};
+use crate::index::column::{Column, ListsBuilder};
+use crate::index::interner::{Address as _, Interner, SortedNumbers, skip_repeats};
+use crate::index::versions::VersionColumn;
+use crate::index::{
+    CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, PRERELEASE, RequirementNumbers,
+    Texts, YANKED, to_u32, width,
+};
 use classes::classes;
-use releases::{digests, release_flags};
 
-pub(super) use releases::{DIGEST_BYTES, digest_from, has_default_order};
-
-/// Prepares releases.
+/// Compiles records.
 pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
-    let required = other_than_before(records.iter().map(|record| &record.requirements));
+    let required = skip_repeats(records.iter().map(|record| &record.requirements));
     let required = required.flatten().map(|requirement| &requirement.package);
-    let own = other_than_before(records.iter().map(|record| &record.name));
-    let names = Numbered::sorted(own.chain(required));
+    let own = skip_repeats(records.iter().map(|record| &record.name));
+    let names = SortedNumbers::sorted(own.chain(required));
     let packages = package_ranges(&records, &names);
     let mut compiler = Compiler {
         packages: &packages,
         records: &records,
         specs: FxHashMap::default(),
-        spec_places: FxHashMap::default(),
+        spec_addresses: FxHashMap::default(),
         spec_texts: ListsBuilder::new(),
         spec_flags: Vec::new(),
         sets: Vec::new(),
@@ -40,17 +42,17 @@ pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
         owners: Vec::new(),
     };
     let mut index = CompiledIndex::default();
-    compiler.edges(&mut index, &names);
+    compiler.requirements(&mut index, &names);
     index.specs = Texts(compiler.spec_texts.finish());
     index.spec_flags = compiler.spec_flags.into();
     releases(&mut index, &records, &packages);
     classes(&mut index, &records);
     index.names = names.texts(PackageName::as_str);
-    index.work_out_inheritance();
+    index.derive_inheritance();
     index
 }
 
-/// Sorts records by name and version and drops those whose version stands twice.
+/// Sorts records by name and version, and removes those with equal versions.
 fn sort(records: &mut Vec<&IndexRecord>) {
     let key = |record: &&IndexRecord, other: &&IndexRecord| {
         (&record.name, &record.version).cmp(&(&other.name, &other.version))
@@ -69,10 +71,10 @@ fn sort(records: &mut Vec<&IndexRecord>) {
     records.dedup_by(|next, kept| next.name == kept.name && next.version == kept.version);
 }
 
-/// For each name the positions of its records.
+/// For each name the range of its records.
 fn package_ranges(
     records: &[&IndexRecord],
-    names: &Numbered<'_, PackageName>,
+    names: &SortedNumbers<'_, PackageName>,
 ) -> Vec<Range<usize>> {
     let mut ranges = Vec::with_capacity(names.items.len());
     let mut at = 0;
@@ -91,52 +93,53 @@ struct Compiler<'records> {
     packages: &'records [Range<usize>],
     records: &'records [&'records IndexRecord],
     specs: FxHashMap<&'records str, u32>,
-    /// The numbers of specs by what they share with their clones.
-    spec_places: FxHashMap<usize, u32>,
+    /// The numbers of specs by the address that clones share.
+    spec_addresses: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
-    /// The sets that specs allow of packages, and where each of them stands.
+    /// The sets that specs allow, and the index of each by target and spec.
     sets: Vec<u64>,
     allowed: FxHashMap<(u32, u32), u32>,
-    /// Where each set of releases of a package stands.
+    /// The index of each set of releases of a package.
     places: FxHashMap<(u32, Box<[u64]>), u32>,
-    /// For each group of the package at hand the releases that require it.
+    /// For each group of the current package the releases that require it.
     owners: Vec<u64>,
 }
 
-/// What releases of a package require of another one.
+/// Requirements of the releases of a package that allow the same of one target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    /// Where the set of versions stands; equal sets of a package stand in one place. None if the index
-    /// does not have the package: if nobody else does either, nothing that is required of it can be had,
-    /// and if somebody does, the group says nothing.
+    /// The index of the allowed set; equal sets of a package have one index. `None` if the index
+    /// has no releases of the target: then the allowed set is found when releases are known from
+    /// elsewhere.
     allowed: Option<u32>,
 }
 
 impl<'records> Compiler<'records> {
-    fn edges(&mut self, index: &mut CompiledIndex, names: &Numbered<'_, PackageName>) {
-        let mut edges: ListsBuilder<EdgeNumbers> = ListsBuilder::with_room(self.records.len());
+    fn requirements(&mut self, index: &mut CompiledIndex, names: &SortedNumbers<'_, PackageName>) {
+        let mut requirements: ListsBuilder<RequirementNumbers> =
+            ListsBuilder::with_capacity(self.records.len());
         let mut words: Vec<u64> = Vec::new();
-        // Nothing that comes from an index has one.
-        let lists = other_than_before(self.records.iter().map(|record| &record.requirements));
+        // Only requirements in manifest files have locations.
+        let lists = skip_repeats(self.records.iter().map(|record| &record.requirements));
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
-        let mut own: FirstSeen<Group> = FirstSeen::default();
-        // Where the sets of each group stay, one after the other.
+        let mut own: Interner<Group> = Interner::default();
+        // The index of the sets of each group.
         let mut places: Vec<u32> = Vec::new();
         for package in self.packages {
             own.clear();
             self.owners.clear();
             let width = width(to_u32(package.len()));
-            let first = edges.items.len();
+            let first = requirements.items.len();
             let mut begin = first;
             let mut before = &Shared::new();
             for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
-                let last = begin..edges.items.len();
+                let last = begin..requirements.items.len();
                 begin = last.end;
                 if record.requirements == *before {
-                    edges.items.extend_from_within(last.clone());
+                    requirements.items.extend_from_within(last.clone());
                     if has_locations {
                         locations.extend_from_within(last);
                     }
@@ -146,39 +149,39 @@ impl<'records> Compiler<'records> {
                         let spec = self.spec(&requirement.spec);
                         let allowed = self.allowed(target, spec, &requirement.spec);
                         let group = own.number(Group { target, allowed });
-                        self.owners.resize(own.things().len() * width, 0);
-                        edges.items.push([target, spec, group]);
+                        self.owners.resize(own.items().len() * width, 0);
+                        requirements.items.push([target, spec, group]);
                         if has_locations {
                             locations.push(requirement.location.clone());
                         }
                     }
                 }
-                for [_, _, group] in &edges.items[begin..] {
+                for [_, _, group] in &requirements.items[begin..] {
                     let owner = *group as usize * width + position as usize / 64;
                     self.owners[owner] |= 1 << (position % 64);
                 }
                 before = &record.requirements;
-                edges.end();
+                requirements.end();
             }
             places.clear();
-            for (at, group) in own.things().iter().enumerate() {
+            for (at, group) in own.items().iter().enumerate() {
                 places.push(to_u32(words.len()));
                 words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
                 if let Some(at) = group.allowed {
                     words.extend_from_slice(self.set(group.target, at));
                 }
             }
-            for [_, _, group] in &mut edges.items[first..] {
+            for [_, _, group] in &mut requirements.items[first..] {
                 *group = places[*group as usize];
             }
         }
         index.locations = locations;
-        index.edges = edges.finish();
+        index.requirements = requirements.finish();
         index.words = words.into();
     }
 
     fn spec(&mut self, spec: &'records Spec) -> u32 {
-        if let Some(known) = self.spec_places.get(&spec.place()) {
+        if let Some(known) = self.spec_addresses.get(&spec.address()) {
             return *known;
         }
         let next = to_u32(self.spec_flags.len());
@@ -188,11 +191,11 @@ impl<'records> Compiler<'records> {
             let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
             self.spec_flags.push(names_prerelease);
         }
-        self.spec_places.insert(spec.place(), known);
+        self.spec_addresses.insert(spec.address(), known);
         known
     }
 
-    /// Where what a spec allows stands.
+    /// The index of the set that a spec allows.
     fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Option<u32> {
         let releases = &self.records[self.packages[target as usize].clone()];
         if releases.is_empty() {
@@ -218,21 +221,21 @@ impl<'records> Compiler<'records> {
         Some(at)
     }
 
-    /// The set of releases of a package at a place.
+    /// The set of releases of a package at an index.
     fn set(&self, target: u32, at: u32) -> &[u64] {
         let width = width(to_u32(self.packages[target as usize].len()));
         &self.sets[at as usize..at as usize + width]
     }
 }
 
-/// Puts the numbers of a range into a set.
+/// Inserts a range of numbers.
 fn fill(words: &mut [u64], range: Range<usize>) {
     for number in range {
         words[number / 64] |= 1 << (number % 64);
     }
 }
 
-/// Fills the columns of packages and releases; `packages` are the positions of the records of each.
+/// Fills the columns of packages and releases; `packages` has the range of the records of each.
 fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Range<usize>]) {
     let first_release = packages.iter().map(|range| to_u32(range.start));
     let first_release = first_release.chain([to_u32(records.len())]);
@@ -245,10 +248,61 @@ fn releases(index: &mut CompiledIndex, records: &[&IndexRecord], packages: &[Ran
         let has_default_order = flags[range.clone()]
             .iter()
             .all(|flags| has_default_order(*flags));
-        u8::from(has_default_order) * PLAIN
+        u8::from(has_default_order) * DEFAULT_ORDER
     });
     index.package_flags = package_flags.collect::<Vec<u8>>().into();
-    index.versions = Versions::of(records.iter().map(|record| &record.version));
+    index.versions = VersionColumn::of(records.iter().map(|record| &record.version));
     index.release_flags = flags.into();
     index.digests = digests(records);
+}
+
+pub(in crate::index) const DIGEST_BYTES: usize = 33;
+
+const ARCHIVE: u8 = 0;
+const TREE: u8 = 1;
+
+/// The flags of a release.
+pub(super) fn release_flags(record: &IndexRecord) -> u8 {
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    flag(record.yanked, YANKED)
+        | flag(record.version.is_prerelease(), PRERELEASE)
+        | flag(record.digest.is_some(), HAS_DIGEST)
+}
+
+/// Whether a release with these flags is neither yanked nor a prerelease.
+pub(in crate::index) fn has_default_order(flags: u8) -> bool {
+    flags & (YANKED | PRERELEASE) == 0
+}
+
+/// The digests of releases, if any has one.
+pub(super) fn digests(records: &[&IndexRecord]) -> Column<u8> {
+    if records.iter().all(|record| record.digest.is_none()) {
+        return Column::default();
+    }
+    let mut digests: Vec<u8> = Vec::with_capacity(records.len() * DIGEST_BYTES);
+    for record in records {
+        digests.extend_from_slice(&digest_bytes(record.digest.as_ref()));
+    }
+    digests.into()
+}
+
+fn digest_bytes(digest: Option<&ArtifactDigest>) -> [u8; DIGEST_BYTES] {
+    let mut bytes = [0; DIGEST_BYTES];
+    let (kind, digest) = match digest {
+        None => return bytes,
+        Some(ArtifactDigest::Archive(digest)) => (ARCHIVE, digest),
+        Some(ArtifactDigest::Tree(digest)) => (TREE, digest),
+    };
+    bytes[0] = kind;
+    bytes[1..].copy_from_slice(digest);
+    bytes
+}
+
+pub(in crate::index) fn digest_from(bytes: &[u8]) -> ArtifactDigest {
+    let digest = bytes[1..].try_into().expect("a digest has 32 bytes");
+    if bytes[0] == TREE {
+        ArtifactDigest::Tree(digest)
+    } else {
+        ArtifactDigest::Archive(digest)
+    }
 }

@@ -1,4 +1,8 @@
-//! Which packages cannot break the rules of inheritance.
+//! Packages that cannot violate rule 3, and cycles of classes.
+//!
+//! Harmless packages need no check of complete selections. A class can be part of a cycle if its
+//! name is on a cycle of names, over all releases of all packages. That is decided in linear time
+//! by removing classes without parents until none is left (topological sort, Kahn 1962).
 
 use super::super::{CompiledIndex, NONE, ParentNumber, to_u32};
 use super::Inheritance;
@@ -6,7 +10,7 @@ use super::Inheritance;
 impl Inheritance {
     pub(super) fn find_harmless(&mut self, index: &CompiledIndex) {
         let names = index.name_count();
-        // Releases whose classes are unknown have whatever is asked for.
+        // Releases with unknown classes define any class.
         self.harmless = self
             .unknown
             .iter()
@@ -31,8 +35,8 @@ impl Inheritance {
         self.find_cycles(index);
     }
 
-    /// Packages that have a class which can be part of a cycle are not harmless. Whichever releases are
-    /// chosen, a cycle of their classes is one of names.
+    /// Marks packages with a class that can be part of a cycle as not harmless. In every selection,
+    /// a cycle of classes is a cycle of their names.
     fn find_cycles(&mut self, index: &CompiledIndex) {
         let mut extending: Vec<(u32, u32)> = Vec::new();
         for table in 0..index.table_classes.len() {
@@ -46,42 +50,45 @@ impl Inheritance {
         }
         let count = index.class_name_count();
         let turned = extending.iter().map(|(parent, class)| (*class, *parent));
-        let from_cycles = leading_to_cycles(count, turned.collect());
-        let to_cycles = leading_to_cycles(count, extending);
+        let from_cycles = nodes_leading_to_cycles(count, turned.collect());
+        let to_cycles = nodes_leading_to_cycles(count, extending);
         for (class, home) in self.homes.iter().enumerate() {
             if *home != NONE && to_cycles[class] && from_cycles[class] {
-                // Where several packages have the class, none of them is harmless anyway.
+                // If several packages have the class, none of them is harmless anyway.
                 self.harmless[*home as usize] = false;
             }
         }
     }
 }
 
-/// Which of some things lead to a cycle; a pair is a thing and one that leads to it.
-pub(crate) fn leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
+/// Which nodes have a path to a cycle; a pair is a node and a predecessor of it.
+pub(crate) fn nodes_leading_to_cycles(count: u32, mut pairs: Vec<(u32, u32)>) -> Vec<bool> {
     if pairs.is_empty() {
         return vec![false; count as usize];
     }
     pairs.sort_unstable();
     pairs.dedup();
-    let mut left = vec![0_u32; count as usize];
+    let mut successors = vec![0_u32; count as usize];
     for (_, from) in &pairs {
-        left[*from as usize] += 1;
+        successors[*from as usize] += 1;
     }
-    // Whatever leads nowhere, or only to what was taken out before, is taken out.
-    let mut out: Vec<u32> = (0..count)
-        .filter(|thing| left[*thing as usize] == 0)
+    // Nodes without successors are removed, then those whose successors were all removed.
+    let mut removed: Vec<u32> = (0..count)
+        .filter(|node| successors[*node as usize] == 0)
         .collect();
-    while let Some(thing) = out.pop() {
-        let first = pairs.partition_point(|(to, _)| *to < thing);
-        for (_, from) in pairs[first..].iter().take_while(|pair| pair.0 == thing) {
-            left[*from as usize] -= 1;
-            if left[*from as usize] == 0 {
-                out.push(*from);
+    while let Some(node) = removed.pop() {
+        let first = pairs.partition_point(|(to, _)| *to < node);
+        for (_, from) in pairs[first..].iter().take_while(|pair| pair.0 == node) {
+            successors[*from as usize] -= 1;
+            if successors[*from as usize] == 0 {
+                removed.push(*from);
             }
         }
     }
-    left.iter().map(|left| *left > 0).collect()
+    successors
+        .iter()
+        .map(|successors| *successors > 0)
+        .collect()
 }
 
 /// Whether classes of a table extend each other in a cycle.
@@ -95,5 +102,5 @@ pub(super) fn has_own_cycle(index: &CompiledIndex, table: u32) -> bool {
             }
         }
     }
-    !pairs.is_empty() && leading_to_cycles(count, pairs).contains(&true)
+    !pairs.is_empty() && nodes_leading_to_cycles(count, pairs).contains(&true)
 }

@@ -1,37 +1,43 @@
-//! Where the classes that releases extend are found.
+//! Definers and links: which releases define which classes, and where external classes are found.
+//!
+//! Each external class of a release is looked up in the packages that it requires. If one of them
+//! can define the class, the link has the set of its defining releases. Releases of a package that
+//! extend a class from the same package, and require no more, share the set of owners, so that the
+//! search needs one clause for all of them.
 
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::{CompiledIndex, NONE, to_u32, width};
+use super::super::column::ListsBuilder;
+use super::super::{CompiledIndex, INTERNAL, NONE, to_u32, width};
 use super::{Inheritance, Link, SEVERAL};
 
-/// How many lists of requirements the releases of a package may have among them for it to be found
-/// out which of them have links in common. Every list is compared with every other one, and there
-/// is a set of releases for each class and list: without a limit, both are quadratic in what an
-/// index says. Releases of real packages have a handful of lists.
-const LISTS_OF_SHARED_LINKS: usize = 64;
+/// How many distinct lists of requirements the releases of a package may have to share links. All
+/// lists are compared with each other, and each class and list has a set of releases: without a
+/// limit, both are quadratic in the size of an index. Releases of real packages have a handful of
+/// lists.
+const MAX_SHARED_LISTS: usize = 64;
 
-/// Whether releases with these lists of requirements are few enough, or alike enough, to share links.
+/// Whether releases have few enough distinct lists of requirements to share links.
 pub(super) fn may_share_links(lists: &[u32]) -> bool {
     let mut distinct: FxHashSet<u32> = FxHashSet::default();
-    lists.len() <= LISTS_OF_SHARED_LINKS
+    lists.len() <= MAX_SHARED_LISTS
         || lists.iter().all(|list| {
             distinct.insert(*list);
-            distinct.len() <= LISTS_OF_SHARED_LINKS
+            distinct.len() <= MAX_SHARED_LISTS
         })
 }
 
-/// Which releases of a package require no more than others do.
-struct Requiring {
-    /// For each release which list of requirements it has.
+/// Which releases of a package require a subset of what others require.
+struct RequirementLists {
+    /// For each release the number of its list of requirements.
     lists: Vec<u8>,
-    /// For each list those that say nothing which it does not say, as bits.
-    no_more: Vec<u64>,
+    /// For each list the lists that are subsets of it, as bits.
+    subsets: Vec<u64>,
 }
 
-impl Requiring {
+impl RequirementLists {
     fn of(inheritance: &Inheritance, releases: Range<u32>) -> Self {
         let mut numbers: FxHashMap<u32, u8> = FxHashMap::default();
         // A release for each list.
@@ -45,24 +51,24 @@ impl Requiring {
                 })
         });
         let lists = lists.collect();
-        let no_more = having.iter().map(|many| {
-            let is_in = |few: &u32| inheritance.requires_no_more(*few, *many, None);
+        let subsets = having.iter().map(|many| {
+            let is_in = |few: &u32| inheritance.requires_subset(*few, *many, None);
             let bits = having.iter().enumerate();
             let bits = bits.filter(|(_, few)| is_in(few)).map(|(at, _)| 1 << at);
             bits.fold(0, |all: u64, bit: u64| all | bit)
         });
-        let no_more = no_more.collect();
-        Self { lists, no_more }
+        let subsets = subsets.collect();
+        Self { lists, subsets }
     }
 
-    /// Which list a release has.
+    /// The number of the list of a release.
     fn list(&self, release: u32) -> usize {
         usize::from(self.lists[release as usize])
     }
 
-    /// Whether a release requires nothing that is not in a list.
-    fn no_more(&self, release: u32, list: usize) -> bool {
-        self.no_more[list] >> self.list(release) & 1 == 1
+    /// Whether a release requires a subset of a list.
+    fn requires_subset(&self, release: u32, list: usize) -> bool {
+        self.subsets[list] >> self.list(release) & 1 == 1
     }
 }
 
@@ -82,13 +88,13 @@ impl Inheritance {
                 for class in externals {
                     let (link, is_required) = self.find_link(index, name, release, *class);
                     if !is_required {
-                        self.set_sought(release);
+                        self.set_unresolved(release);
                     }
-                    let (edge, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
+                    let (requirement, target, allowed) = link.unwrap_or((SEVERAL, NONE, NONE));
                     targets.push(target);
                     self.links.push(Link {
                         class: *class,
-                        edge,
+                        requirement,
                         allowed,
                         owners: NONE,
                     });
@@ -99,19 +105,19 @@ impl Inheritance {
         }
     }
 
-    /// Finds out which releases of a package have links in common; `first` is the first link of
-    /// the package, and `targets` are the packages that the links lead to.
+    /// Finds the owners of the links of a package; `first` is the first of these links, and
+    /// `targets` has the package that each leads to.
     fn find_owners(&mut self, index: &CompiledIndex, name: u32, first: usize, targets: &[u32]) {
         if targets.is_empty() || !self.may_share_links(name) {
             return;
         }
         let releases = index.releases(name);
-        let requiring = Requiring::of(self, releases.clone());
-        // Where each link of each release stands: those that are alike next to each other.
+        let requiring = RequirementLists::of(self, releases.clone());
+        // The links of all releases, sorted so that those to share owners are adjacent.
         let mut alike: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(targets.len());
         for release in releases.clone() {
             for at in self.link_range(release) {
-                if self.links[at].edge != SEVERAL {
+                if self.links[at].requirement != SEVERAL {
                     let (class, target) = (self.links[at].class, targets[at - first]);
                     alike.push((class, target, release - releases.start, at));
                 }
@@ -120,14 +126,14 @@ impl Inheritance {
         alike.sort_unstable();
         let width = width_of(index, name);
         for alike in alike.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
-            // Where the owners stand for each list of requirements.
-            let mut owners_of = [None; LISTS_OF_SHARED_LINKS];
+            // The index of the owners for each list of requirements.
+            let mut owners_of = [None; MAX_SHARED_LISTS];
             for (_, _, release, at) in alike {
                 let list = requiring.list(*release);
                 let owners = owners_of[list].unwrap_or_else(|| self.new_set(width));
                 if owners_of[list].is_none() {
                     let others = alike.iter().map(|(_, _, other, _)| *other);
-                    for other in others.filter(|other| requiring.no_more(*other, list)) {
+                    for other in others.filter(|other| requiring.requires_subset(*other, list)) {
                         self.insert(owners, other);
                     }
                     owners_of[list] = Some(owners);
@@ -137,9 +143,9 @@ impl Inheritance {
         }
     }
 
-    /// The requirement of a release on the only package that can define a class, that package,
-    /// and where the set of its releases stands that do; nothing but [`NONE`] if no package can, and
-    /// nothing at all if several can. And whether one of the requirements allows only such releases.
+    /// The requirement on the only package that can define a class, that package, and the index of
+    /// the set of its defining releases; all [`NONE`] if no package can, and `None` if several can.
+    /// Also, whether one of the requirements allows defining releases only.
     fn find_link(
         &self,
         index: &CompiledIndex,
@@ -148,8 +154,8 @@ impl Inheritance {
         class: u32,
     ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
-        let allows_only = |(edge, target, defining): (u32, u32, u32)| {
-            let [_, _, sets] = index.requirement(edge as usize);
+        let allows_only = |(requirement, target, defining): (u32, u32, u32)| {
+            let [_, _, sets] = index.requirement(requirement as usize);
             let width = width_of(index, target);
             let allowed = index.words_at(sets as usize + own_width, width);
             let defining = self.words_at(defining as usize, width);
@@ -178,16 +184,88 @@ impl Inheritance {
         release: u32,
         class: u32,
     ) -> impl Iterator<Item = (u32, u32, u32)> {
-        index.edges(release).filter_map(move |edge| {
-            let target = index.edge_target(edge);
-            let defining = self.definers_of(target, class)?;
-            (target != name).then_some((to_u32(edge), target, defining))
-        })
+        index
+            .requirement_range(release)
+            .filter_map(move |requirement| {
+                let target = index.requirement_target(requirement);
+                let defining = self.definers_of(target, class)?;
+                (target != name).then_some((to_u32(requirement), target, defining))
+            })
     }
 }
 
-/// How many words a set of releases of a package takes.
+/// How many words a set of releases of a package has.
 fn width_of(index: &CompiledIndex, name: u32) -> usize {
     let releases = index.releases(name);
     width(releases.end - releases.start)
+}
+
+impl Inheritance {
+    pub(super) fn find_definers(&mut self, index: &CompiledIndex) {
+        let mut defined = ListsBuilder::new();
+        let mut own: Vec<(u32, u32)> = Vec::new();
+        for name in 0..index.name_count() {
+            let releases = index.releases(name);
+            let width = width(releases.end - releases.start);
+            let tables = index.tables_of(name);
+            let unknown = self.find_unknown(tables.clone(), width);
+            self.unknown.push(unknown);
+            own.clear();
+            for (position, table) in (0_u32..).zip(tables) {
+                let Some(table) = table else {
+                    continue;
+                };
+                let range = index.table_classes.range(table);
+                let flags = &index.class_flags[range.clone()];
+                let classes = &index.table_classes.items[range];
+                for (class, flags) in classes.iter().zip(flags) {
+                    if flags & INTERNAL == 0 {
+                        own.push((*class, position));
+                    }
+                }
+            }
+            own.sort_unstable();
+            for same in own.chunk_by(|one, two| one.0 == two.0) {
+                let class = same[0].0;
+                defined.items.push(class);
+                let set = self.new_set(width);
+                self.defining.push(set);
+                for (_, position) in same {
+                    self.insert(set, *position);
+                }
+                if let Some(unknown) = self.unknown_of(name) {
+                    for word in 0..width {
+                        self.words[set as usize + word] |= self.words[unknown as usize + word];
+                    }
+                }
+            }
+            defined.end();
+        }
+        self.defined = defined.finish();
+    }
+
+    /// Stores the set of a package's releases with unknown classes, if there are any; `tables` has
+    /// the table of each release.
+    fn find_unknown(&mut self, tables: impl Iterator<Item = Option<u32>>, width: usize) -> u32 {
+        let mut unknown = (0..).zip(tables).filter(|(_, table)| table.is_none());
+        let Some(first) = unknown.next() else {
+            return NONE;
+        };
+        self.any_unknown = true;
+        let set = self.new_set(width);
+        for (position, _) in std::iter::once(first).chain(unknown) {
+            self.insert(set, position);
+        }
+        set
+    }
+
+    pub(super) fn new_set(&mut self, width: usize) -> u32 {
+        let set = to_u32(self.words.len());
+        self.words.resize(self.words.len() + width, 0);
+        set
+    }
+
+    pub(super) fn insert(&mut self, set: u32, number: u32) {
+        self.words[set as usize + number as usize / 64] |= 1 << (number % 64);
+    }
 }

@@ -1,16 +1,13 @@
-//! What follows from the classes of an index: who defines what, where what is extended is found,
-//! and which packages cannot break the rules of inheritance.
+//! What follows from the classes of an index: definers, where external classes are found, and which
+//! packages cannot violate rule 3.
 //!
-//! None of it stands in a file. It is worked out when an index is compiled or opened, in about the
-//! time that it would take to check it.
+//! It is not stored in files, but derived when an index is compiled or opened, which takes about as
+//! long as validating it would.
 
 mod cycles;
-mod definers;
-mod extends;
 mod links;
 
-pub(crate) use cycles::leading_to_cycles;
-pub(crate) use extends::Extends;
+pub(crate) use cycles::nodes_leading_to_cycles;
 
 use std::ops::Range;
 
@@ -26,60 +23,60 @@ pub(crate) struct Link {
     pub(crate) class: u32,
     /// The requirement on the only package that can define it; [`NONE`] if no package of the index
     /// can, and [`SEVERAL`] if more than one can.
-    pub(crate) edge: u32,
-    /// Where the set of releases of that package stands that define it.
+    pub(crate) requirement: u32,
+    /// The index of the set of its releases that define the class.
     pub(crate) allowed: u32,
-    /// Where the set of releases stands that extend it, find it in that package alone, or in none,
-    /// and require nothing that this release does not require; [`NONE`] where releases of the package
-    /// do not share links.
+    /// The index of the set of releases that extend the class, find it in the same package, or in
+    /// none, and require a subset of what this release requires; [`NONE`] if releases of the
+    /// package do not share links.
     pub(crate) owners: u32,
 }
 
-/// Stands for more than one requirement.
+/// More than one requirement.
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
-/// What the classes of an index mean for solving. Where releases have none, there is nothing of it.
+/// What follows from the classes of an index. All columns are empty if there are no classes.
 #[derive(Debug)]
 pub(crate) struct Inheritance {
     words: Vec<u64>,
-    /// For each package the classes that any release defines for others, ascending, and where the
-    /// sets of those releases stand.
+    /// For each package the classes that any release defines for others, ascending, and the index
+    /// of the set of those releases.
     defined: Lists<u32>,
     defining: Vec<u32>,
-    /// For each package where the set of releases stands whose classes are unknown; [`NONE`] if
-    /// all are known.
+    /// For each package the index of the set of releases with unknown classes; [`NONE`] if all are
+    /// known.
     unknown: Vec<u32>,
-    /// For each release what stands in the order of its externals. Nothing if no class of the
-    /// index extends another package's.
+    /// The links of each release, in the order of its external classes. Empty if there are no
+    /// external classes.
     links: Vec<Link>,
-    /// Where those of each release begin; one more than there are releases.
+    /// Where the links of each release begin; one more than there are releases.
     link_starts: Vec<u32>,
     /// For each class a package that has it; [`NONE`] if none has.
     homes: Vec<u32>,
     /// Whether the classes of a table extend each other in a cycle.
     cycles: Vec<bool>,
-    /// For each table how many classes of others are extended before a class comes that says
-    /// nothing of what it extends; [`NONE`] if all say it.
+    /// For each table how many external classes are extended before the first class without named
+    /// parents; [`NONE`] if all classes name a parent.
     implicit: Vec<u32>,
-    /// What releases require, apart from their own package: ascending, each set once.
+    /// The distinct sets of names that releases require, without their own; ascending.
     requirements: Lists<u32>,
-    /// For each release which of those sets.
+    /// For each release the number of that set.
     required: Vec<u32>,
-    /// For each package whether its releases have few enough of those sets to share links.
+    /// For each package whether its releases have few enough of these sets to share links.
     may_share_links: Vec<bool>,
     any_unknown: bool,
-    /// For each release what it extends. Nothing if none extends anything.
+    /// For each release what it extends. Empty if none extends anything.
     extends: Vec<Extends>,
-    /// Whether no class of a package can be part of a cycle or have the name of another
-    /// package's class.
+    /// For each package whether none of its classes can be part of a cycle or has the name of
+    /// another package's class.
     harmless: Vec<bool>,
 }
 
 impl Inheritance {
-    /// What follows where all releases are known to have no classes, and as long as nothing was found.
-    pub(super) const NOTHING: Self = Self {
+    /// What follows if all releases are known to have no classes.
+    pub(super) const EMPTY: Self = Self {
         words: Vec::new(),
-        defined: Lists::NOTHING,
+        defined: Lists::EMPTY,
         defining: Vec::new(),
         unknown: Vec::new(),
         links: Vec::new(),
@@ -87,7 +84,7 @@ impl Inheritance {
         homes: Vec::new(),
         cycles: Vec::new(),
         implicit: Vec::new(),
-        requirements: Lists::NOTHING,
+        requirements: Lists::EMPTY,
         required: Vec::new(),
         may_share_links: Vec::new(),
         any_unknown: false,
@@ -95,11 +92,11 @@ impl Inheritance {
         harmless: Vec::new(),
     };
 
-    /// What follows from an index whose columns hold together.
+    /// What follows from an index with valid columns.
     pub(super) fn of(index: &CompiledIndex) -> Self {
-        let mut inheritance = Self::NOTHING;
+        let mut inheritance = Self::EMPTY;
         inheritance.find_definers(index);
-        inheritance.look_at_tables(index);
+        inheritance.examine_tables(index);
         inheritance.find_extends(index);
         inheritance.find_requirements(index);
         inheritance.find_links(index);
@@ -113,7 +110,7 @@ impl Inheritance {
         &self.words[at..at + width]
     }
 
-    /// Where the set of releases of a package stands that define a class, if it is not empty.
+    /// The index of the set of a package's releases that define a class, if it is not empty.
     pub(crate) fn definers_of(&self, name: u32, class: u32) -> Option<u32> {
         let range = self.defined_by(name);
         match self.defined.items[range.clone()].binary_search(&class) {
@@ -128,7 +125,7 @@ impl Inheritance {
         defined.binary_search(&class).is_ok()
     }
 
-    /// Where the classes stand that any release of a package defines for others.
+    /// The range of the classes that any release of a package defines for others.
     fn defined_by(&self, name: u32) -> Range<usize> {
         match self.defined.starts.get(name as usize..name as usize + 2) {
             Some(bounds) => bounds[0] as usize..bounds[1] as usize,
@@ -141,7 +138,7 @@ impl Inheritance {
         &self.defined.items
     }
 
-    /// Where the set of releases of a package stands whose classes are unknown, if there are any.
+    /// The index of the set of a package's releases with unknown classes, if there are any.
     pub(crate) fn unknown_of(&self, name: u32) -> Option<u32> {
         let unknown = self.unknown.get(name as usize);
         unknown.copied().filter(|at| *at != NONE)
@@ -166,7 +163,7 @@ impl Inheritance {
         self.links[number]
     }
 
-    /// A package that has a class, if any has. Where several have it, none of them is harmless.
+    /// A package that has a class. If several have it, none of them is harmless.
     pub(crate) fn home(&self, class: u32) -> Option<u32> {
         Some(self.homes[class as usize]).filter(|home| *home != NONE)
     }
@@ -188,29 +185,29 @@ impl Inheritance {
         self.cycles.get(table as usize).is_some_and(|cycle| *cycle)
     }
 
-    /// How many classes of others a table extends before a class comes that says nothing of what
-    /// it extends, if one does.
+    /// How many external classes a table extends before the first class without named parents, if
+    /// there is one.
     pub(crate) fn implicit_at(&self, table: u32) -> Option<u32> {
         let implicit = self.implicit.get(table as usize);
         implicit.copied().filter(|at| *at != NONE)
     }
 
-    /// Stands for everything that a release with classes requires: equal for releases that require
-    /// the same.
+    /// The number of the set of names that a release with classes requires: equal for releases that
+    /// require the same.
     pub(crate) fn required(&self, release: u32) -> u32 {
         self.required[release as usize]
     }
 
-    /// Whether a release requires nothing that another one does not, `apart` from one package.
-    pub(crate) fn requires_no_more(&self, release: u32, than: u32, apart: Option<u32>) -> bool {
+    /// Whether a release requires a subset of what another one requires, `apart` from one package.
+    pub(crate) fn requires_subset(&self, release: u32, than: u32, apart: Option<u32>) -> bool {
         let [few, many] = [release, than].map(|release| self.required(release));
-        let required = self.requirements.of(many);
+        let required = self.requirements.run(many);
         let is_there = |name: &u32| Some(*name) == apart || required.binary_search(name).is_ok();
-        few == many || self.requirements.of(few).iter().all(is_there)
+        few == many || self.requirements.run(few).iter().all(is_there)
     }
 
-    /// Whether what releases of a package extend is one constraint for those that have it in common:
-    /// not if they require too many different things.
+    /// Whether the releases of a package share links, because they have few distinct sets of
+    /// required names.
     pub(crate) fn may_share_links(&self, name: u32) -> bool {
         self.may_share_links[name as usize]
     }
@@ -221,7 +218,7 @@ impl Inheritance {
         self.harmless.get(name as usize).is_none_or(|is| *is)
     }
 
-    fn look_at_tables(&mut self, index: &CompiledIndex) {
+    fn examine_tables(&mut self, index: &CompiledIndex) {
         for table in 0..index.table_classes.len() {
             self.implicit.push(externals_before_implicit(index, table));
             self.cycles.push(cycles::has_own_cycle(index, table));
@@ -229,7 +226,7 @@ impl Inheritance {
     }
 
     fn find_requirements(&mut self, index: &CompiledIndex) {
-        // It is asked only of releases that have classes.
+        // Only releases with classes need it.
         if index.table_classes.items.is_empty() {
             return;
         }
@@ -240,11 +237,13 @@ impl Inheritance {
         for name in 0..index.name_count() {
             let first = self.required.len();
             for release in index.releases(name) {
-                let required = index.edges(release).map(|edge| index.edge_target(edge));
+                let required = index
+                    .requirement_range(release)
+                    .map(|requirement| index.requirement_target(requirement));
                 targets.clear();
                 targets.extend(required.filter(|target| *target != name));
                 targets.sort_unstable();
-                // Most releases require what the one before does.
+                // Most releases require what the one before requires.
                 if let Some(set) = set_before.filter(|_| before == targets) {
                     self.required.push(set);
                     continue;
@@ -284,6 +283,66 @@ fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
     NONE
 }
 
+/// Flag: a class names a parent.
+const NAMED: u8 = 1;
+
+/// Flag: a class names no parent, so it extends the root class implicitly.
+const IMPLICIT: u8 = 2;
+
+/// Flag: it does not follow from the requirements that all named parents are found and in no cycle.
+const UNRESOLVED: u8 = 4;
+
+/// What the classes of a release extend; nothing if they are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Extends(u8);
+
+impl Extends {
+    /// Whether no class extends another one. `has_root_class` says whether implicit parents exist.
+    #[inline]
+    pub(crate) fn nothing(self, has_root_class: bool) -> bool {
+        self.0 & NAMED == 0 && !(has_root_class && self.is_implicit())
+    }
+
+    /// Whether every release that meets the requirements has all named parents.
+    #[inline]
+    pub(crate) fn follows_from_requirements(self) -> bool {
+        self.0 & UNRESOLVED == 0
+    }
+
+    /// Whether a class names no parent.
+    #[inline]
+    pub(crate) fn is_implicit(self) -> bool {
+        self.0 & IMPLICIT != 0
+    }
+}
+
+impl Inheritance {
+    /// Derives the flags of each release, apart from those of links.
+    pub(super) fn find_extends(&mut self, index: &CompiledIndex) {
+        if index.table_classes.items.is_empty() {
+            return;
+        }
+        let extends = |table: u32| {
+            let named = if index.extends_nothing(table) {
+                0
+            } else {
+                NAMED
+            };
+            let implicit = self.implicit_at(table).map_or(0, |_| IMPLICIT);
+            let unresolved = if self.has_cycle(table) { UNRESOLVED } else { 0 };
+            Extends(named | implicit | unresolved)
+        };
+        let tables = index.tables.iter().map(|table| table.checked_sub(1));
+        let extends = tables.map(|table| table.map(extends).unwrap_or_default());
+        self.extends = extends.collect();
+    }
+
+    /// Records that a named parent does not follow from the requirements of a release.
+    pub(super) fn set_unresolved(&mut self, release: u32) {
+        self.extends[release as usize].0 |= UNRESOLVED;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use pkgres_manifest::{IndexRecord, Limits};
@@ -299,7 +358,7 @@ mod tests {
         ];
         let read = |line| IndexRecord::parse_line(line, &Limits::default()).expect("a record");
         let records = lines.map(read);
-        // With the last one it is worked out what follows.
+        // Only with the last record is there inheritance to derive.
         for count in 2..=lines.len() {
             let index = CompiledIndex::compile(&records[..count]);
             let inheritance = index.inheritance();

@@ -1,69 +1,78 @@
-//! The reductions of domains in their order, and why.
+//! The trail: reductions of domains in their order, with reasons.
 //!
-//! An entry has the level of the last decision that it follows from, which can be lower than that
-//! of the decisions before it: going back to a level keeps what does not depend on the decisions
-//! that are taken back.
+//! An entry has the level of the last decision that it follows from, which can be lower than the
+//! current level. Backtracking to a level keeps the entries that do not depend on the undone
+//! decisions (chronological backtracking, Nadel and Ryvchin 2018).
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits;
 
-use super::{Assignment, Set, Term, ValueSet, Var, VarState};
+use super::Assignment;
+use super::literal::{Set, Term};
+use super::variable::{ValueSet, Var, VarState};
 
-/// Why a domain was reduced.
+/// The reason of a reduction: a clause, or what takes its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ClauseRef {
-    /// It is what the search began with.
-    Given,
+    /// A root is selected.
+    Root,
     Decision,
-    /// All but one term of a constraint of two terms hold.
+    /// A binary clause whose other term holds.
     Binary(u32),
-    /// All but one term of a clause hold.
-    Clause(u32),
+    /// A long clause whose other terms hold.
+    Long(u32),
 }
 
 /// A reduction of a domain.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct TrailEntry {
     pub(crate) var: Var,
     pub(crate) reason: ClauseRef,
     pub(crate) level: u32,
-    /// The highest level of those before it of the same variable.
-    level_before: u32,
-    /// What was taken away; [`NONE`] for decisions.
+    /// The highest level of the earlier entries of the same variable.
+    highest_level_before: u32,
+    /// The removed values; [`NONE`] for decisions.
     removed: Set,
-    /// The entry before it of the same variable.
+    /// The previous entry of the same variable.
     previous: u32,
-    /// The domain before it; if there are many values, where that stands.
+    /// The domain before the entry; if there are many values, its index in the history.
     before: u64,
 }
 
-impl Entry {
-    /// The highest level of this entry and those before it of the same variable.
+impl TrailEntry {
+    /// The highest level of this entry and the earlier ones of the same variable.
     #[inline]
-    pub(crate) fn level_so_far(&self) -> u32 {
-        self.level.max(self.level_before)
+    pub(crate) fn highest_level(&self) -> u32 {
+        self.level.max(self.highest_level_before)
     }
 
-    /// Where the domain before it stands, if there are many values.
+    /// The index of the earlier domain in the history, if there are many values.
     #[inline]
-    fn place_before(&self) -> usize {
-        usize::try_from(self.before).expect("it is the place of a word")
+    fn history_start(&self) -> usize {
+        usize::try_from(self.before).expect("it is the index of a word")
     }
 }
 
 impl VarState {
-    /// What is written down when the domain, which was `before`, is reduced. The entry is to stand at a place
-    /// of the trail, and is the latest of the variable from now on.
+    /// The entry for a reduction of the domain, which was `before`. It will be at an index of the
+    /// trail, and is the latest of the variable from now on.
     #[inline]
-    fn note(&mut self, at: u32, term: Term, reason: ClauseRef, level: u32, before: u64) -> Entry {
+    fn record(
+        &mut self,
+        at: u32,
+        term: Term,
+        reason: ClauseRef,
+        level: u32,
+        before: u64,
+    ) -> TrailEntry {
         let previous = std::mem::replace(&mut self.head, at);
         let latest_level = self.latest_level.max(level);
-        let level_before = std::mem::replace(&mut self.latest_level, latest_level);
-        Entry {
+        let highest_level_before = std::mem::replace(&mut self.latest_level, latest_level);
+        TrailEntry {
             var: term.var,
             reason,
             level,
-            level_before,
+            highest_level_before,
             removed: term.set,
             previous,
             before,
@@ -71,17 +80,17 @@ impl VarState {
     }
 }
 
-/// A reduction that holds without any decision. Unlike entries of the trail these stay.
+/// A reduction at level zero. Unlike entries of the trail, these are never removed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Certainty {
+pub(crate) struct LevelZeroReduction {
     pub(crate) var: Var,
     pub(crate) reason: ClauseRef,
     pub(crate) removed: Set,
-    /// The one before it of the same variable.
+    /// The previous one of the same variable.
     pub(crate) previous: u32,
 }
 
-/// What a level of decisions goes back to.
+/// The length of the trail before a decision.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     trail: u32,
@@ -89,12 +98,12 @@ pub(super) struct Level {
 
 impl Assignment {
     #[inline]
-    pub(crate) fn entry(&self, at: u32) -> &Entry {
+    pub(crate) fn entry(&self, at: u32) -> &TrailEntry {
         &self.trail[at as usize]
     }
 
-    /// What an entry took away.
-    pub(crate) fn removed(entry: &Entry) -> Term {
+    /// The values that an entry removed.
+    pub(crate) fn removed(entry: &TrailEntry) -> Term {
         Term {
             var: entry.var,
             set: entry.removed,
@@ -102,17 +111,18 @@ impl Assignment {
     }
 
     /// The domain before an entry of the trail.
-    pub(crate) fn before(&self, at: u32) -> &[u64] {
+    pub(crate) fn domain_before(&self, at: u32) -> &[u64] {
         let entry = self.entry(at);
         let width = self.width(entry.var);
         if width == 1 {
             std::slice::from_ref(&entry.before)
         } else {
-            &self.history[entry.place_before()..][..width]
+            &self.history[entry.history_start()..][..width]
         }
     }
 
-    /// The entry of the trail with which a term began to hold; nothing if it always did.
+    /// The satisfier: the entry of the trail with which a term began to hold; `None` if it always
+    /// did.
     pub(crate) fn satisfier(&self, term: Term) -> Option<u32> {
         self.satisfier_of(term.var, self.set(term))
     }
@@ -123,7 +133,7 @@ impl Assignment {
             let entry = &self.trail[at as usize];
             let is_before = match set {
                 [set] => entry.before & !set == 0,
-                set => bits::is_subset(&self.history[entry.place_before()..], set),
+                set => bits::is_subset(&self.history[entry.history_start()..], set),
             };
             if !is_before {
                 return Some(at);
@@ -143,7 +153,7 @@ impl Assignment {
     #[inline]
     pub(crate) fn level_of_set(&self, var: Var, set: &[u64]) -> u32 {
         self.satisfier_of(var, set)
-            .map_or(0, |at| self.entry(at).level_so_far())
+            .map_or(0, |at| self.entry(at).highest_level())
     }
 
     /// The highest level of the reductions of a variable.
@@ -157,7 +167,7 @@ impl Assignment {
         to_u32(self.levels.len())
     }
 
-    /// Decides on a value, on a level of its own.
+    /// Decides on a value, on a new level.
     pub(crate) fn decide(&mut self, var: Var, value: u32) {
         self.levels.push(Level {
             trail: to_u32(self.trail.len()),
@@ -167,95 +177,111 @@ impl Assignment {
         let at = to_u32(self.trail.len());
         let state = &mut self.vars[var as usize];
         let entry = if state.is_narrow() {
-            state.note(at, term, reason, level, state.domain)
+            state.record(at, term, reason, level, state.domain)
         } else {
-            self.note_wide(term, reason, level)
+            self.record_wide(term, reason, level)
         };
         let domain = self.domain_mut(var);
         domain.fill(0);
         bits::insert(domain, value);
-        self.put(entry);
+        self.push_entry(entry);
     }
 
-    /// Takes the values of a term away.
+    /// Removes the values of a term.
     pub(crate) fn remove(&mut self, term: Term, reason: ClauseRef, level: u32) {
-        self.remove_known(term, self.set(term)[0], reason, level);
+        self.remove_with_word(term, self.set(term)[0], reason, level);
     }
 
-    /// Takes the values of a term away; the word is its set, if there are few values.
+    /// Removes the values of a literal.
+    pub(crate) fn remove_literal(&mut self, at: u32, reason: ClauseRef, level: u32) {
+        self.remove_with_word(
+            self.term_of_literal(at),
+            self.literal(at).word,
+            reason,
+            level,
+        );
+    }
+
+    /// Removes the values of a term; `word` is its set, if there are few values.
     #[inline]
-    pub(super) fn remove_known(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
+    pub(super) fn remove_with_word(
+        &mut self,
+        term: Term,
+        word: u64,
+        reason: ClauseRef,
+        level: u32,
+    ) {
         if level == 0 {
-            self.remove_for_good(term, word, reason);
+            self.remove_at_level_zero(term, word, reason);
         }
-        self.remove_again(term, word, reason, level);
+        self.reduce(term, word, reason, level);
     }
 
-    /// Says that the values of a term are gone whatever is decided.
+    /// Records a removal at level zero.
     #[inline(never)]
-    fn remove_for_good(&mut self, term: Term, word: u64, reason: ClauseRef) {
-        let at = to_u32(self.certain.len());
-        let latest = &mut self.details_mut(term.var).latest_certain;
+    fn remove_at_level_zero(&mut self, term: Term, word: u64, reason: ClauseRef) {
+        let at = to_u32(self.level_zero.len());
+        let latest = &mut self.details_mut(term.var).latest_at_level_zero;
         let previous = std::mem::replace(latest, at);
-        self.certain.push(Certainty {
+        self.level_zero.push(LevelZeroReduction {
             var: term.var,
             reason,
             removed: term.set,
             previous,
         });
-        let removed = self.range_of(term);
+        let removed = self.stored_range(term);
         let state = &mut self.vars[term.var as usize];
-        state.is_reduced_for_good = true;
+        state.is_reduced_at_level_zero = true;
         if state.is_narrow() {
-            self.details[term.var as usize].certain &= !word;
+            self.details[term.var as usize].level_zero &= !word;
         } else {
-            bits::take_away(
-                &mut self.words[state.range(ValueSet::Certain)],
+            bits::remove_all(
+                &mut self.words[state.range(ValueSet::LevelZero)],
                 &self.sets[removed],
             );
         }
     }
 
     #[inline]
-    fn remove_again(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
+    fn reduce(&mut self, term: Term, word: u64, reason: ClauseRef, level: u32) {
         let at = to_u32(self.trail.len());
         let state = &mut self.vars[term.var as usize];
         if !state.is_narrow() {
             return self.remove_wide(term, reason, level);
         }
-        let entry = state.note(at, term, reason, level, state.domain);
+        let entry = state.record(at, term, reason, level, state.domain);
         state.domain &= !word;
-        self.put(entry);
+        self.push_entry(entry);
     }
 
     #[inline(never)]
     fn remove_wide(&mut self, term: Term, reason: ClauseRef, level: u32) {
-        let entry = self.note_wide(term, reason, level);
+        let entry = self.record_wide(term, reason, level);
         let domain = self.vars[term.var as usize].range(ValueSet::Domain);
-        let removed = self.range_of(term);
-        bits::take_away(&mut self.words[domain], &self.sets[removed]);
-        self.put(entry);
+        let removed = self.stored_range(term);
+        bits::remove_all(&mut self.words[domain], &self.sets[removed]);
+        self.push_entry(entry);
     }
 
-    /// What is written down when the domain of a variable with many values is about to be reduced.
-    fn note_wide(&mut self, term: Term, reason: ClauseRef, level: u32) -> Entry {
+    /// The entry for a reduction of a variable with many values.
+    fn record_wide(&mut self, term: Term, reason: ClauseRef, level: u32) -> TrailEntry {
         let at = to_u32(self.trail.len());
         let before = to_u32(self.history.len());
         let state = &mut self.vars[term.var as usize];
         let domain = &self.words[state.range(ValueSet::Domain)];
         self.history.extend_from_slice(domain);
-        state.note(at, term, reason, level, before.into())
+        state.record(at, term, reason, level, before.into())
     }
 
-    /// Puts an entry on the trail, whose variable is to be looked at.
+    /// Pushes an entry, and queues its variable for propagation.
     #[inline]
-    fn put(&mut self, entry: Entry) {
+    fn push_entry(&mut self, entry: TrailEntry) {
         self.trail.push(entry);
         self.enqueue(entry.var);
     }
 
-    /// Takes back the decisions above a level and what follows from them. What does not stays.
-    pub(crate) fn back_to(&mut self, level: u32, mut undone: impl FnMut(Var)) {
+    /// Undoes the decisions above a level, and the entries that follow from them.
+    pub(crate) fn backtrack_to(&mut self, level: u32, mut undone: impl FnMut(Var)) {
         let Some(first) = self.levels.get(level as usize).copied() else {
             return;
         };
@@ -265,15 +291,15 @@ impl Assignment {
         while self.trail.len() > first.trail as usize {
             let entry = self.trail.pop().expect("the length was checked");
             let state = &mut self.vars[entry.var as usize];
-            (state.head, state.latest_level) = (entry.previous, entry.level_before);
+            (state.head, state.latest_level) = (entry.previous, entry.highest_level_before);
             if state.is_narrow() {
                 state.domain = entry.before;
             } else {
                 let domain = state.range(ValueSet::Domain);
-                let before = entry.place_before();
+                let before = entry.history_start();
                 self.words[domain].copy_from_slice(&self.history[before..]);
                 self.history.truncate(before);
-                self.forget_seen(entry.var);
+                self.restore_unpropagated(entry.var);
             }
             if entry.level <= level {
                 kept.push(entry);
@@ -283,7 +309,7 @@ impl Assignment {
         }
         for entry in kept.drain(..).rev() {
             let term = Self::removed(&entry);
-            self.remove_again(term, self.set(term)[0], entry.reason, entry.level);
+            self.reduce(term, self.set(term)[0], entry.reason, entry.level);
         }
         self.scratch = kept;
     }
@@ -297,32 +323,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_from_lower_levels_stays_with_its_level() {
+    fn backtracking_keeps_entries_of_lower_levels() {
         for values in [3, 70] {
-            let mut state = Assignment::new();
+            let mut assignment = Assignment::new();
             let [one, other] =
-                [0, 1].map(|_| state.add_var(Variable::Package(PackageId::FIRST), values));
+                [0, 1].map(|_| assignment.add_var(Variable::Package(PackageId::FIRST), values));
             let absent = Term {
                 var: other,
-                set: state.keep_single(other, values),
+                set: assignment.store_single(other, values),
             };
             let first = Term {
                 var: other,
-                set: state.keep_single(other, 0),
+                set: assignment.store_single(other, 0),
             };
-            state.decide(one, 0);
-            assert_eq!(state.latest_level(one), 1);
-            state.decide(one, 0);
-            state.remove(first, ClauseRef::Given, 2);
-            state.remove(absent, ClauseRef::Given, 1);
-            assert_eq!(state.latest_level(other), 2);
-            assert!(state.is_present(other) && state.is_excluded(first));
-            state.back_to(1, |_| ());
-            assert_eq!(state.latest_level(other), 1);
-            assert!(state.is_present(other) && !state.is_excluded(first));
-            state.back_to(0, |_| ());
-            assert_eq!(state.latest_level(other), 0);
-            assert!(!state.is_present(other));
+            assignment.decide(one, 0);
+            assert_eq!(assignment.latest_level(one), 1);
+            assignment.decide(one, 0);
+            assignment.remove(first, ClauseRef::Root, 2);
+            assignment.remove(absent, ClauseRef::Root, 1);
+            assert_eq!(assignment.latest_level(other), 2);
+            assert!(assignment.is_present(other) && assignment.is_excluded(first));
+            assignment.backtrack_to(1, |_| ());
+            assert_eq!(assignment.latest_level(other), 1);
+            assert!(assignment.is_present(other) && !assignment.is_excluded(first));
+            assignment.backtrack_to(0, |_| ());
+            assert_eq!(assignment.latest_level(other), 0);
+            assert!(!assignment.is_present(other));
         }
     }
 }

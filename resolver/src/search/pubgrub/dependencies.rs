@@ -1,7 +1,7 @@
 //! The problem as packages and dependencies of the `pubgrub` crate.
 //!
 //! The crate knows packages, versions and dependencies, and nothing else. Every variable of the
-//! problem is a package there, and what is not a dependency becomes one by way of further packages
+//! problem is a package there, and what is not a dependency becomes one through virtual packages
 //! that never appear in an answer: a class that several packages can define is a package with one
 //! version a provider, and a nogood is a package with one version a term, where version i depends on
 //! term i not being so.
@@ -16,15 +16,15 @@ use crate::universe::{ClassId, Missing, PackageId, ReleaseId};
 /// A package of the crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum VirtualPackage {
-    /// What requires the roots.
+    /// The package that requires the roots.
     Start,
     /// A variable of the problem.
     Variable(Variable),
-    /// Which of the packages that can define a class does.
+    /// Which of the packages that can define a class is used.
     Provider(ReleaseId, ClassId),
-    /// Which term of a nogood is not so.
+    /// Which term of a nogood does not hold.
     Nogood(u32),
-    /// A package without versions: what depends on it cannot be.
+    /// A package without versions, so that nothing may depend on it.
     Never,
 }
 
@@ -58,11 +58,11 @@ impl VirtualPackage {
 pub(super) struct Dependency {
     pub(super) target: VirtualPackage,
     pub(super) allowed: PositionSet,
-    /// The rule that it stands for; `None` if it only joins packages of this module.
+    /// The fact; `None` if the dependency only joins virtual packages.
     pub(super) fact: Option<Fact>,
 }
 
-/// What a version of a package depends on.
+/// The dependencies of a version.
 pub(super) fn dependencies(
     problem: &mut Problem<'_>,
     package: VirtualPackage,
@@ -117,7 +117,7 @@ pub(super) fn dependencies(
     Ok(found)
 }
 
-/// Adds a dependency, if the fact that it stands for was not dropped.
+/// Adds a dependency, unless its fact was dropped.
 fn add(
     problem: &Problem<'_>,
     target: VirtualPackage,
@@ -149,7 +149,7 @@ fn add_nogoods(problem: &Problem<'_>, variable: Variable, value: u32, found: &mu
     }
 }
 
-/// Adds what a release requires and extends.
+/// Adds the requirements and the extended classes of a release.
 fn add_release(
     problem: &mut Problem<'_>,
     release: ReleaseId,
@@ -177,8 +177,8 @@ fn add_release(
         let target = VirtualPackage::Variable(problem.bound_variable(release, number));
         add(problem, target, allowed, fact, found);
     }
-    // Where no release of a required package is left, that is the reason; that its classes are
-    // missing only follows from it.
+    // If a required package has no allowed release, that is the reason. Missing classes only follow
+    // from it.
     let Some(classes) = details.classes.as_ref().filter(|_| !is_impossible) else {
         return Ok(());
     };

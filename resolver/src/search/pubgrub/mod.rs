@@ -1,9 +1,9 @@
 //! The engine that is the `pubgrub` crate.
 //!
-//! The crate asks for the next variable by priority, for its value, and for the dependencies of
-//! the value. Priorities follow the order of decisions: the requirement that was seen first among
-//! the releases decided so far comes first. The crate does not say what it takes back, but a
-//! variable that is decided again shows it: everything decided since then is gone.
+//! The crate asks for the next variable by priority, for its value, and for the dependencies of the
+//! value. Priorities follow the order of decisions: the earliest requirement of the releases
+//! decided so far comes first. The crate does not report backtracking, but a variable that is
+//! decided again shows it: all decisions since then are undone.
 
 mod dependencies;
 
@@ -25,15 +25,15 @@ use crate::universe::PackageId;
 
 use dependencies::{VirtualPackage, dependencies};
 
-use super::engine::{Proof, Quality, Verdict};
-use super::single_release::Single;
+use super::proof::SingleReleasePackages;
+use super::verdict::{Proof, Quality, Verdict};
 use crate::budget::{Budget, Interrupt};
 
 /// The values of the variables of a solution.
 #[derive(Debug, Default)]
 pub(crate) struct Values(FxHashMap<VirtualPackage, u32>);
 
-/// Finds values that fulfil a problem.
+/// Finds a solution of a problem.
 pub(super) fn solve(
     problem: &mut Problem<'_>,
     budget: &mut Budget,
@@ -43,7 +43,7 @@ pub(super) fn solve(
         state: RefCell::new(Session {
             problem,
             budget,
-            trail: Trail::default(),
+            trail: DecisionTrail::default(),
             conflicts: 0,
         }),
     };
@@ -75,7 +75,7 @@ pub(super) fn solve(
     }
 }
 
-/// The releases that the values stand for, as far as the roots reach them.
+/// The selected releases that the roots reach.
 pub(super) fn selection(problem: &mut Problem<'_>, values: &Values) -> Selection {
     let split = problem.split().clone();
     Selection::collect(problem.universe, |_, release, edge, requirement| {
@@ -96,7 +96,7 @@ fn proof(
     tree: DerivationTree<VirtualPackage, PositionSet, Never>,
 ) -> Proof {
     let mut proof = Proof::default();
-    let mut single = Single::new(problem.universe.catalog.package_count());
+    let mut single = SingleReleasePackages::new(problem.universe.catalog.package_count());
     let mut seen = FxHashSet::default();
     let mut rest = vec![Arc::new(tree)];
     while let Some(tree) = rest.pop() {
@@ -125,7 +125,7 @@ fn add_leaf(
     problem: &mut Problem<'_>,
     leaf: &External<VirtualPackage, PositionSet, Never>,
     facts: &mut Vec<Fact>,
-    single: &mut Single,
+    single: &mut SingleReleasePackages,
 ) {
     let External::FromDependencyOf(source, from, target, allowed) = leaf else {
         return;
@@ -142,7 +142,7 @@ fn add_leaf(
             if dependency.target == *target && dependency.allowed == *allowed {
                 let fact = dependency.fact;
                 single.add(problem, fact.as_ref(), variables.clone());
-                // Most releases require the same.
+                // Most releases have the same requirements.
                 if fact.as_ref() != facts.last() {
                     facts.extend(fact);
                 }
@@ -151,7 +151,7 @@ fn add_leaf(
     }
 }
 
-/// An [`Interrupt`] as an error, which the crate asks for.
+/// An [`Interrupt`] as an error, which the crate requires.
 #[derive(Debug)]
 struct Stop(Interrupt);
 
@@ -176,13 +176,13 @@ impl fmt::Display for Never {
     }
 }
 
-/// The decisions in force, as far as the calls of the crate show.
+/// The decisions that are not undone, as far as the calls of the crate show.
 #[derive(Debug, Default)]
-struct Trail {
+struct DecisionTrail {
     decided: Vec<Decision>,
     positions: FxHashMap<VirtualPackage, usize>,
-    /// For each package, which decided releases require it: their position and the number of
-    /// the edge, ascending, and whether the requirement names a prerelease.
+    /// For each package, which decided releases require it: their position and the number of the
+    /// requirement, ascending.
     required_by: FxHashMap<VirtualPackage, Vec<(usize, usize)>>,
     /// For each package, how many requirements of decided releases name a prerelease.
     prerelease_named: FxHashMap<PackageId, u32>,
@@ -195,9 +195,9 @@ struct Decision {
     required: Vec<(VirtualPackage, PackageId, bool)>,
 }
 
-impl Trail {
-    /// Takes back the decision on a package and everything after it.
-    fn take_back(&mut self, package: VirtualPackage) -> bool {
+impl DecisionTrail {
+    /// Undoes the decision on a package and all later ones; returns whether there was one.
+    fn backtrack(&mut self, package: VirtualPackage) -> bool {
         let Some(position) = self.positions.get(&package).copied() else {
             return false;
         };
@@ -246,7 +246,7 @@ impl Trail {
 struct Session<'solve, 'universe> {
     problem: &'solve mut Problem<'universe>,
     budget: &'solve mut Budget,
-    trail: Trail,
+    trail: DecisionTrail,
     conflicts: u64,
 }
 
@@ -255,17 +255,17 @@ struct Provider<'solve, 'universe> {
 }
 
 impl Session<'_, '_> {
-    /// Whether variables that take part in conflicts are decided first. Problems that are too hard
-    /// for the order of decisions are solved at all, which matters more than the best selection.
+    /// Whether variables are decided by activity: finding any selection matters more than finding
+    /// the best.
     fn by_activity(&self) -> bool {
         self.conflicts >= self.budget.conflict_limit()
     }
 
     fn choose(&mut self, package: VirtualPackage, set: &PositionSet) -> Option<u32> {
-        if self.trail.take_back(package) {
+        if self.trail.backtrack(package) {
             self.conflicts += 1;
         }
-        let prerelease_named = |trail: &Trail, package: PackageId| {
+        let prerelease_named = |trail: &DecisionTrail, package: PackageId| {
             trail
                 .prerelease_named
                 .get(&package)
@@ -337,7 +337,7 @@ impl DependencyProvider for Provider<'_, '_> {
             | VirtualPackage::Variable(Variable::Release(_))
             | VirtualPackage::Never => 2,
             VirtualPackage::Variable(_) => 1,
-            // Nothing is to be chosen here before all packages are.
+            // These are decided after all packages.
             VirtualPackage::Provider(..) | VirtualPackage::Nogood(_) => 0,
         };
         let conflicts = if state.by_activity() {

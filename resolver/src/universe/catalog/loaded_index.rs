@@ -121,8 +121,8 @@ impl LoadedIndex {
     }
 
     /// The package that a requirement is on, if it was interned.
-    pub(in crate::universe) fn target(&self, edge: usize) -> Option<PackageId> {
-        self.package(self.index.edge_target(edge)).id()
+    pub(in crate::universe) fn target(&self, number: usize) -> Option<PackageId> {
+        self.package(self.index.requirement_target(number)).id()
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Version};
 use smallvec::SmallVec;
 
 use super::{Catalog, PackageFacts, PackageId, ReleaseId};
-use crate::owner::Owner;
+use crate::request::Owner;
 
 #[derive(Debug, Default)]
 pub(super) struct Roots {

@@ -62,7 +62,10 @@ impl Classes {
 fn required(catalog: &Catalog, release: ReleaseId) -> impl Iterator<Item = Option<PackageId>> {
     let (loaded, number) = catalog.locate(release);
     let loaded = catalog.indexes().get(loaded);
-    let stated = loaded.index().edges(number).map(|edge| loaded.target(edge));
+    let stated = loaded
+        .index()
+        .requirement_range(number)
+        .map(|number| loaded.target(number));
     let others = stated.filter(move |target| *target != Some(release.package));
     let core = catalog.core_required_by(release.package);
     core.map(Some).into_iter().chain(others)

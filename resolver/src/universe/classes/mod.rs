@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::catalog::Catalog;
 use super::requirements::{PackageRequirement, Requirements, SetId};
 use super::{ClassId, PackageId, ReleaseId};
-use crate::index::{CompiledIndex, FirstSeen, ParentNumber, leading_to_cycles, to_u32};
+use crate::index::{CompiledIndex, Interner, ParentNumber, nodes_leading_to_cycles, to_u32};
 use crate::set::bits;
 pub(crate) use requirements::{ClassRequirement, ClassRequirements, OnlyDefiner};
 
@@ -184,7 +184,7 @@ impl ClassTable {
         is_core: bool,
     ) -> Self {
         let own = index.table_classes(table);
-        let mut external: FirstSeen<ClassId> = FirstSeen::default();
+        let mut external: Interner<ClassId> = Interner::default();
         let mut classes = Vec::with_capacity(own.len());
         for (position, class) in own.iter().enumerate() {
             let name = catalog.class_id_in(loaded, *class);
@@ -225,7 +225,7 @@ impl ClassTable {
             positions,
             has_cycle: leading(&classes).contains(&true),
             classes: classes.into_boxed_slice(),
-            external: external.things().into(),
+            external: external.items().into(),
         }
     }
 }
@@ -325,7 +325,7 @@ impl Requirements {
         let are_as_indexed = || (requirements.iter()).all(|requirement| requirement.is_as_indexed);
         extends.nothing(catalog.root_class().is_some())
             || extends.nothing(false) && catalog.defines_root_class(release)
-            || extends.names_what_is_required()
+            || extends.follows_from_requirements()
                 && are_as_indexed()
                 && (!extends.is_implicit()
                     || self.define_root_class(catalog, release, requirements))
@@ -366,5 +366,5 @@ fn leading(classes: &[ClassNode]) -> Vec<bool> {
             }
         }
     }
-    leading_to_cycles(to_u32(classes.len()), pairs)
+    nodes_leading_to_cycles(to_u32(classes.len()), pairs)
 }

@@ -118,7 +118,7 @@ impl Classes {
         let mut extenders = PositionSet::single(release.index);
         for other in catalog.releases(release.package) {
             let at = first + other.index;
-            if !inheritance.requires_no_more(at, own, core)
+            if !inheritance.requires_subset(at, own, core)
                 || !extends(catalog, loaded, at, class, number)
             {
                 continue;
@@ -197,10 +197,10 @@ impl LinkReader<'_> {
             if extended.contains(class) {
                 continue;
             }
-            let only_definer = match link.edge {
+            let only_definer = match link.requirement {
                 SEVERAL => None,
                 NONE => self.core_definer(class),
-                edge => self.definer_of_link(loaded, edge, link, class, required),
+                number => self.definer_of_link(loaded, number, link, class, required),
             };
             extended.all.push(ClassRequirement {
                 class,
@@ -238,12 +238,12 @@ impl LinkReader<'_> {
     fn definer_of_link(
         &mut self,
         loaded: u32,
-        edge: u32,
+        number: u32,
         link: Link,
         class: ClassId,
         required: &[PackageRequirement],
     ) -> Option<OnlyDefiner> {
-        let [target, ..] = self.catalog.index(loaded).requirement(edge as usize);
+        let [target, ..] = self.catalog.index(loaded).requirement(number as usize);
         let target = self.catalog.package_id_in(loaded, target);
         let core = self.catalog.core();
         if Some(target) == core {

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::catalog::Catalog;
 use super::{PackageId, ReleaseId};
-use crate::index::{EdgeNumbers, to_u32, width};
+use crate::index::{RequirementNumbers, to_u32, width};
 use crate::set::PositionSet;
 pub(crate) use sets::SetId;
 use sets::{SetPlace, SetStore};
@@ -171,17 +171,17 @@ impl Requirements {
                 is_short: false,
             });
         }
-        let mut edges = catalog
+        let mut range = catalog
             .index(reader.loaded)
-            .edges(delivered.first + release.index);
-        requirements.reserve(edges.len() + 1);
+            .requirement_range(delivered.first + release.index);
+        requirements.reserve(range.len() + 1);
         loop {
-            match read_simple(catalog, reader, &mut edges, requirements) {
+            match read_simple(catalog, reader, &mut range, requirements) {
                 Next::End => return,
                 Next::NotInterned(name) => {
                     catalog.package_id_in(reader.loaded, name);
                 }
-                Next::Other(edge) => self.read_one(catalog, reader, edge, requirements),
+                Next::Other(number) => self.read_one(catalog, reader, number, requirements),
             }
         }
     }
@@ -191,11 +191,11 @@ impl Requirements {
         &mut self,
         catalog: &mut Catalog,
         reader: RequirementReader,
-        edge: usize,
+        number: usize,
         requirements: &mut Vec<PackageRequirement>,
     ) {
         let loaded = reader.loaded;
-        let [name, spec, sets] = catalog.index(loaded).requirement(edge);
+        let [name, spec, sets] = catalog.index(loaded).requirement(number);
         let target = catalog.package_id_in(loaded, name);
         if target == reader.release.package {
             return;
@@ -332,7 +332,7 @@ impl Requirements {
         core: PackageId,
         loaded: u32,
         owners_width: u32,
-        [_, spec, sets]: EdgeNumbers,
+        [_, spec, sets]: RequirementNumbers,
     ) -> SetId {
         match indexed_sets(catalog, loaded, sets, owners_width, core) {
             Some((allowed, _)) => allowed,
@@ -347,20 +347,20 @@ impl Requirements {
 fn read_simple(
     catalog: &Catalog,
     reader: RequirementReader,
-    edges: &mut Range<usize>,
+    range: &mut Range<usize>,
     requirements: &mut Vec<PackageRequirement>,
 ) -> Next {
     let loaded = catalog.indexes().get(reader.loaded);
     let index = loaded.index();
     let names_prerelease = index.any_names_prerelease();
-    for [name, spec, sets] in index.requirements(edges.clone()) {
+    for [name, spec, sets] in index.requirements(range.clone()) {
         let package = loaded.package(*name);
         let Some(target) = package.id() else {
             return Next::NotInterned(*name);
         };
-        edges.start += 1;
+        range.start += 1;
         if !package.is_simple() || Some(target) == reader.core {
-            return Next::Other(edges.start - 1);
+            return Next::Other(range.start - 1);
         }
         if target == reader.release.package {
             continue;

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{PackageRequirement, Requirements, SetId, SetPlace, known_width};
-use crate::index::{EdgeNumbers, to_u32, width};
+use crate::index::{RequirementNumbers, to_u32, width};
 use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
 use crate::universe::{PackageId, ReleaseId};
@@ -89,13 +89,13 @@ impl Requirements {
         };
         let is_implied_same = is_same(self, catalog, implied);
         // Releases mostly state the same requirement.
-        let mut known: FxHashMap<EdgeNumbers, bool> = FxHashMap::default();
+        let mut known: FxHashMap<RequirementNumbers, bool> = FxHashMap::default();
         let mut owners = Vec::new();
         for release in 0..delivered.count {
             let index = catalog.index(loaded);
             let stated = core_number.and_then(|core| {
-                let edges = index.edges(delivered.first + release);
-                let mut stated = edges.rev().map(|edge| index.requirement(edge));
+                let range = index.requirement_range(delivered.first + release);
+                let mut stated = range.rev().map(|number| index.requirement(number));
                 stated.find(|[target, ..]| *target == core)
             });
             let is_owner = match stated {

@@ -107,15 +107,15 @@ impl Requirements {
             let spec = Spec::unspecified();
             requirements.push(StatedRequirement::new(catalog, core, spec, None));
         }
-        for edge in index.edges(number) {
-            let package = catalog.package_id_in(loaded, index.edge_target(edge));
+        for number in index.requirement_range(number) {
+            let package = catalog.package_id_in(loaded, index.requirement_target(number));
             if package == release.package {
                 continue;
             }
             let spec = catalog
                 .loaded_mut(loaded)
-                .cached_spec(index.edge_spec(edge));
-            let location = index.location(edge).cloned();
+                .cached_spec(index.requirement_spec(number));
+            let location = index.location(number).cloned();
             let requirement = StatedRequirement::new(catalog, package, spec, location);
             if Some(package) == core {
                 requirements[0] = requirement;
@@ -149,19 +149,19 @@ impl Requirements {
         let (number_of_index, number) = catalog.locate(release);
         let loaded = catalog.indexes().get(number_of_index);
         let index = loaded.index();
-        let edges = index.edges(number);
-        let mut stated_spec = |edge: usize| {
-            let number = index.edge_spec(edge);
+        let range = index.requirement_range(number);
+        let mut stated_spec = |number: usize| {
+            let number = index.requirement_spec(number);
             let spec = specs.entry((number_of_index, number));
             spec.or_insert_with(|| loaded.spec(number)).clone()
         };
-        let target = |edge: usize| {
-            let target = loaded.target(edge);
+        let target = |number: usize| {
+            let target = loaded.target(number);
             target.expect("the targets of a chosen release are interned")
         };
         let core = catalog.core_required_by(release.package);
         if let Some(core) = core {
-            let on_core = edges.clone().rfind(|edge| target(*edge) == core);
+            let on_core = range.clone().rfind(|number| target(*number) == core);
             let spec = on_core.map_or_else(Spec::unspecified, &mut stated_spec);
             let (spec, overridden) = catalog.policy().effective_spec(core, spec);
             visit(EffectiveRequirement {
@@ -171,10 +171,10 @@ impl Requirements {
                 is_implied: on_core.is_none(),
             });
         }
-        for edge in edges {
-            let package = target(edge);
+        for number in range {
+            let package = target(number);
             if package != release.package && Some(package) != core {
-                let spec = stated_spec(edge);
+                let spec = stated_spec(number);
                 let (spec, overridden) = catalog.policy().effective_spec(package, spec);
                 visit(EffectiveRequirement {
                     package,
@@ -196,7 +196,7 @@ impl Catalog {
         }
         let (loaded, number) = self.locate(release);
         let loaded = self.indexes().get(loaded);
-        let mut edges = loaded.index().edges(number);
-        !edges.any(|edge| loaded.target(edge) == Some(target))
+        let mut range = loaded.index().requirement_range(number);
+        !range.any(|number| loaded.target(number) == Some(target))
     }
 }

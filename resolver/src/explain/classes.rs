@@ -1,0 +1,163 @@
+//! Class rules as reasons: classes that are not found, and classes of a package that extend each other.
+
+use super::conflict::{Reason, ReasonKind, reason_about};
+use super::wording::{candidates, extending_classes};
+use crate::budget::Interrupt;
+use crate::problem::Problem;
+use crate::set::PositionSet;
+use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
+
+/// The candidates of a package with a class that extends a class of another package.
+pub(super) fn extending(
+    universe: &mut Universe,
+    owner: PackageId,
+    class: ClassId,
+) -> Vec<ReleaseId> {
+    let mut releases = candidates(universe, owner);
+    releases.retain(|release| {
+        let extends = |table: &ClassTable| table.external.contains(&class);
+        let details = universe.details(*release);
+        details.classes.as_deref().is_some_and(extends)
+    });
+    releases
+}
+
+/// The classes of releases that extend a class, in words, and the verb. They are named if they are
+/// the same in all releases.
+fn extending_classes_of(
+    universe: &mut Universe,
+    releases: &[ReleaseId],
+    class: ClassId,
+) -> (String, &'static str) {
+    let mut of_releases = releases.iter().map(|release| {
+        let details = universe.details(*release);
+        let table = details.classes.as_deref();
+        table.map_or_else(Vec::new, |table| table.extenders(class))
+    });
+    let first = of_releases.next().unwrap_or_default();
+    let are_same = of_releases.all(|other| other == first);
+    match first.as_slice() {
+        [named, others @ ..] if are_same => {
+            extending_classes(universe.catalog.class_name(*named), others.len())
+        }
+        _ => ("a class".to_owned(), "extends"),
+    }
+}
+
+/// The required packages, in which classes that a release extends are searched.
+pub(super) fn required_packages(
+    problem: &mut Problem<'_>,
+    release: ReleaseId,
+) -> Result<Vec<PackageId>, Interrupt> {
+    let details = problem.universe.details(release);
+    let required: Vec<PackageId> = details
+        .requirements
+        .iter()
+        .map(|edge| edge.package)
+        .collect();
+    let mut missing = required.clone();
+    missing.retain(|package| !problem.universe.catalog.is_delivered(*package));
+    if missing.is_empty() {
+        Ok(required)
+    } else {
+        Err(Missing::Packages(missing).into())
+    }
+}
+
+/// The candidates of a package that do not define a class, and the newest one that does; `None`
+/// unless there are both.
+pub(super) fn not_defining(
+    universe: &Universe,
+    package: PackageId,
+    class: ClassId,
+) -> Option<(Vec<ReleaseId>, ReleaseId)> {
+    let defining = universe.catalog.definers(package, class);
+    let (defining, without_class): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
+        .into_iter()
+        .partition(|release| defining.contains(release.index));
+    let newest = *defining.last()?;
+    (!without_class.is_empty()).then_some((without_class, newest))
+}
+
+/// The reasons that classes of a package extend a class that no candidate for it defines, and which
+/// versions of the required packages do not define it.
+pub(super) fn extends_reasons(
+    problem: &mut Problem<'_>,
+    owner: PackageId,
+    class: ClassId,
+    reported: &PositionSet,
+) -> Result<Vec<Reason>, Interrupt> {
+    let releases = extending(problem.universe, owner, class);
+    let mut required: Vec<PackageId> = Vec::new();
+    for release in &releases {
+        let mut of_release = required_packages(problem, *release)?;
+        if reported.contains(release.index) {
+            of_release.retain(|package| !required.contains(package));
+            required.extend(of_release);
+        }
+    }
+    let name = problem.universe.catalog.class_name(class).clone();
+    let kind = ReasonKind::Extends {
+        class: name.clone(),
+    };
+    let (classes, extend) = extending_classes_of(problem.universe, &releases, class);
+    let mut reasons = vec![reason_about(
+        problem.universe,
+        owner,
+        &releases,
+        |subject| {
+            let text = format!("{classes} of {} {extend} {name}", subject.text);
+            (text, kind.clone())
+        },
+    )];
+    for package in required {
+        let universe = &*problem.universe;
+        let Some((without_class, newest)) = not_defining(universe, package, class) else {
+            continue;
+        };
+        let no_longer = without_class
+            .iter()
+            .all(|release| release.index > newest.index);
+        let newest = universe.catalog.version(newest);
+        reasons.push(reason_about(universe, package, &without_class, |subject| {
+            let verb = if no_longer {
+                subject.verb("no longer defines", "no longer define")
+            } else {
+                subject.verb("does not define", "do not define")
+            };
+            let text = format!("{} {verb} the class {name}; {newest} does", subject.text);
+            (
+                text,
+                ReasonKind::Lacks {
+                    class: name.clone(),
+                },
+            )
+        }));
+    }
+    Ok(reasons)
+}
+
+/// The reason that classes of a package extend each other. The text has the cycle of the first
+/// release.
+pub(super) fn own_cycle_reason(universe: &mut Universe, package: PackageId) -> Reason {
+    let mut releases = candidates(universe, package);
+    let mut cycle: Vec<ClassId> = Vec::new();
+    releases.retain(|release| {
+        let Some(table) = universe.class_table(*release) else {
+            return false;
+        };
+        if table.has_cycle && cycle.is_empty() {
+            cycle = table.own_cycle();
+        }
+        table.has_cycle
+    });
+    let first = cycle.first().copied();
+    let names: Vec<&str> = (cycle.into_iter().chain(first))
+        .map(|class| universe.catalog.class_name(class).as_str())
+        .collect();
+    let cycle = names.join(" > ");
+    reason_about(universe, package, &releases, |subject| {
+        let text = format!("classes of {} extend each other: {cycle}", subject.text);
+        (text, ReasonKind::OwnCycle)
+    })
+}

@@ -1,0 +1,319 @@
+//! Conflicts as values: reasons and hints.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pkgres_manifest::diagnostic::{Code, Location};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, IndexRecord, Package, PackageName, ReleaseSource, Version,
+    class_cycles,
+};
+
+use super::Repair;
+use super::wording::{Subject, extending_classes};
+use crate::request::{OBJECT_MODEL, Root};
+use crate::universe::{PackageId, ReleaseId, Universe};
+
+/// Why there is no resolution: incompatible reasons. Only if [`is_minimal`](Self::is_minimal) is
+/// false, some of them may not be needed.
+///
+/// A conflict depends on the request and the metadata, but not on the number of steps that the
+/// search took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The kind of conflict.
+    pub code: Code,
+    /// The conflict in one sentence.
+    pub summary: String,
+    /// The packages of the conflict, sorted.
+    pub packages: Vec<PackageName>,
+    /// The reasons: first those that contradict each other, then those that lead to them, from the
+    /// root on.
+    pub reasons: Vec<Reason>,
+    /// Whether it is proved that no reason can be left out. False if the proof would take too long,
+    /// as for a chain of very many packages.
+    pub is_minimal: bool,
+    /// Suggestions, at most two.
+    pub hints: Vec<Hint>,
+    /// Changes of which each makes the problem solvable with one release of each package. Each was
+    /// tried.
+    pub repairs: Vec<Repair>,
+}
+
+impl Conflict {
+    /// Names and locates the classes of a root in the reasons. An index does not have their
+    /// locations; callers with the files of the root do.
+    pub fn locate_classes(&mut self, root: &Package) {
+        locate_classes(&mut self.reasons, root);
+    }
+}
+
+/// One reason of a conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// The kind of reason.
+    pub kind: ReasonKind,
+    /// The package that has the reason; `None` for the object model.
+    pub owner: Option<PackageName>,
+    /// The package's versions with the reason, ascending.
+    pub versions: Vec<Version>,
+    /// Whether all candidates of the package have the reason, if there are several.
+    pub every_version: bool,
+    /// The location in a file of the root, if known.
+    pub location: Option<Location>,
+    /// The source of the package; `None` for a root.
+    pub source: Option<ReleaseSource>,
+    /// Whether it contradicts other reasons, rather than leading to one that does.
+    pub clashes: bool,
+    /// The reason in one sentence.
+    pub text: String,
+}
+
+impl Reason {
+    /// The name of the package, or "the object model".
+    pub fn owner_name(&self) -> &str {
+        self.owner
+            .as_ref()
+            .map_or(OBJECT_MODEL, PackageName::as_str)
+    }
+}
+
+/// The kind of a reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReasonKind {
+    /// The owner requires a package.
+    Requires {
+        /// The package.
+        package: PackageName,
+        /// The spec as written.
+        spec: String,
+        /// The spec of the override that replaces it, if there is one.
+        overridden_by: Option<String>,
+        /// Whether it is implied: every package requires the core library.
+        is_implied: bool,
+    },
+    /// A class of the owner extends a class that no required package defines, or only some
+    /// versions do.
+    Extends {
+        /// The class that is extended.
+        class: ClassName,
+    },
+    /// The owner does not define a class that is extended.
+    Lacks {
+        /// The class.
+        class: ClassName,
+    },
+    /// Classes of the owner extend each other.
+    OwnCycle,
+    /// These versions of the owner were requested, by an update or as roots.
+    Wanted {
+        /// A release without any requirement on the owner, which would remove the owner instead of
+        /// updating it.
+        dropped_by: Option<(PackageName, Version)>,
+    },
+    /// The lock holds these versions of the owner.
+    Stays,
+    /// An object of a model violates the contract of a property.
+    Contract {
+        /// The object that has the property.
+        holder: String,
+        /// The property, with positions in lists and keys of mappings.
+        path: String,
+        /// The object that the property holds.
+        object: String,
+        /// The class that the contract demands.
+        class: ClassName,
+    },
+    /// A class would be inherited twice, or extend itself: the paths, as classes with their
+    /// releases.
+    Inherits {
+        /// One path for a cycle, two for a class that is inherited twice.
+        paths: Vec<Vec<(ClassName, PackageName, Version)>>,
+    },
+}
+
+/// A suggestion about a conflict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// The kind of hint, for callers that do not show every kind.
+    pub kind: HintKind,
+    /// The hint in one sentence.
+    pub text: String,
+}
+
+/// The kind of a hint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HintKind {
+    /// A package has a name similar to an unknown one.
+    Similar {
+        /// The unknown name.
+        unknown: PackageName,
+        /// The similar name.
+        similar: PackageName,
+    },
+    /// It names options or settings, so it helps only users of the command line.
+    Option,
+    /// It is about packages and versions, and helps everybody.
+    Packages,
+}
+
+impl Hint {
+    /// A hint about a similar package name.
+    pub fn similar(unknown: PackageName, similar: PackageName) -> Self {
+        Self {
+            text: format!("there is a package `{similar}`"),
+            kind: HintKind::Similar { unknown, similar },
+        }
+    }
+
+    /// A hint that names options or settings.
+    pub fn option(text: impl Into<String>) -> Self {
+        Self {
+            kind: HintKind::Option,
+            text: text.into(),
+        }
+    }
+
+    /// A hint about packages and versions.
+    pub fn packages(text: impl Into<String>) -> Self {
+        Self {
+            kind: HintKind::Packages,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+/// A reason about releases of a package. Its text may depend on which these are.
+pub(super) fn reason_about(
+    universe: &Universe,
+    owner: PackageId,
+    releases: &[ReleaseId],
+    describe: impl FnOnce(&Subject) -> (String, ReasonKind),
+) -> Reason {
+    let subject = Subject::new(universe, owner, releases);
+    let (text, kind) = describe(&subject);
+    Reason {
+        kind,
+        owner: universe.catalog.package_name(owner).cloned(),
+        versions: subject.versions,
+        every_version: subject.is_every_version,
+        location: None,
+        source: universe.catalog.source(owner).cloned(),
+        clashes: true,
+        text,
+    }
+}
+
+/// Names and locates the classes of a root in reasons.
+pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
+    if let Some(classes) = &root.classes {
+        for reason in reasons {
+            let is_of_root = reason.owner.as_ref() == Some(root.name()) && reason.source.is_none();
+            if !is_of_root || reason.location.is_some() {
+                continue;
+            }
+            match &reason.kind {
+                ReasonKind::Extends { class } => {
+                    let mut extending = classes
+                        .values()
+                        .filter_map(|it| Some((it, extended_at(it, class)?)));
+                    let Some((first, location)) = extending.next() else {
+                        continue;
+                    };
+                    let (classes, extend) = extending_classes(&first.name.value, extending.count());
+                    let version = &root.manifest.version;
+                    let name = root.name();
+                    reason.text = format!("{classes} of {name} {version} {extend} {class}");
+                    reason.location = Some(location);
+                }
+                ReasonKind::OwnCycle => {
+                    let cycles = class_cycles(classes);
+                    reason.location = cycles.first().map(|cycle| cycle.location.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The location at which a class extends another one.
+fn extended_at(definition: &ClassDefinition, class: &ClassName) -> Option<Location> {
+    let mut extended = definition.extends.iter();
+    let found = extended.find(|extended| extended.value == *class)?;
+    Some(found.location.clone())
+}
+
+/// The conflict of roots that exclude each other: several with one name, each of which would be its
+/// only candidate, or several models. If several names conflict, the first is reported.
+pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
+    if roots.len() < 2 {
+        return None;
+    }
+    let mut by_name: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
+    let mut models = 0;
+    for root in roots {
+        match root {
+            Root::Package(record) => by_name.entry(&record.name).or_default().push(record),
+            Root::Model(_) => models += 1,
+        }
+    }
+    let of_one_name = by_name.into_iter().find(|(_, records)| records.len() > 1);
+    if let Some((name, records)) = of_one_name {
+        let mut versions: Vec<Version> = (records.iter())
+            .map(|record| record.version.clone())
+            .collect();
+        versions.sort();
+        let shown: Vec<String> = (versions.iter())
+            .map(|version| format!("{name} {version}"))
+            .collect();
+        versions.dedup();
+        let summary = format!("several roots have the name `{name}`");
+        let text = format!("{} are roots", shown.join(" and "));
+        return Some(conflict_of_roots(
+            summary,
+            text,
+            Some(name.clone()),
+            versions,
+        ));
+    }
+    (models > 1).then(|| {
+        let summary = "several roots are object models".to_owned();
+        let text = format!("{models} object models are roots");
+        conflict_of_roots(summary, text, None, Vec::new())
+    })
+}
+
+/// A conflict that has only roots.
+fn conflict_of_roots(
+    summary: String,
+    text: String,
+    owner: Option<PackageName>,
+    versions: Vec<Version>,
+) -> Conflict {
+    let packages = owner.clone().into_iter().collect();
+    let reason = Reason {
+        kind: ReasonKind::Wanted { dropped_by: None },
+        owner,
+        versions,
+        every_version: false,
+        location: None,
+        source: None,
+        clashes: true,
+        text,
+    };
+    Conflict {
+        code: Code::NoVersion,
+        summary,
+        packages,
+        reasons: vec![reason],
+        is_minimal: true,
+        hints: Vec::new(),
+        repairs: Vec::new(),
+    }
+}

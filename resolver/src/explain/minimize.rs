@@ -1,0 +1,275 @@
+//! Minimal unsatisfiable subsets by deletion: of facts, then of the lines in which facts are
+//! reported.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::classes::{extending, not_defining, required_packages};
+use super::requirements::spellings;
+use crate::budget::{Budget, Interrupt};
+use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
+use crate::search::{Verdict, refute};
+use crate::set::PositionSet;
+use crate::universe::{PackageId, ReleaseId, Universe};
+
+/// The limit of facts that all attempts examine together. Each attempt takes time linear in the
+/// facts. The proof for a chain of a hundred thousand packages needs all its facts, and to verify
+/// that would take hours.
+const MAX_FACTS_EXAMINED: usize = 250_000;
+
+/// The step limit of each attempt. The steps of the search before do not count: the explanation
+/// must not depend on the effort that it took to find the conflict.
+const MAX_STEPS: u64 = 20_000;
+
+/// Unsatisfiable facts that are being reduced to a minimal subset.
+///
+/// Each fact is tried once: either there is still no selection without it, or it is needed. A fact
+/// is kept if its attempt exceeds the step limit. Progress is kept when packages have to be
+/// provided first.
+#[derive(Debug)]
+pub(super) struct Reduction {
+    /// The remaining facts, in an order that depends only on the metadata.
+    kept: Vec<Fact>,
+    /// The number of facts at the end that were tried and kept.
+    tried: usize,
+    /// Whether all of these are proved to be needed.
+    all_needed: bool,
+    /// The number of facts examined so far.
+    facts_examined: usize,
+}
+
+/// The result of a reduction.
+pub(super) struct Reduced<'reduction> {
+    pub(super) facts: &'reduction [Fact],
+    /// Whether it is proved that no fact can be left out.
+    pub(super) is_minimal: bool,
+}
+
+impl Reduction {
+    pub(super) fn new(universe: &Universe, facts: Vec<Fact>) -> Self {
+        Self {
+            kept: sorted(universe, facts.into_iter().collect()),
+            tried: 0,
+            all_needed: true,
+            facts_examined: 0,
+        }
+    }
+
+    /// The remaining facts.
+    pub(super) fn facts(&self) -> &[Fact] {
+        &self.kept
+    }
+
+    /// Continues until no fact can be left out, within the limits.
+    pub(super) fn finish(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &Budget,
+    ) -> Result<Reduced<'_>, Interrupt> {
+        while self.tried < self.kept.len()
+            && self.facts_examined + self.kept.len() <= MAX_FACTS_EXAMINED
+            && !budget.cancellation().is_cancelled()
+        {
+            // Later facts are further from the root and are removed first.
+            let candidate = self.kept.len() - 1 - self.tried;
+            let without: FxHashSet<Fact> = (self.kept.iter().enumerate())
+                .filter(|(at, _)| *at != candidate)
+                .map(|(_, fact)| fact.clone())
+                .collect();
+            let mut side_budget = budget.for_side_question(MAX_STEPS);
+            let refutation = refute(problem, without, &mut side_budget);
+            if !matches!(refutation, Err(Interrupt::Missing(_))) {
+                self.facts_examined += self.kept.len();
+            }
+            match refutation {
+                // Facts that the new proof does not use are removed as well, except those that were
+                // kept.
+                Ok(Verdict::Impossible(proof)) => {
+                    let tried = self.kept.split_off(self.kept.len() - self.tried);
+                    let used: FxHashSet<Fact> = proof.facts.into_iter().collect();
+                    self.kept.retain(|fact| used.contains(fact));
+                    self.kept.extend(tried);
+                }
+                Ok(Verdict::Solved(())) => self.tried += 1,
+                Err(Interrupt::Exhausted) => {
+                    self.tried += 1;
+                    self.all_needed = false;
+                }
+                Err(missing) => return Err(missing),
+            }
+        }
+        Ok(Reduced {
+            facts: &self.kept,
+            is_minimal: self.all_needed && self.tried == self.kept.len(),
+        })
+    }
+}
+
+/// Orders facts by their names, classes and versions.
+fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
+    let name = |package: &PackageId| universe.catalog.name(*package).to_string();
+    let mut facts: Vec<Fact> = facts.into_iter().collect();
+    facts.sort_by_cached_key(|fact| {
+        let nothing = (0, PositionSet::EMPTY);
+        match fact {
+            Fact::Requires {
+                owner,
+                target,
+                allowed,
+            } => {
+                let newest = allowed.last().map_or(0, |last| last + 1);
+                let versions = (allowed.len(), allowed.clone());
+                let rank = u8::from(!universe.catalog.is_root(*owner));
+                (rank, name(owner), name(target), newest, versions)
+            }
+            Fact::Extends { owner, class } => {
+                let class = universe.catalog.class_name(*class).to_string();
+                (2, name(owner), class, 0, nothing)
+            }
+            Fact::OwnCycle { owner } => (3, name(owner), String::new(), 0, nothing),
+            Fact::Nogood(number) => (4, String::new(), String::new(), *number, nothing),
+            // Requested packages are removed last, and packages that should only stay first.
+            Fact::Wanted { package } => (0, String::new(), name(package), 0, nothing),
+            Fact::Stays { package } => (5, name(package), String::new(), 0, nothing),
+        }
+    });
+    facts
+}
+
+/// For each fact, the releases of its owner whose lines are needed.
+///
+/// A fact has several lines if its requirement has several spellings, or if its class is searched
+/// in different packages. All of them are one fact of the proof, which may need only some: lines
+/// about a release that another reason rules out say nothing.
+pub(super) fn needed_lines(
+    problem: &mut Problem<'_>,
+    facts: &[Fact],
+    budget: &Budget,
+) -> Result<Vec<PositionSet>, Interrupt> {
+    let mut lines: Vec<Vec<PositionSet>> = Vec::new();
+    for fact in facts {
+        lines.push(lines_of(problem, fact)?);
+    }
+    let mut reported = vec![PositionSet::FULL; facts.len()];
+    // A fact with one line stays as it is, the others are replaced by their lines.
+    let mut active: FxHashSet<Fact> = FxHashSet::default();
+    let mut tries: Vec<(usize, PositionSet, Vec<Fact>)> = Vec::new();
+    for (at, (fact, lines)) in facts.iter().zip(lines).enumerate() {
+        if lines.len() < 2 {
+            active.insert(fact.clone());
+            continue;
+        }
+        for line in lines {
+            let nogoods = add_nogoods(problem, fact, &line);
+            active.extend(nogoods.iter().cloned());
+            tries.push((at, line, nogoods));
+        }
+    }
+    let mut facts_examined = 0;
+    for (at, line, nogoods) in tries.into_iter().rev() {
+        facts_examined += active.len();
+        if facts_examined > MAX_FACTS_EXAMINED {
+            break;
+        }
+        let mut without = active.clone();
+        for nogood in &nogoods {
+            without.remove(nogood);
+        }
+        let mut budget = budget.for_side_question(MAX_STEPS);
+        match refute(problem, without.clone(), &mut budget) {
+            Ok(Verdict::Impossible(_)) => {
+                active = without;
+                reported[at] = reported[at].intersection(&line.complement());
+            }
+            Ok(Verdict::Solved(())) | Err(Interrupt::Exhausted) => {}
+            Err(missing) => return Err(missing),
+        }
+    }
+    Ok(reported)
+}
+
+/// The releases of each line of a fact, oldest first; empty for facts that always have one line.
+fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, Interrupt> {
+    let mut lines: Vec<PositionSet> = match fact {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } if !problem.universe.catalog.is_model(*owner) => {
+            let spelling = spellings(problem.universe, *owner, *target, allowed);
+            let releases = spelling.into_values().map(|spelling| spelling.releases);
+            releases
+                .map(|releases| releases.iter().map(|release| release.index).collect())
+                .collect()
+        }
+        Fact::Extends { owner, class } => {
+            let mut by_packages: BTreeMap<Vec<PackageId>, Vec<u32>> = BTreeMap::new();
+            for release in extending(problem.universe, *owner, *class) {
+                let mut packages = required_packages(problem, release)?;
+                packages
+                    .retain(|package| not_defining(problem.universe, *package, *class).is_some());
+                by_packages.entry(packages).or_default().push(release.index);
+            }
+            let releases = by_packages.into_values();
+            releases
+                .map(|releases| releases.into_iter().collect())
+                .collect()
+        }
+        _ => Vec::new(),
+    };
+    lines.sort_by_key(|line| line.iter().next());
+    Ok(lines)
+}
+
+/// Adds a line as nogoods, one for each release: the release is chosen, and no release that
+/// satisfies its requirement is.
+fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Vec<Fact> {
+    let (Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) = fact else {
+        return Vec::new();
+    };
+    let mut added = Vec::new();
+    for index in line.iter() {
+        let release = ReleaseId {
+            package: *owner,
+            index,
+        };
+        let requirements: Vec<(usize, PositionSet)> = match fact {
+            Fact::Requires {
+                target, allowed, ..
+            } => {
+                let details = problem.universe.details(release);
+                let edge = (details.requirements.iter()).position(|edge| edge.package == *target);
+                edge.map(|edge| (edge, allowed.clone()))
+                    .into_iter()
+                    .collect()
+            }
+            // If no release of a required package is left, that is the reason; missing classes only
+            // follow from it.
+            Fact::Extends { .. } if problem.lacks_package(release) => continue,
+            Fact::Extends { class, .. } => problem.definers_of(release, *class),
+            _ => Vec::new(),
+        };
+        let presence = if problem.is_split(*owner) {
+            (Variable::Release(release), PositionSet::single(0))
+        } else {
+            (Variable::Package(*owner), PositionSet::single(index))
+        };
+        let mut terms = vec![presence];
+        for (edge, allowed) in requirements {
+            let target = problem.universe.details(release).requirements[edge].package;
+            // The position after the last release means that none is chosen.
+            let all = PositionSet::range(0, problem.universe.catalog.release_count(target) + 1);
+            let others = all.intersection(&allowed.complement());
+            terms.push((problem.bound_variable(release, edge), others));
+        }
+        let number = u32::try_from(problem.nogoods().len()).expect("fewer than 2^32 nogoods");
+        added.push(Fact::Nogood(number));
+        problem.add(Nogood {
+            terms,
+            bindings: Vec::new(),
+            cause: NogoodCause::Line,
+        });
+    }
+    added
+}

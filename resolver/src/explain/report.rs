@@ -1,0 +1,139 @@
+//! The report of a conflict: facts as reasons, in order.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use pkgres_manifest::PackageName;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::classes::{extends_reasons, own_cycle_reason};
+use super::contradiction::{Contradiction, summary, unsatisfiable_packages};
+use super::hints::hints;
+use super::minimize::{Reduced, needed_lines};
+use super::requirements::{goal_reason, object_requirements, requirements};
+use super::violations::ViolationGroups;
+use super::{Conflict, Reason, ReasonKind, Repair};
+use crate::budget::{Budget, Interrupt};
+use crate::problem::{Fact, Problem};
+use crate::set::PositionSet;
+use crate::universe::{PackageId, Universe};
+
+pub(super) fn report(
+    problem: &mut Problem<'_>,
+    reduced: &Reduced<'_>,
+    repairs: &[Repair],
+    budget: &Budget,
+) -> Result<Conflict, Interrupt> {
+    let facts = reduced.facts;
+    let unsatisfiable = unsatisfiable_packages(problem, facts);
+    let contradiction = Contradiction::of(problem, facts, &unsatisfiable);
+    let reported = needed_lines(problem, facts, budget)?;
+    let violations = ViolationGroups::among(problem, facts);
+    let mut reasons = Vec::new();
+    let mut missing_classes: FxHashSet<String> = FxHashSet::default();
+    for (fact, reported) in facts.iter().zip(&reported) {
+        let mut of_fact = reasons_of(problem, fact, reported, &violations)?;
+        let clashes = contradiction.is_of(fact);
+        for reason in &mut of_fact {
+            reason.clashes = clashes;
+        }
+        // Several facts may depend on the same missing class.
+        of_fact.retain(|reason| {
+            !matches!(reason.kind, ReasonKind::Lacks { .. })
+                || missing_classes.insert(reason.text.clone())
+        });
+        reasons.extend(of_fact);
+    }
+    let order = distances(problem.universe, facts);
+    let distance = |reason: &Reason| order.get(&reason.owner).copied().unwrap_or(usize::MAX);
+    // Class rules and contracts come first; requirements are how they came about.
+    let is_rule_violation = |reason: &Reason| {
+        let is_about_requirements =
+            matches!(reason.kind, ReasonKind::Requires { .. } | ReasonKind::Stays);
+        !is_about_requirements
+    };
+    reasons.sort_by_key(|reason| {
+        (
+            !reason.clashes,
+            !is_rule_violation(reason),
+            distance(reason),
+        )
+    });
+    let (code, summary) = summary(problem, facts, &contradiction);
+    let packages: BTreeSet<PackageName> = reasons
+        .iter()
+        .flat_map(|reason| {
+            let required = match &reason.kind {
+                ReasonKind::Requires { package, .. } => Some(package.clone()),
+                _ => None,
+            };
+            required.into_iter().chain(reason.owner.clone())
+        })
+        .collect();
+    Ok(Conflict {
+        code,
+        summary,
+        packages: packages.into_iter().collect(),
+        is_minimal: reduced.is_minimal,
+        hints: hints(problem, facts, unsatisfiable, repairs),
+        repairs: repairs.to_vec(),
+        reasons,
+    })
+}
+
+/// The reasons of a fact. `reported` are the releases whose lines are needed. Violations of the
+/// same shape have one reason. All reasons are marked as contradicting; the caller knows which do.
+pub(super) fn reasons_of(
+    problem: &mut Problem<'_>,
+    fact: &Fact,
+    reported: &PositionSet,
+    violations: &ViolationGroups,
+) -> Result<Vec<Reason>, Interrupt> {
+    Ok(match fact {
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } if problem.universe.catalog.is_model(*owner) => {
+            object_requirements(problem.universe, *owner, (*target, allowed), violations)
+        }
+        Fact::Requires {
+            owner,
+            target,
+            allowed,
+        } => requirements(problem.universe, (*owner, *target, allowed), reported),
+        Fact::Extends { owner, class } => extends_reasons(problem, *owner, *class, reported)?,
+        Fact::OwnCycle { owner } => vec![own_cycle_reason(problem.universe, *owner)],
+        Fact::Wanted { package } | Fact::Stays { package } => {
+            vec![goal_reason(problem, fact, *package)]
+        }
+        Fact::Nogood(number) => violations.reason(problem, *number).into_iter().collect(),
+    })
+}
+
+/// The distance of packages from the roots along the requirements among the facts.
+fn distances(universe: &Universe, facts: &[Fact]) -> BTreeMap<Option<PackageName>, usize> {
+    let name = |package: PackageId| universe.catalog.package_name(package).cloned();
+    let mut required: FxHashMap<PackageId, Vec<PackageId>> = FxHashMap::default();
+    for fact in facts {
+        if let Fact::Requires { owner, target, .. } = fact {
+            required.entry(*owner).or_default().push(*target);
+        }
+    }
+    let mut distances = BTreeMap::new();
+    let mut queue: VecDeque<PackageId> = VecDeque::new();
+    for root in universe.catalog.roots() {
+        distances.insert(name(root.package), 0);
+        queue.push_back(root.package);
+    }
+    while let Some(package) = queue.pop_front() {
+        let next = distances[&name(package)] + 1;
+        for target in required.remove(&package).unwrap_or_default() {
+            if let Entry::Vacant(entry) = distances.entry(name(target)) {
+                entry.insert(next);
+                queue.push_back(target);
+            }
+        }
+    }
+    distances
+}

@@ -1,0 +1,211 @@
+//! The contents of a resolution: roots and releases with their requirements.
+
+use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use rustc_hash::FxHashMap;
+
+use crate::request::Owner;
+use crate::selection::Selection;
+use crate::universe::{ReleaseId, Universe};
+
+/// A root with its bound requirements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedRoot {
+    /// The release, or the object model.
+    pub owner: Owner,
+    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
+    /// are one for each object, in its order.
+    pub requires: Vec<BoundRequirement>,
+}
+
+/// A release with its bound requirements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedPackage {
+    /// The package.
+    pub name: PackageName,
+    /// The version.
+    pub version: Version,
+    /// The source of the release.
+    pub source: ReleaseSource,
+    /// The digest of its artifact, if the source knows it; none for releases of the host.
+    pub digest: Option<ArtifactDigest>,
+    /// Whether it is yanked. A yanked release is chosen only if it is locked or requested.
+    pub yanked: bool,
+    /// Its requirements: the core library first, then in the order of the manifest.
+    pub requires: Vec<BoundRequirement>,
+}
+
+/// A requirement with its chosen version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundRequirement {
+    /// The package.
+    pub package: PackageName,
+    /// The allowed versions.
+    pub spec: Spec,
+    /// The spec in the manifest, if an override replaces it.
+    pub overridden: Option<Spec>,
+    /// The version that was chosen.
+    pub version: Version,
+    /// Whether it is implied: every package requires the core library.
+    pub is_implied: bool,
+}
+
+/// A root or a release of a resolution, either of which has requirements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResolvedOwner<'resolution> {
+    /// A root.
+    Root(&'resolution ResolvedRoot),
+    /// A release that is no root.
+    Package(&'resolution ResolvedPackage),
+}
+
+impl<'resolution> ResolvedOwner<'resolution> {
+    /// Its bound requirements.
+    pub fn requires(self) -> &'resolution [BoundRequirement] {
+        match self {
+            Self::Root(root) => &root.requires,
+            Self::Package(package) => &package.requires,
+        }
+    }
+
+    /// The name and the version, unless it is the object model.
+    pub fn release(self) -> Option<(&'resolution PackageName, &'resolution Version)> {
+        match self {
+            Self::Root(root) => root.owner.release(),
+            Self::Package(package) => Some((&package.name, &package.version)),
+        }
+    }
+
+    /// The owner as a value of its own.
+    pub fn owner(self) -> Owner {
+        match self {
+            Self::Root(root) => root.owner.clone(),
+            Self::Package(package) => Owner::Release {
+                name: package.name.clone(),
+                version: package.version.clone(),
+            },
+        }
+    }
+}
+
+/// The contents of a resolution.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub(super) roots: Vec<ResolvedRoot>,
+    pub(super) packages: Vec<ResolvedPackage>,
+}
+
+impl Contents {
+    pub(super) fn new(universe: &Universe, selection: &Selection) -> Self {
+        let versions = ChosenVersions::of(universe, selection);
+        let releases = selection.releases();
+        let mut specs = FxHashMap::default();
+        let mut requires = |at: usize| {
+            let mut bound = selection.bound_at(at).iter();
+            let mut requires = Vec::with_capacity(bound.len());
+            universe.visit_requirements(releases[at], &mut specs, |required| {
+                let target = bound.next().expect("each requirement is bound");
+                requires.push(BoundRequirement {
+                    package: universe.catalog.name(required.package).clone(),
+                    spec: required.spec,
+                    overridden: required.overridden,
+                    version: versions.of_release(*target).clone(),
+                    is_implied: required.is_implied,
+                });
+            });
+            requires
+        };
+        let name = |at: usize| universe.catalog.name(releases[at].package).clone();
+        let roots = 0..universe.catalog.roots().len();
+        let roots = roots.map(|at| ResolvedRoot {
+            owner: universe.catalog.owner(releases[at]),
+            requires: requires(at),
+        });
+        let roots = roots.collect();
+        let packages = sorted_positions(universe, selection, &versions).into_iter();
+        let packages = packages.filter_map(|at| {
+            let release = releases[at];
+            let source = universe.catalog.source(release.package)?.clone();
+            Some(ResolvedPackage {
+                name: name(at),
+                version: versions.all[at].clone(),
+                digest: digest(universe, release, &source),
+                source,
+                yanked: universe.catalog.is_yanked(release),
+                requires: requires(at),
+            })
+        });
+        let packages = packages.collect();
+        Self { roots, packages }
+    }
+
+    /// Everything that has requirements: the roots, then the releases.
+    pub(super) fn owners(&self) -> impl Iterator<Item = ResolvedOwner<'_>> + Clone {
+        let roots = self.roots.iter().map(ResolvedOwner::Root);
+        roots.chain(self.packages.iter().map(ResolvedOwner::Package))
+    }
+}
+
+/// The digest of a release. Releases of the host have none, see `LockedPackage::digest`.
+pub(super) fn digest(
+    universe: &Universe,
+    release: ReleaseId,
+    source: &ReleaseSource,
+) -> Option<ArtifactDigest> {
+    let is_hosted = *source == ReleaseSource::Host;
+    universe.catalog.digest(release).filter(|_| !is_hosted)
+}
+
+/// The versions of the chosen releases. Each is read once.
+pub(super) struct ChosenVersions<'solved> {
+    selection: &'solved Selection,
+    /// In the order of the selection.
+    pub(super) all: Vec<Version>,
+}
+
+impl<'solved> ChosenVersions<'solved> {
+    pub(super) fn of(universe: &Universe, selection: &'solved Selection) -> Self {
+        let chosen = selection.releases().iter();
+        Self {
+            selection,
+            all: chosen
+                .map(|at| universe.catalog.read_version(*at))
+                .collect(),
+        }
+    }
+
+    /// The version of a release that was chosen.
+    pub(super) fn of_release(&self, release: ReleaseId) -> &Version {
+        let at = self.selection.position(release);
+        &self.all[at.expect("what is bound is chosen")]
+    }
+}
+
+/// The positions of the releases that are not roots, by name and version.
+pub(super) fn sorted_positions(
+    universe: &Universe,
+    selection: &Selection,
+    versions: &ChosenVersions<'_>,
+) -> Vec<usize> {
+    let releases = selection.releases().iter().enumerate();
+    let not_roots = releases.skip(universe.catalog.roots().len());
+    let place = |(at, release): (usize, &ReleaseId)| (universe.catalog.locate(*release), at);
+    let mut placed: Vec<((u32, u32), usize)> = not_roots.clone().map(place).collect();
+    placed.sort_unstable();
+    // Places in a single index are in this order already.
+    let indexes = placed.chunk_by(|((one, _), _), ((other, _), _)| one == other);
+    if indexes.count() <= 1 {
+        return placed.into_iter().map(|(_, at)| at).collect();
+    }
+    // Looking a name up takes longer than comparing it.
+    let mut keyed: Vec<(&PackageName, &Version, usize)> = not_roots
+        .map(|(at, release)| {
+            (
+                universe.catalog.name(release.package),
+                &versions.all[at],
+                at,
+            )
+        })
+        .collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, _, at)| at).collect()
+}

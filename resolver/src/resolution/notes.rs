@@ -1,0 +1,263 @@
+//! Notes about a resolution: packages with several releases, prereleases, yanked releases, changed
+//! artifacts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use rustc_hash::FxHashMap;
+
+use super::contents::{BoundRequirement, Contents, ResolvedOwner};
+use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
+use crate::selection::Selection;
+use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
+
+/// A package that has several releases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideBySide {
+    /// The package.
+    pub name: PackageName,
+    /// Its versions, ascending.
+    pub versions: Vec<Version>,
+    /// Whether all of them are locked. Then they may stay even if one would be enough by now.
+    pub are_locked: bool,
+    /// The requirements on them, which are the reason for several releases.
+    pub because: Vec<Requirer>,
+}
+
+impl SideBySide {
+    /// The newest version that all requirements allow. If there is one, the requirements are not
+    /// the reason for several releases: the lock is, or what the releases require or define.
+    pub fn allowed_by_all(&self) -> Option<&Version> {
+        let is_allowed = |version: &&Version| {
+            (self.because.iter()).all(|requirement| requirement.spec.matches(version))
+        };
+        self.versions.iter().rfind(is_allowed)
+    }
+}
+
+/// A requirement on a package that has several releases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirer {
+    /// The owner of the requirement.
+    pub owner: Owner,
+    /// The allowed versions.
+    pub spec: Spec,
+    /// Whether it is implied: every package requires the core library.
+    pub is_implied: bool,
+    /// The chosen version.
+    pub version: Version,
+}
+
+impl Requirer {
+    /// A requirement of an owner.
+    pub(super) fn new(owner: ResolvedOwner<'_>, bound: &BoundRequirement) -> Self {
+        Self {
+            owner: owner.owner(),
+            spec: bound.spec.clone(),
+            is_implied: bound.is_implied,
+            version: bound.version.clone(),
+        }
+    }
+}
+
+/// A prerelease that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPrerelease {
+    /// The package.
+    pub name: PackageName,
+    /// The prerelease.
+    pub version: Version,
+    /// The reason.
+    pub because: PrereleaseReason,
+}
+
+/// Why a prerelease was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PrereleaseReason {
+    /// It is locked.
+    Locked,
+    /// The policy allows the newest version.
+    Policy,
+    /// A requirement names a prerelease.
+    Named {
+        /// The owner of the requirement.
+        owner: Owner,
+        /// The requirement's spec.
+        spec: Spec,
+    },
+    /// No stable version is allowed.
+    NoStable,
+}
+
+/// A yanked release that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChosenYanked {
+    /// The package.
+    pub name: PackageName,
+    /// The release.
+    pub version: Version,
+    /// Whether an [update](crate::Update) requested it. Otherwise it was locked.
+    pub was_asked_for: bool,
+}
+
+/// A release whose digest or source differs from what was locked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactChange {
+    /// The package.
+    pub name: PackageName,
+    /// The version that was locked.
+    pub version: Version,
+    /// The locked artifact.
+    pub locked: LockedArtifact,
+    /// The current source.
+    pub source: ReleaseSource,
+    /// The current digest, if the source has it.
+    pub digest: Option<ArtifactDigest>,
+}
+
+impl ArtifactChange {
+    /// Whether the content of the release differs from what was locked, or is unknown. The host is
+    /// responsible for its releases, which have no digest. Folders may change, since they are still
+    /// edited.
+    pub fn is_violation(&self) -> bool {
+        let is_folder = |digest: &ArtifactDigest| matches!(digest, ArtifactDigest::Tree(_));
+        self.source != ReleaseSource::Host
+            && !self.locked.digests.iter().all(is_folder)
+            && self.digest_differs()
+    }
+
+    /// Whether the digest is not one of the locked ones.
+    pub fn digest_differs(&self) -> bool {
+        match &self.digest {
+            Some(digest) => !self.locked.digests.contains(digest),
+            None => !self.locked.digests.is_empty(),
+        }
+    }
+
+    /// Whether the source is known to differ from the locked one.
+    pub fn source_differs(&self) -> bool {
+        self.locked
+            .source
+            .as_ref()
+            .is_some_and(|source| *source != self.source)
+    }
+}
+
+/// The packages with several releases, and the requirements on them. `is_locked` tells whether a
+/// release is locked.
+pub(super) fn side_by_side(
+    contents: &Contents,
+    packages: &BTreeSet<&PackageName>,
+    is_locked: impl Fn(&PackageName, &Version) -> bool,
+) -> Vec<SideBySide> {
+    let mut versions: BTreeMap<&PackageName, BTreeSet<&Version>> = BTreeMap::new();
+    let mut because: BTreeMap<&PackageName, Vec<Requirer>> = BTreeMap::new();
+    for owner in contents.owners() {
+        if let Some((name, version)) = owner.release()
+            && packages.contains(name)
+        {
+            versions.entry(name).or_default().insert(version);
+        }
+        for required in owner.requires() {
+            if packages.contains(&required.package) {
+                let requirements = because.entry(&required.package).or_default();
+                requirements.push(Requirer::new(owner, required));
+            }
+        }
+    }
+    let entry = |(name, versions): (&PackageName, BTreeSet<&Version>)| {
+        let mut because = because.remove(name).unwrap_or_default();
+        because.sort_by(|one, two| (&one.version, &one.owner).cmp(&(&two.version, &two.owner)));
+        SideBySide {
+            name: name.clone(),
+            are_locked: versions.iter().all(|version| is_locked(name, version)),
+            versions: versions.into_iter().cloned().collect(),
+            because,
+        }
+    };
+    versions.into_iter().map(entry).collect()
+}
+
+/// The yanked releases of a selection.
+pub(super) fn yanked(
+    universe: &Universe,
+    selection: &Selection,
+    is_update: bool,
+) -> Vec<ChosenYanked> {
+    let locked = universe.catalog.policy().locked();
+    let chosen = selection.releases().iter();
+    let yanked = chosen.filter(|release| universe.catalog.is_yanked(**release));
+    let mut yanked: Vec<ChosenYanked> = yanked
+        .map(|release| {
+            let name = universe.catalog.name(release.package).clone();
+            let version = universe.catalog.read_version(*release);
+            let key = (name, version);
+            // Releases that an update unlocked are in `kept`.
+            let was_asked_for =
+                is_update && locked.preferred.contains(&key) && !locked.kept.contains(&key);
+            let (name, version) = key;
+            ChosenYanked {
+                name,
+                version,
+                was_asked_for,
+            }
+        })
+        .collect();
+    yanked.sort_unstable();
+    yanked
+}
+
+/// The prereleases of a selection, and why they were chosen.
+pub(super) fn prereleases(universe: &Universe, selection: &Selection) -> Vec<ChosenPrerelease> {
+    let mut chosen: Vec<ChosenPrerelease> = selection
+        .releases()
+        .iter()
+        .filter(|release| universe.catalog.is_prerelease(**release))
+        .filter(|release| !universe.catalog.is_root(release.package))
+        .map(|release| ChosenPrerelease {
+            name: universe.catalog.name(release.package).clone(),
+            version: universe.catalog.read_version(*release),
+            because: prerelease_reason(universe, selection, *release),
+        })
+        .collect();
+    chosen.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));
+    chosen
+}
+
+fn prerelease_reason(
+    universe: &Universe,
+    selection: &Selection,
+    prerelease: ReleaseId,
+) -> PrereleaseReason {
+    if universe.catalog.is_locked(prerelease) {
+        return PrereleaseReason::Locked;
+    }
+    if universe.catalog.policy().prerelease() == PrereleasePolicy::Allow {
+        return PrereleaseReason::Policy;
+    }
+    let mut specs = FxHashMap::default();
+    for (at, owner) in selection.releases().iter().enumerate() {
+        let mut bound = selection.bound_at(at).iter();
+        if !bound.clone().any(|target| *target == prerelease) {
+            continue;
+        }
+        let mut naming = None;
+        universe.visit_requirements(
+            *owner,
+            &mut specs,
+            |EffectiveRequirement { spec, .. }| {
+                let is_on_it = bound.next() == Some(&prerelease);
+                if is_on_it && naming.is_none() && spec.names_prerelease() {
+                    naming = Some(spec);
+                }
+            },
+        );
+        if let Some(spec) = naming {
+            return PrereleaseReason::Named {
+                owner: universe.catalog.owner(*owner),
+                spec,
+            };
+        }
+    }
+    PrereleaseReason::NoStable
+}

@@ -11,6 +11,8 @@
 //! releases.
 
 mod domains;
+#[cfg(feature = "prefetch")]
+mod read_ahead;
 
 use crate::budget::{Budget, Interrupt};
 use crate::hierarchy;
@@ -225,6 +227,8 @@ impl Greedy {
                 self.next += 1;
                 continue;
             }
+            #[cfg(feature = "prefetch")]
+            self.read_ahead(universe);
             let release = if let Some(candidate) = self.candidate {
                 candidate
             } else {

@@ -27,6 +27,8 @@ mod column;
 mod compile;
 mod inheritance;
 mod interner;
+#[cfg(feature = "prefetch")]
+pub(crate) mod prefetch;
 mod versions;
 
 pub use bytes::IndexBytesError;

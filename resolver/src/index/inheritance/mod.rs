@@ -185,6 +185,11 @@ impl Inheritance {
         self.cycles.get(table as usize).is_some_and(|cycle| *cycle)
     }
 
+    #[cfg(feature = "prefetch")]
+    pub(super) fn prefetch_extends(&self, release: u32) {
+        prefetch_index::prefetch_index(&self.extends, release as usize);
+    }
+
     /// How many external classes a table extends before the first class without named parents, if
     /// there is one.
     pub(crate) fn implicit_at(&self, table: u32) -> Option<u32> {

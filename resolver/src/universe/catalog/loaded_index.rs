@@ -130,6 +130,12 @@ impl LoadedIndex {
         self.packages[name as usize] = package;
     }
 
+    /// Prefetches the interned package of a name.
+    #[cfg(feature = "prefetch")]
+    pub(super) fn prefetch_package(&self, name: u32) {
+        prefetch_index::prefetch_index(&self.packages, name as usize);
+    }
+
     /// The class of a class name, if it was interned.
     pub(super) fn class(&self, name: u32) -> Option<ClassId> {
         let class = self.classes.get(name as usize)?;

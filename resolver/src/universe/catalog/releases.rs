@@ -81,6 +81,30 @@ impl Catalog {
         index.digest(number)
     }
 
+    /// Prefetches where the requirements of a release are, and what its classes extend.
+    #[cfg(feature = "prefetch")]
+    pub(crate) fn prefetch_release(&self, release: ReleaseId) {
+        let (index, number) = self.index_of_release(release);
+        index.prefetch_release(number);
+    }
+
+    /// Prefetches the requirements of a release.
+    #[cfg(feature = "prefetch")]
+    pub(crate) fn prefetch_requirements(&self, release: ReleaseId) {
+        let (index, number) = self.index_of_release(release);
+        index.prefetch_requirements(number);
+    }
+
+    /// Prefetches what the requirements of a release allow, and the packages that they are on.
+    #[cfg(feature = "prefetch")]
+    pub(crate) fn prefetch_targets(&self, release: ReleaseId) {
+        let (loaded, number) = self.locate(release);
+        let loaded = self.indexes.get(loaded);
+        for name in loaded.index().prefetch_targets(number) {
+            loaded.prefetch_package(name);
+        }
+    }
+
     /// Whether a release was published after the cut-off date.
     pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
         let name = self.name(release.package);

@@ -1,0 +1,34 @@
+//! Prefetching: a processor is told which memory will be read soon.
+//!
+//! Nothing but time depends on it. It exists with the feature `prefetch` only.
+
+use prefetch_index::prefetch_index;
+
+use super::CompiledIndex;
+
+impl CompiledIndex {
+    /// Prefetches where the requirements of a release are, and what its classes extend.
+    pub(crate) fn prefetch_release(&self, release: u32) {
+        prefetch_index(&*self.requirements.starts, release as usize);
+        self.inheritance().prefetch_extends(release);
+    }
+
+    /// Prefetches the requirements of a release.
+    pub(crate) fn prefetch_requirements(&self, release: u32) {
+        let range = self.requirements.range(release);
+        prefetch_index(&*self.requirements.items, range.start);
+        prefetch_index(&*self.requirements.items, range.end);
+    }
+
+    /// Prefetches what the requirements of a release allow, and the releases of their targets. Returns the
+    /// names of the targets.
+    pub(crate) fn prefetch_targets(&self, release: u32) -> impl Iterator<Item = u32> + '_ {
+        let requirements = self.requirements.run(release).iter();
+        requirements.map(|[target, _, sets]| {
+            prefetch_index(&*self.first_release, *target as usize);
+            prefetch_index(&*self.package_flags, *target as usize);
+            prefetch_index(&*self.words, *sets as usize);
+            *target
+        })
+    }
+}

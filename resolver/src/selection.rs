@@ -48,8 +48,8 @@ impl Selection {
         let mut requirements = Vec::new();
         Self::walk(&roots, |release, bound| {
             universe.requirements(release, &mut requirements);
-            for (edge, requirement) in requirements.iter().enumerate() {
-                let index = bind(universe, release, edge, requirement)?;
+            for (number, requirement) in requirements.iter().enumerate() {
+                let index = bind(universe, release, number, requirement)?;
                 let package = requirement.target;
                 bound.push(ReleaseId { package, index });
             }

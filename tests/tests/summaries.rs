@@ -107,7 +107,7 @@ fn the_summary_names_the_packages_whose_versions_all_fail() {
     };
     let root = || release("App", "1.0.0").requires("Web", "*");
     let (summary, clashing) = with(root().requires("Db", "2").requires("Log", "2"), vec![]);
-    assert_eq!(summary, "no version of `Web` will do");
+    assert_eq!(summary, "no version of `Web` can be used");
     assert_eq!(clashing, 4);
     let auth = vec![
         release("Auth", "1.0.0")
@@ -143,7 +143,7 @@ fn the_summary_names_a_package_whose_allowed_versions_all_fail() {
     let mut universe = Universe::new(root, records);
     universe.single_version = true;
     let conflict = solve(&universe).conflict().expect("Web 3 is not allowed");
-    assert_eq!(conflict.summary, "no allowed version of `Web` will do");
+    assert_eq!(conflict.summary, "no allowed version of `Web` can be used");
     assert!(conflict.reasons.iter().all(|reason| reason.clashes));
 }
 
@@ -247,7 +247,7 @@ fn a_hint_lists_the_available_versions() {
     let mut universe = Universe::new(root, records);
     universe.single_version = true;
     let conflict = solve(&universe).conflict().expect("there is no E 2");
-    assert_eq!(conflict.summary, "no version of `E` will do");
+    assert_eq!(conflict.summary, "no version of `E` can be used");
     assert_eq!(conflict.hints[0].text, "the only version of E is 1.0.0");
 }
 

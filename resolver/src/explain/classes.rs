@@ -53,7 +53,7 @@ pub(super) fn required_packages(
     let required: Vec<PackageId> = details
         .requirements
         .iter()
-        .map(|edge| edge.package)
+        .map(|stated| stated.package)
         .collect();
     let mut missing = required.clone();
     missing.retain(|package| !problem.universe.catalog.is_delivered(*package));

@@ -274,14 +274,16 @@ fn matching(
     let mut matching = PositionSet::EMPTY;
     for release in candidates(universe, owner) {
         let details = universe.details(release);
-        for edge in details
+        for stated in details
             .requirements
             .iter()
-            .filter(|edge| edge.package == target)
+            .filter(|stated| stated.package == target)
         {
-            if allowed_sets.contains(&universe.allowed(edge)) {
-                let mut versions = universe.catalog.versions_in(target, &edge.requirement.spec);
-                if let Some((_, class)) = edge.object {
+            if allowed_sets.contains(&universe.allowed(stated)) {
+                let mut versions = universe
+                    .catalog
+                    .versions_in(target, &stated.requirement.spec);
+                if let Some((_, class)) = stated.object {
                     versions = versions.intersection(&universe.catalog.definers(target, class));
                 }
                 matching = matching.union(&versions);

@@ -239,8 +239,10 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
                 target, allowed, ..
             } => {
                 let details = problem.universe.details(release);
-                let edge = (details.requirements.iter()).position(|edge| edge.package == *target);
-                edge.map(|edge| (edge, allowed.clone()))
+                let position =
+                    (details.requirements.iter()).position(|stated| stated.package == *target);
+                position
+                    .map(|position| (position, allowed.clone()))
                     .into_iter()
                     .collect()
             }
@@ -256,12 +258,12 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             (Variable::Package(*owner), PositionSet::single(index))
         };
         let mut terms = vec![presence];
-        for (edge, allowed) in requirements {
-            let target = problem.universe.details(release).requirements[edge].package;
+        for (position, allowed) in requirements {
+            let target = problem.universe.details(release).requirements[position].package;
             // The position after the last release means that none is chosen.
             let all = PositionSet::range(0, problem.universe.catalog.release_count(target) + 1);
             let others = all.intersection(&allowed.complement());
-            terms.push((problem.bound_variable(release, edge), others));
+            terms.push((problem.bound_variable(release, position), others));
         }
         let number = u32::try_from(problem.nogoods().len()).expect("fewer than 2^32 nogoods");
         added.push(Fact::Nogood(number));

@@ -206,12 +206,12 @@ fn try_repair(
             index,
         };
         let details = universe.details(owning);
-        let edge = details
+        let stated = details
             .requirements
             .iter()
-            .find(|edge| edge.package == *target);
-        if let Some(edge) = edge.filter(|edge| universe.allowed(edge) == *allowed) {
-            let requirement = &edge.requirement;
+            .find(|stated| stated.package == *target);
+        if let Some(stated) = stated.filter(|stated| universe.allowed(stated) == *allowed) {
+            let requirement = &stated.requirement;
             spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
             versions.push(universe.catalog.version(owning).clone());
         }

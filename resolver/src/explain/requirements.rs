@@ -34,17 +34,17 @@ pub(super) fn spellings(
     let mut spellings: BTreeMap<String, Spelling> = BTreeMap::new();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
-        let Some(edge) = details
+        let Some(stated) = details
             .requirements
             .iter()
-            .find(|edge| edge.package == target)
+            .find(|stated| stated.package == target)
         else {
             continue;
         };
-        if universe.allowed(edge) == *allowed {
-            let requirement = &edge.requirement;
+        if universe.allowed(stated) == *allowed {
+            let requirement = &stated.requirement;
             let is_implied = universe.catalog.requires_implicitly(release, target);
-            let spec = edge.overridden.as_ref().unwrap_or(&requirement.spec);
+            let spec = stated.overridden.as_ref().unwrap_or(&requirement.spec);
             let spelling = spellings
                 .entry(spec.written().to_owned())
                 .or_insert_with(|| Spelling {
@@ -127,15 +127,15 @@ pub(super) fn object_requirements(
         package: root,
         index: 0,
     });
-    let edges = details.requirements.iter().filter_map(|edge| {
-        let is_meant = edge.package == target && universe.allowed(edge) == *allowed;
-        Some((edge, edge.object?)).filter(|_| is_meant)
+    let stated = details.requirements.iter().filter_map(|stated| {
+        let matches = stated.package == target && universe.allowed(stated) == *allowed;
+        Some((stated, stated.object?)).filter(|_| matches)
     });
-    let mut edges_of_objects: Vec<(&StatedRequirement, (ObjectId, ClassId))> = edges.collect();
+    let mut of_objects: Vec<(&StatedRequirement, (ObjectId, ClassId))> = stated.collect();
     let is_named =
         |(_, (object, _)): &(&StatedRequirement, (ObjectId, ClassId))| violations.mention(*object);
-    if edges_of_objects.iter().any(is_named) {
-        edges_of_objects.retain(is_named);
+    if of_objects.iter().any(is_named) {
+        of_objects.retain(is_named);
     }
     let model = universe
         .catalog
@@ -144,8 +144,8 @@ pub(super) fn object_requirements(
         .clone();
     let package = universe.catalog.name(target).clone();
     let mut reasons = Vec::new();
-    for (edge, (object, class)) in edges_of_objects {
-        let (shown, spec) = (model.shown(object), &edge.requirement.spec);
+    for (stated, (object, class)) in of_objects {
+        let (shown, spec) = (model.shown(object), &stated.requirement.spec);
         let definers = universe.catalog.definers(target, class);
         let versions = universe.catalog.versions_in(target, spec);
         // The missing class is the reason only if such a version exists.
@@ -169,7 +169,7 @@ pub(super) fn object_requirements(
             owner: None,
             versions: Vec::new(),
             every_version: false,
-            location: edge.requirement.location.clone(),
+            location: stated.requirement.location.clone(),
             source: None,
             clashes: true,
         });

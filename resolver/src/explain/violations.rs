@@ -188,10 +188,10 @@ fn covered_releases(
         let by = before.find(|class| class.release != release);
         let by = by.map(|class| class.release);
         (nogood.terms.iter()).find_map(|(variable, releases)| match variable {
-            Variable::Binding(owner, edge) if Some(*owner) == by => {
-                let edge = &universe.known_details(*owner).requirements[*edge as usize];
-                let allowed = || releases.intersection(&universe.allowed(edge));
-                (edge.package == release.package).then(allowed)
+            Variable::Binding(owner, number) if Some(*owner) == by => {
+                let stated = &universe.known_details(*owner).requirements[*number as usize];
+                let allowed = || releases.intersection(&universe.allowed(stated));
+                (stated.package == release.package).then(allowed)
             }
             _ => None,
         })

@@ -1,4 +1,4 @@
-//! Prefetching: a processor is told which memory will be read soon.
+//! Prefetch hints: the processor loads memory that will be read soon.
 //!
 //! Nothing but time depends on it. It exists with the feature `prefetch` only.
 

@@ -53,10 +53,10 @@ impl LockCheck {
     }
 
     /// Whether the override of a requirement is new or has changed since the lock was written.
-    fn is_newly_overridden(&self, edge: &StatedRequirement) -> bool {
-        let requirement = &edge.requirement;
+    fn is_newly_overridden(&self, stated: &StatedRequirement) -> bool {
+        let requirement = &stated.requirement;
         let locked = self.lock.overrides.get(&requirement.package);
-        edge.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
+        stated.overridden.is_some() && locked.map(Spec::set) != Some(requirement.spec.set())
     }
 
     pub(super) fn check_roots(&mut self, report: &mut LockReport) {
@@ -79,8 +79,8 @@ impl LockCheck {
                 report.stale.push(Staleness::RootNotLocked(name));
                 continue;
             };
-            for edge in &details.requirements {
-                let requirement = &edge.requirement;
+            for stated in &details.requirements {
+                let requirement = &stated.requirement;
                 let (package, spec) = (requirement.package.clone(), requirement.spec.clone());
                 let location = requirement.location.clone();
                 match locked.get(&package) {
@@ -92,7 +92,7 @@ impl LockCheck {
                     }),
                     // A changed override is reported once, not for each requirement on the package.
                     Some(bound)
-                        if bound.spec.set() != spec.set() && !self.is_newly_overridden(edge) =>
+                        if bound.spec.set() != spec.set() && !self.is_newly_overridden(stated) =>
                     {
                         report.stale.push(Staleness::RequirementChanged {
                             root: name.clone(),
@@ -103,7 +103,7 @@ impl LockCheck {
                         });
                     }
                     Some(bound) => {
-                        let violation = self.not_allowed(root, edge, &bound.version);
+                        let violation = self.not_allowed(root, stated, &bound.version);
                         report.stale.extend(violation);
                     }
                 }
@@ -112,7 +112,7 @@ impl LockCheck {
                 if !details
                     .requirements
                     .iter()
-                    .any(|edge| edge.requirement.package == *package)
+                    .any(|stated| stated.requirement.package == *package)
                 {
                     report.stale.push(Staleness::RequirementRemoved {
                         root: name.clone(),
@@ -189,22 +189,24 @@ impl LockCheck {
         report: &mut LockReport,
     ) {
         let details = self.universe.details(release);
-        for edge in &details.requirements {
-            let requirement = &edge.requirement;
+        for stated in &details.requirements {
+            let requirement = &stated.requirement;
             match locked.requires.get(&requirement.package) {
                 None => report.stale.push(Staleness::NotBound {
                     owner: name.clone(),
                     owner_version: version.clone(),
                     package: requirement.package.clone(),
                 }),
-                Some(bound) => report.stale.extend(self.not_allowed(release, edge, bound)),
+                Some(bound) => report
+                    .stale
+                    .extend(self.not_allowed(release, stated, bound)),
             }
         }
         for required in locked.requires.packages() {
             if !details
                 .requirements
                 .iter()
-                .any(|edge| edge.requirement.package == *required)
+                .any(|stated| stated.requirement.package == *required)
             {
                 report.stale.push(Staleness::NotRequired {
                     owner: name.clone(),
@@ -219,14 +221,14 @@ impl LockCheck {
     fn not_allowed(
         &self,
         owner: ReleaseId,
-        edge: &StatedRequirement,
+        stated: &StatedRequirement,
         locked: &Version,
     ) -> Option<Staleness> {
-        let requirement = &edge.requirement;
-        let version = if self.universe.catalog.is_root(edge.package) {
+        let requirement = &stated.requirement;
+        let version = if self.universe.catalog.is_root(stated.package) {
             // A root is what it is now, whatever its version was when the lock was written.
             self.universe.catalog.version(ReleaseId {
-                package: edge.package,
+                package: stated.package,
                 index: 0,
             })
         } else {
@@ -237,7 +239,7 @@ impl LockCheck {
             owner_version: self.universe.catalog.version(owner).clone(),
             package: requirement.package.clone(),
             spec: requirement.spec.clone(),
-            is_override: edge.overridden.is_some(),
+            is_override: stated.overridden.is_some(),
             version: version.clone(),
             location: requirement.location.clone(),
         })

@@ -121,7 +121,7 @@ impl LockCheck {
         let mut needed: BTreeSet<PackageId> = self.packages.iter().copied().collect();
         for root in self.universe.catalog.roots().to_vec() {
             let details = self.universe.details(root);
-            needed.extend(details.requirements.iter().map(|edge| edge.package));
+            needed.extend(details.requirements.iter().map(|stated| stated.package));
         }
         let names: BTreeSet<PackageName> = needed
             .into_iter()
@@ -185,13 +185,13 @@ pub(crate) fn locked_selection(
     if !missing.is_empty() {
         return Err(Missing::Packages(missing).into());
     }
-    let selection = Selection::collect(universe, |universe, release, edge, requirement| {
+    let selection = Selection::collect(universe, |universe, release, number, requirement| {
         if !requirement.is_known() {
             return None;
         }
         let index = universe
             .catalog
-            .locked_binding(release, edge, requirement.target)?;
+            .locked_binding(release, number, requirement.target)?;
         universe.allows(requirement, index).then_some(index)
     });
     Ok(selection.filter(|selection| {
@@ -210,7 +210,7 @@ fn missing_packages(universe: &mut Universe) -> Vec<PackageId> {
         .collect();
     for root in universe.catalog.roots().to_vec() {
         let details = universe.details(root);
-        packages.extend(details.requirements.iter().map(|edge| edge.package));
+        packages.extend(details.requirements.iter().map(|stated| stated.package));
     }
     packages.retain(|package| !universe.catalog.is_delivered(*package));
     packages

@@ -294,11 +294,11 @@ impl ReachedSet {
         requirements: &[PackageRequirement],
         bindings: &mut Vec<(ReleaseId, usize, PositionSet)>,
     ) {
-        for (edge, requirement) in requirements.iter().enumerate() {
+        for (number, requirement) in requirements.iter().enumerate() {
             if split.contains(&requirement.target)
                 && !self.contains_all(universe, split, requirement)
             {
-                bindings.push((release, edge, self.releases_of(requirement.target)));
+                bindings.push((release, number, self.releases_of(requirement.target)));
             }
         }
     }

@@ -242,10 +242,13 @@ impl<'universe> Problem<'universe> {
     }
 
     /// The variable that decides what a requirement is bound to.
-    pub(crate) fn bound_variable(&self, release: ReleaseId, edge: usize) -> Variable {
-        let package = self.universe.known_details(release).requirements[edge].package;
+    pub(crate) fn bound_variable(&self, release: ReleaseId, number: usize) -> Variable {
+        let package = self.universe.known_details(release).requirements[number].package;
         if self.is_split(package) {
-            Variable::Binding(release, u32::try_from(edge).expect("fewer than 2^32 edges"))
+            Variable::Binding(
+                release,
+                u32::try_from(number).expect("fewer than 2^32 requirements"),
+            )
         } else {
             Variable::Package(package)
         }
@@ -255,7 +258,7 @@ impl<'universe> Problem<'universe> {
     /// checked.
     pub(crate) fn lacks_package(&mut self, release: ReleaseId) -> bool {
         let details = self.universe.details(release);
-        (details.requirements.iter()).any(|edge| self.universe.allowed(edge).is_empty())
+        (details.requirements.iter()).any(|stated| self.universe.allowed(stated).is_empty())
     }
 
     /// The requirements of a release through which a class can be found, with the candidates that
@@ -267,9 +270,10 @@ impl<'universe> Problem<'universe> {
     ) -> Vec<(usize, PositionSet)> {
         let details = self.universe.details(release);
         let mut found = Vec::new();
-        for (number, edge) in details.requirements.iter().enumerate() {
-            let defining = self.universe.catalog.definers(edge.package, class);
-            let allowed = defining.intersection(&self.universe.catalog.candidates_of(edge.package));
+        for (number, stated) in details.requirements.iter().enumerate() {
+            let defining = self.universe.catalog.definers(stated.package, class);
+            let allowed =
+                defining.intersection(&self.universe.catalog.candidates_of(stated.package));
             if !allowed.is_empty() {
                 found.push((number, allowed));
             }

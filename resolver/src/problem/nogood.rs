@@ -83,8 +83,8 @@ impl Nogood {
         let value = |variable: &Variable| match variable {
             Variable::Package(package) => Some(selection.only(*package)?.index),
             Variable::Release(release) => selection.position(*release).map(|_| 0),
-            Variable::Binding(release, edge) => {
-                let bound = selection.bound(*release).get(*edge as usize)?;
+            Variable::Binding(release, number) => {
+                let bound = selection.bound(*release).get(*number as usize)?;
                 Some(bound.index)
             }
         };
@@ -115,12 +115,12 @@ fn segments(problem: &Problem<'_>, selection: &Selection, path: &[ClassAt]) -> V
         let searched = if next.release == class.release {
             Vec::new()
         } else {
-            let (edge, _) = provider(problem.universe, selection, class.release, next.class)
+            let (stated, _) = provider(problem.universe, selection, class.release, next.class)
                 .expect("the path was found through it");
             let details = problem.universe.known_details(class.release);
-            details.requirements[..=edge]
+            details.requirements[..=stated]
                 .iter()
-                .map(|edge| edge.package)
+                .map(|stated| stated.package)
                 .collect()
         };
         let segment = segments.last_mut().expect("a segment was begun above");
@@ -185,21 +185,21 @@ impl NogoodBuilder {
                 .map(|searched| (release.package, *searched));
             self.bindings.extend(bindings);
             // The packages before the last one must still not define the class.
-            for edge in 0..earlier.len() {
-                let package = problem.universe.known_details(release).requirements[edge].package;
+            for number in 0..earlier.len() {
+                let package = problem.universe.known_details(release).requirements[number].package;
                 let defining = problem.universe.catalog.definers(package, step.parent);
                 if !defining.is_empty() {
                     let allowed = problem.universe.catalog.candidates_of(package);
                     let others = allowed.intersection(&defining.complement());
-                    let variable = problem.bound_variable(release, edge);
+                    let variable = problem.bound_variable(release, number);
                     self.without_class.push((variable, others.clone()));
                     self.add(variable, others);
                 }
             }
-            let edge = earlier.len();
-            let bound = selection.bound(release)[edge];
+            let number = earlier.len();
+            let bound = selection.bound(release)[number];
             if problem.is_split(bound.package) {
-                let variable = problem.bound_variable(release, edge);
+                let variable = problem.bound_variable(release, number);
                 self.add(variable, PositionSet::single(bound.index));
             }
         }
@@ -231,16 +231,18 @@ impl NogoodBuilder {
         // The releases that the first requirement allows clash with all others.
         if let Some(first) = first {
             let details = problem.universe.known_details(first.owner);
-            let allowed = problem.universe.allowed(&details.requirements[first.edge]);
+            let allowed = problem
+                .universe
+                .allowed(&details.requirements[first.number]);
             let clashing = defining.intersection(&allowed);
-            let variable = problem.bound_variable(first.owner, first.edge);
+            let variable = problem.bound_variable(first.owner, first.number);
             if !clashing.contains(second.release.index)
                 && self.widen(variable, first.release, &clashing)
             {
                 at_first = clashing;
             }
         }
-        let variable = problem.bound_variable(second.owner, second.edge);
+        let variable = problem.bound_variable(second.owner, second.number);
         let others = defining.intersection(&at_first.complement());
         self.widen(variable, second.release, &others);
     }
@@ -269,7 +271,7 @@ struct DiamondEnd {
     class: ClassId,
     /// The requirement through which it is entered.
     owner: ReleaseId,
-    edge: usize,
+    number: usize,
 }
 
 impl DiamondEnd {
@@ -288,12 +290,12 @@ impl DiamondEnd {
         if !problem.is_split(end.release.package) || is_inner() {
             return None;
         }
-        let (edge, _) = provider(problem.universe, selection, before.release, end.class)?;
+        let (number, _) = provider(problem.universe, selection, before.release, end.class)?;
         Some(Self {
             release: end.release,
             class: end.class,
             owner: before.release,
-            edge,
+            number,
         })
     }
 }
@@ -346,7 +348,7 @@ fn takes_same_steps(problem: &mut Problem<'_>, release: ReleaseId, segment: &Pat
                                 .requirements
                                 .iter()
                                 .zip(&step.searched)
-                                .all(|(edge, searched)| edge.package == *searched)
+                                .all(|(stated, searched)| stated.package == *searched)
                     }
                 })
         })

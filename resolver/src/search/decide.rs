@@ -106,10 +106,10 @@ impl Search {
         let (domain, universe) = (self.assignment.domain(var), &*problem.universe);
         let (package, binding) = match self.assignment.details(var).variable {
             Variable::Package(package) => (package, None),
-            Variable::Binding(release, edge) => {
-                let edge = edge as usize;
-                let package = universe.known_details(release).requirements[edge].package;
-                (package, Some((release, edge)))
+            Variable::Binding(release, number) => {
+                let number = number as usize;
+                let package = universe.known_details(release).requirements[number].package;
+                (package, Some((release, number)))
             }
             Variable::Release(_) => return 0,
         };
@@ -118,10 +118,10 @@ impl Search {
         let candidates = PositionSet::of_words(&candidates);
         let named = self.order.is_prerelease_named(package);
         let best = match binding {
-            Some((release, edge)) => {
+            Some((release, number)) => {
                 universe
                     .catalog
-                    .best_binding(release, edge, package, &candidates, named)
+                    .best_binding(release, number, package, &candidates, named)
             }
             None => universe.catalog.best(package, &candidates, named),
         };

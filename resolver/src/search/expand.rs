@@ -106,10 +106,13 @@ impl Search {
         let mut always = None;
         let packages = loop_nogood.packages.iter();
         let packages = packages.map(|(package, values)| (Variable::Package(*package), values));
-        let bindings = loop_nogood.bindings.iter().map(|(release, edge, values)| {
-            let edge = u32::try_from(*edge).expect("fewer than 2^32 edges");
-            (Variable::Binding(*release, edge), values)
-        });
+        let bindings = loop_nogood
+            .bindings
+            .iter()
+            .map(|(release, number, values)| {
+                let number = u32::try_from(*number).expect("fewer than 2^32 requirements");
+                (Variable::Binding(*release, number), values)
+            });
         for (variable, values) in packages.chain(bindings) {
             let var = self.var(problem, variable);
             let mut words = vec![0; self.assignment.width(var)];
@@ -137,13 +140,13 @@ impl Search {
         if let Some(known) = self.other_vars.get(&variable) {
             return *known;
         }
-        let Variable::Binding(release, edge) = variable else {
+        let Variable::Binding(release, number) = variable else {
             let var = self.assignment.add_var(variable, 1);
             self.other_vars.insert(variable, var);
             return var;
         };
         let details = problem.universe.details(release);
-        let package = details.requirements[edge as usize].package;
+        let package = details.requirements[number as usize].package;
         let values = problem.universe.catalog.release_count(package);
         let var = self.assignment.add_var(variable, values);
         self.other_vars.insert(variable, var);
@@ -158,12 +161,12 @@ impl Search {
         &mut self,
         problem: &mut Problem<'_>,
         release: ReleaseId,
-        edge: usize,
+        number: usize,
         target: PackageId,
     ) -> Var {
         if problem.is_split(target) {
-            let edge = u32::try_from(edge).expect("fewer than 2^32 edges");
-            self.var(problem, Variable::Binding(release, edge))
+            let number = u32::try_from(number).expect("fewer than 2^32 requirements");
+            self.var(problem, Variable::Binding(release, number))
         } else {
             self.package_var(problem, target)
         }
@@ -177,9 +180,9 @@ impl Search {
         value: u32,
     ) -> Result<(), Missing> {
         let variable = self.assignment.details(var).variable;
-        if let Variable::Binding(release, edge) = variable {
+        if let Variable::Binding(release, number) = variable {
             let details = problem.universe.details(release);
-            let package = details.requirements[edge as usize].package;
+            let package = details.requirements[number as usize].package;
             let bound = ReleaseId {
                 package,
                 index: value,
@@ -229,7 +232,7 @@ impl Search {
         let is_ordinary = problem.is_ordinary() && self.is_of_package(var);
         let mut is_impossible = false;
         self.order.begin(var, value, requirements.len());
-        for (edge, requirement) in requirements.iter().enumerate() {
+        for (number, requirement) in requirements.iter().enumerate() {
             let short = if is_ordinary {
                 problem.universe.short_sets(requirement)
             } else {
@@ -237,7 +240,7 @@ impl Search {
             };
             let allows_nothing = match short {
                 Some(sets) => self.require_short(problem, var, requirement, sets),
-                None => self.require(problem, owner, edge, requirement),
+                None => self.require(problem, owner, number, requirement),
             };
             is_impossible |= allows_nothing;
         }
@@ -317,13 +320,13 @@ impl Search {
         allowed == 0
     }
 
-    /// Adds the clause of a requirement, which has the number `edge` in its release. Returns
+    /// Adds the clause of a requirement, which has the number `position` in its release. Returns
     /// whether it allows no existing release.
     pub(super) fn require(
         &mut self,
         problem: &mut Problem<'_>,
         owner: ReleaseValue,
-        edge: usize,
+        number: usize,
         requirement: &PackageRequirement,
     ) -> bool {
         let ReleaseValue {
@@ -331,7 +334,7 @@ impl Search {
             value,
             release,
         } = owner;
-        let target = self.bound_var(problem, release, edge, requirement.target);
+        let target = self.bound_var(problem, release, number, requirement.target);
         self.list_required(problem, target, requirement);
         let allowed = problem.universe.allowed_words(requirement);
         if problem.is_unmodified() && self.assignment.is_within_at_level_zero(target, allowed) {

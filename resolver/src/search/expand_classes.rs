@@ -64,12 +64,12 @@ impl Search {
             release,
         } = owner;
         let mut definers: Vec<(usize, &PackageRequirement, PositionSet)> = Vec::new();
-        for (edge, requirement) in requirements.iter().enumerate() {
+        for (number, requirement) in requirements.iter().enumerate() {
             let defining = problem.universe.catalog.definers(requirement.target, class);
             let defining =
                 defining.intersection(&problem.universe.catalog.candidates_of(requirement.target));
             if !defining.is_empty() {
-                definers.push((edge, requirement, defining));
+                definers.push((number, requirement, defining));
             }
         }
         let universe = &*problem.universe;
@@ -82,8 +82,8 @@ impl Search {
             return;
         }
         let mut terms = vec![self.single(var, value)];
-        for (edge, requirement, defining) in definers {
-            let target = self.bound_var(problem, release, edge, requirement.target);
+        for (number, requirement, defining) in definers {
+            let target = self.bound_var(problem, release, number, requirement.target);
             let mut allowed = vec![0; self.assignment.width(target)];
             defining.copy_to(&mut allowed);
             // The requirement itself implies that the package is present.

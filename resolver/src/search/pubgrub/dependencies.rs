@@ -40,13 +40,15 @@ impl VirtualPackage {
         let universe = &*problem.universe;
         match self {
             Self::Variable(Variable::Package(package)) => universe.catalog.release_count(package),
-            Self::Variable(Variable::Binding(release, edge)) => {
-                let edges = &universe.known_details(release).requirements;
-                universe.catalog.release_count(edges[edge as usize].package)
+            Self::Variable(Variable::Binding(release, number)) => {
+                let requirements = &universe.known_details(release).requirements;
+                universe
+                    .catalog
+                    .release_count(requirements[number as usize].package)
             }
             Self::Provider(release, _) => {
                 u32::try_from(universe.known_details(release).requirements.len())
-                    .expect("few edges")
+                    .expect("fewer than 2^32 requirements")
             }
             Self::Start | Self::Variable(Variable::Release(_)) | Self::Nogood(_) | Self::Never => 1,
         }
@@ -87,9 +89,9 @@ pub(super) fn dependencies(
         VirtualPackage::Variable(variable) => {
             if let Some(release) = variable.release(version) {
                 add_release(problem, release, &mut found)?;
-            } else if let Variable::Binding(release, edge) = variable {
+            } else if let Variable::Binding(release, number) = variable {
                 let details = problem.universe.known_details(release);
-                let package = details.requirements[edge as usize].package;
+                let package = details.requirements[number as usize].package;
                 found.push(Dependency {
                     target: VirtualPackage::Variable(Variable::Release(ReleaseId {
                         package,
@@ -102,12 +104,12 @@ pub(super) fn dependencies(
             add_nogoods(problem, variable, version, &mut found);
         }
         VirtualPackage::Provider(release, class) => {
-            let (edge, allowed) = problem
+            let (number, allowed) = problem
                 .definers_of(release, class)
                 .into_iter()
                 .nth(version as usize)
                 .expect("there is one version a provider");
-            let target = VirtualPackage::Variable(problem.bound_variable(release, edge));
+            let target = VirtualPackage::Variable(problem.bound_variable(release, number));
             let owner = release.package;
             let fact = Fact::Extends { owner, class };
             add(problem, target, allowed, fact, &mut found);
@@ -157,7 +159,7 @@ fn add_release(
 ) -> Result<(), Interrupt> {
     let details = problem.universe.details(release);
     let owner = release.package;
-    let required = details.requirements.iter().map(|edge| edge.package);
+    let required = details.requirements.iter().map(|stated| stated.package);
     let missing: Vec<PackageId> = required
         .filter(|package| !problem.universe.catalog.is_delivered(*package))
         .collect();
@@ -165,13 +167,13 @@ fn add_release(
         return Err(Missing::Packages(missing).into());
     }
     let mut is_impossible = false;
-    for (number, edge) in details.requirements.iter().enumerate() {
-        problem.universe.catalog.set_required(edge.package);
-        let allowed = problem.universe.allowed(edge);
+    for (number, stated) in details.requirements.iter().enumerate() {
+        problem.universe.catalog.set_required(stated.package);
+        let allowed = problem.universe.allowed(stated);
         is_impossible |= allowed.is_empty();
         let fact = Fact::Requires {
             owner,
-            target: edge.package,
+            target: stated.package,
             allowed: allowed.clone(),
         };
         let target = VirtualPackage::Variable(problem.bound_variable(release, number));
@@ -203,8 +205,8 @@ fn add_release(
                 fact,
                 found,
             ),
-            [(edge, allowed)] => {
-                let target = VirtualPackage::Variable(problem.bound_variable(release, *edge));
+            [(number, allowed)] => {
+                let target = VirtualPackage::Variable(problem.bound_variable(release, *number));
                 add(problem, target, allowed.clone(), fact, found);
             }
             several => {

@@ -78,9 +78,9 @@ pub(super) fn solve(
 /// The selected releases that the roots reach.
 pub(super) fn selection(problem: &mut Problem<'_>, values: &Values) -> Selection {
     let split = problem.split().clone();
-    Selection::collect(problem.universe, |_, release, edge, requirement| {
+    Selection::collect(problem.universe, |_, release, number, requirement| {
         let variable = if split.contains(&requirement.target) {
-            Variable::Binding(release, u32::try_from(edge).ok()?)
+            Variable::Binding(release, u32::try_from(number).ok()?)
         } else {
             Variable::Package(requirement.target)
         };
@@ -221,11 +221,11 @@ impl DecisionTrail {
     fn push(&mut self, package: VirtualPackage, required: Vec<(VirtualPackage, PackageId, bool)>) {
         let position = self.decided.len();
         self.positions.insert(package, position);
-        for (edge, (target, package, named)) in required.iter().enumerate() {
+        for (number, (target, package, named)) in required.iter().enumerate() {
             self.required_by
                 .entry(*target)
                 .or_default()
-                .push((position, edge));
+                .push((position, number));
             if *named {
                 *self.prerelease_named.entry(*package).or_default() += 1;
             }
@@ -276,15 +276,15 @@ impl Session<'_, '_> {
                 let named = prerelease_named(&self.trail, package);
                 self.problem.universe.catalog.best(package, set, named)?
             }
-            VirtualPackage::Variable(Variable::Binding(release, edge)) => {
-                let edge = edge as usize;
+            VirtualPackage::Variable(Variable::Binding(release, number)) => {
+                let number = number as usize;
                 let package =
-                    self.problem.universe.known_details(release).requirements[edge].package;
+                    self.problem.universe.known_details(release).requirements[number].package;
                 let named = prerelease_named(&self.trail, package);
                 self.problem
                     .universe
                     .catalog
-                    .best_binding(release, edge, package, set, named)?
+                    .best_binding(release, number, package, set, named)?
             }
             _ => set.contains(0).then_some(0).or_else(|| set.iter().next())?,
         };
@@ -296,13 +296,13 @@ impl Session<'_, '_> {
             Some(release) => {
                 let details = self.problem.universe.details(release);
                 (0..details.requirements.len())
-                    .map(|edge| {
-                        let spec = &details.requirements[edge].requirement.spec;
-                        let target = self.problem.bound_variable(release, edge);
+                    .map(|number| {
+                        let spec = &details.requirements[number].requirement.spec;
+                        let target = self.problem.bound_variable(release, number);
                         let target = VirtualPackage::Variable(target);
                         (
                             target,
-                            details.requirements[edge].package,
+                            details.requirements[number].package,
                             spec.names_prerelease(),
                         )
                     })

@@ -1,7 +1,7 @@
 //! Interned class names.
 //!
 //! A class that the first attached index knows is interned by its number there. Its name is read only when
-//! somebody asks for it.
+//! it is first needed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};

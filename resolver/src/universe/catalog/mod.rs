@@ -63,7 +63,7 @@ pub(super) struct Delivered {
     pub(super) has_default_order: bool,
 }
 
-/// What is read of a package when somebody asks for it.
+/// Facts about a package that are read when they are first needed.
 #[derive(Debug, Default)]
 struct PackageFacts {
     name: OnceLock<PackageName>,

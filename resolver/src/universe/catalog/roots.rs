@@ -1,6 +1,6 @@
 //! The roots: packages, or an object model.
 //!
-//! A package without a name of its own stands for the model, so that the search needs to know nothing of models.
+//! A package without a name of its own represents the model, so that the search needs to know nothing of models.
 //! Nothing requires that package, and no message names it.
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Catalog {
         (self.roots.releases).push(ReleaseId { package, index: 0 });
     }
 
-    /// Adds the object model as a root; returns the release that stands for it.
+    /// Adds the object model as a root; returns the release that represents it.
     pub(in crate::universe) fn add_model(&mut self, model: Arc<ObjectModel>) -> ReleaseId {
         // An index needs some name. A package that has the same name is another one.
         let name = PackageName::parse("the_object_model").expect("it is a name");
@@ -58,20 +58,20 @@ impl Catalog {
         self.roots.model()
     }
 
-    /// The release that stands for the object model.
+    /// The release that represents the object model.
     pub(crate) fn model_root(&self) -> Option<ReleaseId> {
         let (_, package) = *self.roots.model.as_ref()?;
         Some(ReleaseId { package, index: 0 })
     }
 
-    /// Whether a package stands for the object model.
+    /// Whether a package represents the object model.
     #[inline]
     pub(crate) fn is_model(&self, package: PackageId) -> bool {
         let model = self.roots.model.as_ref();
         model.is_some_and(|(_, model)| *model == package)
     }
 
-    /// The name of a package, unless it stands for the object model.
+    /// The name of a package, unless it represents the object model.
     pub(crate) fn package_name(&self, package: PackageId) -> Option<&PackageName> {
         (!self.is_model(package)).then(|| self.name(package))
     }

@@ -1,6 +1,9 @@
-//! Exit codes.
+//! Exit codes: which result has which code, and the codes that each command can end with.
 
 use std::process::ExitCode;
+
+use pkgres_manifest::diagnostic::Code;
+use pkgres_resolver::Staleness;
 
 use self::Exit::{Done, Failed, GaveUp, Integrity, Pending, Registry, Usage};
 
@@ -31,6 +34,25 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// The code of a command that ends with an error of a registry.
+    pub(crate) fn of_registry_error(code: Code) -> Self {
+        match code {
+            Code::Digest | Code::Untrusted => Integrity,
+            _ => Registry,
+        }
+    }
+
+    /// The code of a lock check with these findings.
+    pub(crate) fn of_lock_check(stale: &[Staleness]) -> Self {
+        if stale.iter().any(Staleness::is_violation) {
+            Integrity
+        } else if stale.is_empty() {
+            Done
+        } else {
+            Failed
+        }
+    }
+
     /// The general meaning; a command can have a more specific one.
     fn meaning(self) -> &'static str {
         match self {

@@ -73,13 +73,9 @@ impl From<RegistryError> for Failure {
                 }
             }
         }
-        let exit = match finding.code {
-            Code::Digest | Code::Untrusted => Exit::Integrity,
-            _ => Exit::Registry,
-        };
         Self {
+            exit: Exit::of_registry_error(finding.code),
             findings: vec![finding],
-            exit,
         }
     }
 }

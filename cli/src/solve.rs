@@ -88,7 +88,7 @@ fn require_current_lock(
     let mode = show::locked_mode(context);
     Err(Failure {
         findings: show::staleness(&report.stale, &mode, context),
-        exit: show::staleness_exit(&report.stale),
+        exit: Exit::of_lock_check(&report.stale),
     })
 }
 

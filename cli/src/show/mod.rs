@@ -20,7 +20,7 @@ pub(crate) use graph::Graph;
 pub(crate) use outdated::{outdated, outdated_json};
 pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
-    digest_hints, locked_mode, staleness, staleness_annotations, staleness_exit, staleness_json,
+    digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
 };
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,

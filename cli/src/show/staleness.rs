@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::annotation::{Subject, annotation};
 use crate::context::Context;
-use crate::exit::Exit;
 
 /// Hints for a release whose content is not what was locked.
 pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
@@ -44,17 +43,6 @@ pub(crate) fn staleness(stale: &[Staleness], mode: &str, context: &Context) -> V
         findings.push(finding(Code::LockStale, &message, &outdated, &hints));
     }
     findings
-}
-
-/// The exit code of a command that found these differences.
-pub(crate) fn staleness_exit(stale: &[Staleness]) -> Exit {
-    if stale.iter().any(Staleness::is_violation) {
-        Exit::Integrity
-    } else if stale.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Failed
-    }
 }
 
 /// The end of a message about `--locked`: `, and --locked is set (from PKGRES_LOCKED)`.

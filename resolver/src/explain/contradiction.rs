@@ -349,7 +349,10 @@ pub(super) fn summary(
     let requirements: Vec<bool> = requirements.collect();
     let allows_nothing = requirements.contains(&true);
     if requirements.len() == 1 || allows_nothing || !contradiction.common_dependents.is_empty() {
-        (Code::NoVersion, format!("no {version} of `{name}` can be used"))
+        (
+            Code::NoVersion,
+            format!("no {version} of `{name}` can be used"),
+        )
     } else {
         (
             Code::NoVersion,

@@ -22,10 +22,10 @@
 //!
 //! Linear in the locked packages and their requirements.
 
-mod checks;
+mod report;
 mod staleness;
 
-pub use staleness::{LockReport, Staleness};
+pub use report::{LockReport, Staleness};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use crate::request::{Locked, PrereleasePolicy, Request, SolveOptions, by_name};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Policy, Universe};
-use checks::{Bindings, check_single_version, remove_unreached};
+use staleness::{Bindings, check_single_version, remove_unreached};
 
 /// A check of a lockfile against a request. Like the solver, it does no input or output:
 /// [`needs`](Self::needs) names the packages to [`provide`](Self::provide), then

@@ -1,4 +1,6 @@
 //! The candidates of a package, and their order of preference.
+//!
+//! This decides on yanked releases, prereleases and locked releases.
 
 use pkgres_manifest::Version;
 

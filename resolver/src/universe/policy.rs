@@ -1,4 +1,6 @@
-//! The policy: which releases are candidates, which are preferred, and what overrides say.
+//! The policy of a request: the cut-off date, the lock, preferences and overrides.
+//!
+//! What follows from it for the releases of a package are its [`Candidates`].
 
 use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};

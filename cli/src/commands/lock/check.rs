@@ -70,7 +70,7 @@ pub(super) fn check(
             print(&report, &disagreement, count, &mode, context, output);
         }
     }
-    Ok(match show::staleness_exit(&report.stale) {
+    Ok(match Exit::of_lock_check(&report.stale) {
         Exit::Done if !disagreement.is_empty() => Exit::Failed,
         exit => exit,
     })

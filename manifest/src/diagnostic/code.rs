@@ -66,8 +66,8 @@ codes! {
     /// The text is not a spec, such as `1.2` or `>=1.2, <3`. `pkgres spec SPEC` shows what a spec
     /// means.
     Spec = 10, "an invalid spec";
-    /// No registry has a package of this name. Check the spelling, and that the registry with the
-    /// package is among those that pkgres reads.
+    /// No registry has a package of this name. Check the spelling, and that pkgres reads the registry
+    /// that has the package.
     UnknownPackage = 11, "an unknown package";
     /// The requirements on a package exclude all of its versions. The message lists every
     /// requirement involved with its owner. `pkgres explain` shows the whole proof.

@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 use pkgres_manifest::{
     LockedPackage, LockedRequirement, Lockfile, ObjectId, PackageName, Spec, Version,
 };
-use rustc_hash::FxHashMap;
 
 use super::contents::{ChosenVersions, digest, sorted_positions};
 use crate::request::{Locked, LockedArtifact, LockedObject};
 use crate::selection::Selection;
-use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
+use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// The error for a lockfile with an object model. The versions of the objects are written into the
 /// model by pinning it.
@@ -31,9 +30,12 @@ pub(super) fn lockfile(
     for (at, root) in universe.catalog.roots().iter().enumerate() {
         let name = universe.catalog.package_name(root.package);
         let name = name.ok_or(ModelNotLockable)?.clone();
-        let requirements = chosen.requirements(at).into_iter();
-        let requirements = requirements
-            .map(|(package, spec, version)| (package, LockedRequirement { spec, version }));
+        let specs = root_specs(universe, root.package);
+        let requirements = chosen.bound(at).map(|(package, version)| {
+            let spec = specs.get(&package).cloned();
+            let spec = spec.unwrap_or_else(Spec::unspecified);
+            (package, LockedRequirement { spec, version })
+        });
         roots.insert(name, requirements.collect());
     }
     Ok(Lockfile {
@@ -44,6 +46,17 @@ pub(super) fn lockfile(
             .collect(),
         packages: chosen.packages().collect(),
     })
+}
+
+/// The specs of a root's requirements, with overrides applied. A root need not state that it requires the core
+/// library.
+fn root_specs(universe: &Universe, root: PackageId) -> BTreeMap<PackageName, Spec> {
+    let stated = universe.catalog.stated_by_root(root).iter();
+    let mut specs: BTreeMap<PackageName, Spec> = stated
+        .map(|requirement| (requirement.package.clone(), requirement.spec.clone()))
+        .collect();
+    specs.extend(universe.catalog.overrides());
+    specs
 }
 
 /// A selection as a lock.
@@ -97,24 +110,6 @@ impl<'solved> LockBuilder<'solved> {
             let version = self.versions.of_release(*target).clone();
             (self.name(*target), version)
         })
-    }
-
-    /// The requirements of the release at a position with their bindings.
-    fn requirements(&self, at: usize) -> Vec<(PackageName, Spec, Version)> {
-        let release = self.selection.releases()[at];
-        let mut specs = FxHashMap::default();
-        let mut bound = self.selection.bound_at(at).iter();
-        let mut requirements = Vec::with_capacity(bound.len());
-        self.universe.visit_requirements(
-            release,
-            &mut specs,
-            |EffectiveRequirement { package, spec, .. }| {
-                let target = bound.next().expect("each requirement is bound");
-                let version = self.versions.of_release(*target).clone();
-                requirements.push((self.universe.catalog.name(package).clone(), spec, version));
-            },
-        );
-        requirements
     }
 
     /// The releases that are not roots, by name and version.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Version};
+use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Requirement, Shared, Version};
 use smallvec::SmallVec;
 
 use super::{Catalog, PackageFacts, PackageId, ReleaseId};
@@ -14,6 +14,8 @@ use crate::request::Owner;
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     releases: SmallVec<[ReleaseId; 2]>,
+    /// The requirements that the packages among the roots state.
+    stated: Vec<(PackageId, Shared<Requirement>)>,
     model: Option<(Arc<ObjectModel>, PackageId)>,
 }
 
@@ -28,7 +30,8 @@ impl Catalog {
     pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) {
         let package = self.package_id(&record.name);
         if !self.is_delivered(package) {
-            self.deliver(package, None, &[record]);
+            self.deliver(package, None, std::slice::from_ref(&record));
+            self.roots.stated.push((package, record.requirements));
         }
         (self.roots.releases).push(ReleaseId { package, index: 0 });
     }
@@ -47,6 +50,13 @@ impl Catalog {
 
     pub(crate) fn roots(&self) -> &[ReleaseId] {
         &self.roots.releases
+    }
+
+    /// The requirements that a root states; none for the object model.
+    pub(crate) fn stated_by_root(&self, package: PackageId) -> &[Requirement] {
+        let mut stated = self.roots.stated.iter();
+        let stated = stated.find(|(root, _)| *root == package);
+        stated.map_or(&[], |(_, requirements)| requirements)
     }
 
     pub(crate) fn is_root(&self, package: PackageId) -> bool {

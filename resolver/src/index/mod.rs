@@ -12,7 +12,7 @@
 //! releases of the package that require the same, so that the search needs one clause for all of them.
 //! Many problems are then solved without parsing a text.
 //!
-//! All data is in columns of plain numbers ([`column`]), which a file can store as they are ([`bytes`]). Opening
+//! All data is in columns of plain numbers ([`column`](mod@column)), which a file can store as they are ([`bytes`]). Opening
 //! such a file validates it ([`check`]) but converts nothing. What follows from the classes is not stored: it
 //! is derived when an index is compiled or opened ([`inheritance`]).
 //!

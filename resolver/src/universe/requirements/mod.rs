@@ -342,7 +342,7 @@ impl Requirements {
 }
 
 /// Reads the next requirements as long as they are on interned packages that are
-/// [simple](super::catalog::InternedPackage::is_simple), as nearly all are.
+/// [simple](super::catalog::LoadedIndex::package), as nearly all are.
 #[inline]
 fn read_simple(
     catalog: &Catalog,

@@ -11,16 +11,14 @@
 //!
 //! ```
 //! use pkgres_checks::check_manifest;
-//! use pkgres_manifest::{PackageManifest, PackageName, ReadOptions};
+//! use pkgres_manifest::{PackageManifest, ReadOptions};
 //!
-//! let text = b"Format: 1.4\nType: Application\nFullName: org.acme.Web\nVersion: 1.0.0\n";
+//! let text = b"Type: Application\nFullName: org.acme.Web\nRequire: {org.acme.Db: '>=2, <1'}\n";
 //! let (manifest, _) = PackageManifest::read("manifest.yaml", text, &ReadOptions::default())
 //!     .into_result()
-//!     .expect("the manifest is right");
-//! let core = PackageName::default_core_library();
-//! let findings = check_manifest(&manifest, Some(&core));
-//! // The manifest does not say which versions of the core library it accepts.
-//! assert_eq!(findings[0].code.to_string(), "PK0070");
+//!     .expect("the manifest can be read");
+//! let findings = check_manifest(&manifest);
+//! assert_eq!(findings[0].message, "no version of `org.acme.Db` can match `>=2,<1`");
 //! ```
 
 mod classes;
@@ -39,11 +37,10 @@ use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};
 
 use crate::suggestions::Effort;
 
-/// Returns the findings on a manifest by itself; see the [example](crate). `core` is the core library, if
-/// there is one.
-pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) -> Vec<Diagnostic> {
+/// Returns the findings on a manifest by itself; see the [example](crate).
+pub fn check_manifest(manifest: &PackageManifest) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    manifest::check(manifest, core, &mut findings);
+    manifest::check(manifest, &mut findings);
     findings
 }
 
@@ -52,7 +49,9 @@ pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) ->
 ///
 /// ```
 /// use pkgres_checks::{Defines, RequiredPackages, check_package};
-/// use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
+/// use pkgres_manifest::{
+///     ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec, Version,
+/// };
 ///
 /// /// A registry without packages.
 /// struct Nothing;
@@ -64,6 +63,10 @@ pub fn check_manifest(manifest: &PackageManifest, core: Option<&PackageName>) ->
 ///
 ///     fn classes(&self, _: &PackageName) -> Vec<ClassName> {
 ///         Vec::new()
+///     }
+///
+///     fn newest(&self, _: &PackageName) -> Option<Version> {
+///         None
 ///     }
 /// }
 ///
@@ -87,7 +90,7 @@ pub fn check_package(
     core: Option<&PackageName>,
     required: &dyn RequiredPackages,
 ) -> Vec<Diagnostic> {
-    let mut findings = check_manifest(&package.manifest, core);
+    let mut findings = check_manifest(&package.manifest);
     let mut effort = Effort::default();
     classes::check(package, core, &mut effort, &mut findings);
     required::check(package, core, required, &mut effort, &mut findings);
@@ -101,7 +104,7 @@ pub fn check_package(
 /// use pkgres_manifest::{ReadOptions, read_class_file};
 ///
 /// let text = b"Name: org.acme.Web\nProperties:\n  port:\n    Contract: $.itn()\n";
-/// let (classes, _) = read_class_file("Web.yaml", text, &ReadOptions::default())
+/// let (classes, _) = read_class_file("Web.yaml", text, &[], &ReadOptions::default())
 ///     .into_result()
 ///     .expect("the class is right");
 /// assert_eq!(check_classes(&classes)[0].hints, ["did you mean `int`?"]);

@@ -1,13 +1,9 @@
 //! Lints on manifests.
 
+use pkgres_manifest::PackageManifest;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageManifest, PackageName};
 
-pub(crate) fn check(
-    manifest: &PackageManifest,
-    core: Option<&PackageName>,
-    findings: &mut Vec<Diagnostic>,
-) {
+pub(crate) fn check(manifest: &PackageManifest, findings: &mut Vec<Diagnostic>) {
     findings.extend(manifest.unknown_key_findings());
     for requirement in &manifest.requirements {
         if requirement.spec.set().is_empty() {
@@ -21,25 +17,6 @@ pub(crate) fn check(
             }
             findings.push(finding);
         }
-    }
-    let names_core = |core: &&PackageName| {
-        manifest
-            .requirements
-            .iter()
-            .any(|requirement| requirement.package == **core)
-    };
-    if let Some(core) = core.filter(|core| *core != &manifest.name.value && !names_core(core)) {
-        let message = format!(
-            "the manifest does not say which versions of the core library `{core}` it accepts"
-        );
-        findings.push(
-            Diagnostic::warning(Code::CoreUnpinned, message)
-                .label(
-                    manifest.name.location.clone(),
-                    "any 0.x version is accepted",
-                )
-                .hint(format!("add `{core}: 0` to `Require`")),
-        );
     }
     if !manifest.format.has_known_classes() {
         let message = format!(

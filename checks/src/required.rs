@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
-use pkgres_manifest::{ClassName, Package, PackageName, Spec};
+use pkgres_manifest::{ClassName, Package, PackageName, Spec, Version};
 
 use crate::suggestions::{Effort, Suggestions};
 
@@ -29,6 +29,9 @@ pub trait RequiredPackages {
 
     /// The classes that any version of the package defines for others, for "did you mean".
     fn classes(&self, package: &PackageName) -> Vec<ClassName>;
+
+    /// The newest known version of the package. Prereleases and yanked versions do not count.
+    fn newest(&self, package: &PackageName) -> Option<Version>;
 }
 
 /// The package that a class name refers to.
@@ -46,19 +49,19 @@ pub(crate) fn check(
     effort: &mut Effort,
     findings: &mut Vec<Diagnostic>,
 ) {
+    let unspecified = Spec::unspecified();
+    let is_named = |core: &&PackageName| {
+        let mut named = package.manifest.requirements.iter();
+        named.any(|required| required.package == **core)
+    };
+    let implicit_core = core.filter(|core| *core != package.name() && !is_named(core));
+    if let Some(core) = implicit_core {
+        findings.extend(newer_core(package, core, &unspecified, required));
+    }
     let Some(classes) = &package.classes else {
         return;
     };
-    let unspecified = Spec::unspecified();
-    let requirements: Vec<(&PackageName, &Spec)> = core
-        .filter(|core| *core != package.name())
-        .filter(|core| {
-            !package
-                .manifest
-                .requirements
-                .iter()
-                .any(|required| required.package == **core)
-        })
+    let requirements: Vec<(&PackageName, &Spec)> = implicit_core
         .map(|core| (core, &unspecified))
         .into_iter()
         .chain(
@@ -134,6 +137,33 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
+}
+
+/// The finding that the implicit requirement on the core library excludes its newest version.
+fn newer_core(
+    package: &Package,
+    core: &PackageName,
+    implicit: &Spec,
+    required: &dyn RequiredPackages,
+) -> Option<Diagnostic> {
+    let newest = required.newest(core)?;
+    if implicit.matches(&newest) {
+        return None;
+    }
+    let message = format!(
+        "the manifest does not require the core library `{core}`, so that {newest}, its newest \
+         version, is not accepted"
+    );
+    let finding = Diagnostic::warning(Code::CoreUnpinned, message)
+        .label(
+            package.manifest.name.location.clone(),
+            "only 0.x versions are accepted",
+        )
+        .hint(format!(
+            "add `{core}: {}` to `Require`, or `{core}: 0` to keep 0.x",
+            newest.major()
+        ));
+    Some(finding)
 }
 
 fn nowhere(named: &Located<ClassName>, is_parent: bool, similar: Option<&ClassName>) -> Diagnostic {

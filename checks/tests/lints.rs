@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Severity};
-use pkgres_manifest::{ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec};
+use pkgres_manifest::{
+    ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec, Version,
+};
 
 /// Packages and the classes that all their versions define.
 struct Known(BTreeMap<&'static str, Vec<&'static str>>);
@@ -23,6 +25,11 @@ impl RequiredPackages for Known {
         classes
             .map(|class| ClassName::parse(class).expect("a class name"))
             .collect()
+    }
+
+    fn newest(&self, package: &PackageName) -> Option<Version> {
+        let is_known = self.0.contains_key(package.as_str());
+        is_known.then_some(Version::new(1, 2, 0))
     }
 }
 
@@ -82,9 +89,14 @@ const WARNING: Severity = Severity::Warning;
 const ERROR: Severity = Severity::Error;
 
 #[test]
-fn an_unpinned_core_library() {
+fn a_newer_core_library_that_is_not_accepted() {
+    // Its newest version is 1.2.0, and without a requirement only 0.x is accepted.
     assert_eq!(in_manifest(""), [(Code::CoreUnpinned, WARNING, 3)]);
     assert_eq!(in_manifest(CORE), []);
+    let package = read(HEAD, "");
+    let unknown = Known(BTreeMap::new());
+    let core = PackageName::default_core_library();
+    assert_eq!(check_package(&package, Some(&core), &unknown), []);
 }
 
 #[test]

@@ -4,6 +4,9 @@
 //! implementation (Murano) accepts every `\w` of Unicode and a trailing line feed. Here both are errors, so
 //! that no two names look alike and no name breaks a line of output.
 //!
+//! Names of packages can also have `-`, because plug-ins of the host are required by the names of their
+//! Python distributions. A manifest cannot give its own package such a name.
+//!
 //! Names are most of what an index consists of. [`is_plainly_a_name`] therefore accepts nearly all of them in
 //! one pass over the bytes, and the rules are applied one by one only to the rest.
 
@@ -64,14 +67,24 @@ pub(crate) fn is_device_name(word: &str) -> bool {
     is_port || is_one_of(stem, &["con", "prn", "aux", "nul", "conin$", "conout$"])
 }
 
+/// The characters of a kind of names, apart from letters, digits, `_` and the dots between parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    /// Nothing else.
+    OfClasses,
+    /// `-` after the beginning of a part.
+    OfPackages,
+}
+
 /// Whether a text is a name without a doubt. True for nearly all names.
-fn is_plainly_a_name(text: &str) -> bool {
+fn is_plainly_a_name(text: &str, alphabet: Alphabet) -> bool {
     let mut is_start = true;
     let mut first_part = None;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => is_start = false,
             b'0'..=b'9' if !is_start => {}
+            b'-' if !is_start && alphabet == Alphabet::OfPackages => {}
             b'.' if !is_start => {
                 is_start = true;
                 first_part.get_or_insert(at);
@@ -89,15 +102,15 @@ fn is_plainly_a_name(text: &str) -> bool {
     !is_start && text.len() <= MAX_NAME_BYTES && !(could_be_device && is_device_name(text))
 }
 
-fn validate(text: &str) -> Result<(), NameError> {
-    if is_plainly_a_name(text) {
+fn validate(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
+    if is_plainly_a_name(text, alphabet) {
         return Ok(());
     }
-    check_rules(text)
+    check_rules(text, alphabet)
 }
 
 /// Checks the rules of names one by one, and returns which of them is broken.
-fn check_rules(text: &str) -> Result<(), NameError> {
+fn check_rules(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
     }
@@ -111,10 +124,13 @@ fn check_rules(text: &str) -> Result<(), NameError> {
         if first.is_ascii_digit() {
             return Err(NameError::BadStart(first));
         }
-        if let Some(bad) = part
-            .chars()
-            .find(|character| !(character.is_ascii_alphanumeric() || *character == '_'))
-        {
+        let is_known = |at: usize, character: char| match character {
+            '_' => true,
+            '-' => at > 0 && alphabet == Alphabet::OfPackages,
+            _ => character.is_ascii_alphanumeric(),
+        };
+        let bad = part.char_indices().find(|(at, next)| !is_known(*at, *next));
+        if let Some((_, bad)) = bad {
             return Err(NameError::BadCharacter(bad));
         }
     }
@@ -126,7 +142,7 @@ fn check_rules(text: &str) -> Result<(), NameError> {
 }
 
 macro_rules! fully_qualified_name {
-    ($(#[$documentation:meta])* $name:ident) => {
+    ($(#[$documentation:meta])* $name:ident, $alphabet:expr) => {
         $(#[$documentation])*
         ///
         /// Cheap to clone; compares and hashes as its text, case sensitively.
@@ -164,13 +180,13 @@ macro_rules! fully_qualified_name {
         impl $name {
             /// Reads a name.
             pub fn parse(text: &str) -> Result<Self, NameError> {
-                validate(text)?;
+                validate(text, $alphabet)?;
                 Ok(Self(Arc::from(text)))
             }
 
             /// Whether a text is a name. Cheaper than [`parse`](Self::parse), because nothing is allocated.
             pub fn is_name(text: &str) -> bool {
-                validate(text).is_ok()
+                validate(text, $alphabet).is_ok()
             }
 
             /// The name as text.
@@ -223,13 +239,16 @@ macro_rules! fully_qualified_name {
 }
 
 fully_qualified_name! {
-    /// The fully qualified name of a package, such as `io.murano.applications`.
-    PackageName
+    /// The fully qualified name of a package, such as `io.murano.applications`, or the name of a plug-in of
+    /// the host, such as `murano-plugin-networking-sfc`.
+    PackageName,
+    Alphabet::OfPackages
 }
 
 fully_qualified_name! {
     /// The fully qualified name of a class, such as `io.murano.resources.Instance`.
-    ClassName
+    ClassName,
+    Alphabet::OfClasses
 }
 
 impl PackageName {
@@ -242,12 +261,25 @@ impl PackageName {
 
     /// The class that classes without `Extends` extend if this package is the core library.
     pub fn root_class(&self) -> ClassName {
-        ClassName(Arc::from([&*self.0, ".Object"].concat()))
+        self.class_of_core("Object")
     }
 
-    /// The class with this package's own name, which a package of format `Heat.HOT` defines.
-    pub fn as_class(&self) -> ClassName {
-        ClassName(Arc::clone(&self.0))
+    /// The class of a name in the namespace of this package, if it is the core library.
+    pub(crate) fn class_of_core(&self, name: &str) -> ClassName {
+        ClassName(Arc::from([&*self.0, ".", name].concat()))
+    }
+
+    /// Reads the name that a package gives itself, which cannot have a `-`.
+    pub fn parse_own(text: &str) -> Result<Self, NameError> {
+        validate(text, Alphabet::OfClasses)?;
+        Ok(Self(Arc::from(text)))
+    }
+
+    /// The class with this package's own name, which a package of format `Heat.HOT` defines. `None` if the
+    /// name has a `-`, as only names of plug-ins have.
+    pub fn as_class(&self) -> Option<ClassName> {
+        let is_class = !self.0.contains('-');
+        is_class.then(|| ClassName(Arc::clone(&self.0)))
     }
 }
 
@@ -255,10 +287,12 @@ impl PackageName {
 mod tests {
     use super::*;
 
+    const ALPHABETS: [Alphabet; 2] = [Alphabet::OfClasses, Alphabet::OfPackages];
+
     /// Every short text of some characters, and every first part that could be a device.
     #[test]
     fn the_quick_check_of_names_agrees_with_the_rules() {
-        let characters = ['a', 'Z', '_', '0', '.', ' ', '\u{e9}'];
+        let characters = ['a', 'Z', '_', '-', '0', '.', ' ', '\u{e9}'];
         let mut texts = vec![String::new()];
         for _ in 0..5 {
             let longer: Vec<String> = texts
@@ -266,7 +300,11 @@ mod tests {
                 .flat_map(|text| characters.iter().map(move |next| format!("{text}{next}")))
                 .collect();
             for text in &longer {
-                assert_eq!(is_plainly_a_name(text), check_rules(text).is_ok(), "{text}");
+                for alphabet in ALPHABETS {
+                    let rules = check_rules(text, alphabet);
+                    let quick = is_plainly_a_name(text, alphabet);
+                    assert_eq!(quick, rules.is_ok(), "{text}");
+                }
             }
             texts = longer;
         }
@@ -278,16 +316,17 @@ mod tests {
                 format!("{device}.a"),
                 format!("a.{device}"),
             ] {
-                assert_eq!(
-                    is_plainly_a_name(&text),
-                    check_rules(&text).is_ok(),
-                    "{text}"
-                );
+                for alphabet in ALPHABETS {
+                    let rules = check_rules(&text, alphabet);
+                    let quick = is_plainly_a_name(&text, alphabet);
+                    assert_eq!(quick, rules.is_ok(), "{text}");
+                }
             }
         }
         for length in [254, 255, 256] {
             let text = "a".repeat(length);
-            assert_eq!(is_plainly_a_name(&text), check_rules(&text).is_ok());
+            let rules = check_rules(&text, Alphabet::OfClasses);
+            assert_eq!(is_plainly_a_name(&text, Alphabet::OfClasses), rules.is_ok());
         }
     }
 
@@ -317,6 +356,17 @@ mod tests {
             ("AUX.b", NameError::Reserved("AUX".into())),
         ] {
             assert_eq!(PackageName::parse(bad), Err(reason), "{bad:?}");
+        }
+        for plugin in ["ex-plugin", "a.b-c", "a-1", "a-"] {
+            assert!(PackageName::parse(plugin).is_ok(), "{plugin}");
+            assert_eq!(
+                PackageName::parse_own(plugin),
+                Err(NameError::BadCharacter('-'))
+            );
+            assert_eq!(ClassName::parse(plugin), Err(NameError::BadCharacter('-')));
+        }
+        for bad in ["-a", "a.-b", "-"] {
+            assert_eq!(PackageName::parse(bad), Err(NameError::BadCharacter('-')));
         }
         assert!(PackageName::parse(&"a".repeat(255)).is_ok());
         assert_eq!(

@@ -12,6 +12,9 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 const NAME: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
 
+/// Names in `Require`, which include those of plug-ins.
+const REQUIRED_NAME: &str = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$";
+
 /// The schema of a version or spec. It is read as source text, so that YAML's numbers are accepted too.
 fn text_or_number(description: &str) -> Value {
     json!({"description": description, "type": ["string", "number"]})
@@ -70,7 +73,7 @@ pub fn manifest_schema() -> Value {
             "Require": {
                 "description": "The packages that this one requires, each with a spec. The order matters: classes are looked up and versions are decided in it.",
                 "type": ["object", "null"],
-                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
+                "propertyNames": {"pattern": REQUIRED_NAME, "maxLength": MAX_NAME_BYTES},
                 "additionalProperties": {
                     "description": "The accepted versions, such as \"1.2\" or \">=1.2,<3\". Quote them.",
                     "type": ["string", "number", "null"],
@@ -92,6 +95,18 @@ pub fn class_schema() -> Value {
         let description = format!("Meta classes whose objects describe the {of}.");
         json!({"description": description, "$ref": "#/$defs/classes"})
     };
+    let methods = json!({
+        "description": "Methods; under the old name `Workflow` where `Methods` is missing.",
+        "type": ["object", "null"],
+        "additionalProperties": {
+            "type": ["object", "null"],
+            "properties": {
+                "Arguments": {"type": ["array", "object", "null"]},
+                "Body": {"description": "What the method does."},
+                "Meta": meta("method"),
+            },
+        },
+    });
     let usage = ["In", "Out", "InOut", "Const", "Runtime", "Static", "Config"];
     json!({
         "$schema": DIALECT,
@@ -160,17 +175,8 @@ pub fn class_schema() -> Value {
                             },
                         },
                     },
-                    "Methods": {
-                        "type": ["object", "null"],
-                        "additionalProperties": {
-                            "type": ["object", "null"],
-                            "properties": {
-                                "Arguments": {"type": ["array", "object", "null"]},
-                                "Body": {"description": "What the method does."},
-                                "Meta": meta("method"),
-                            },
-                        },
-                    },
+                    "Methods": methods,
+                    "Workflow": methods,
                 },
             },
         },

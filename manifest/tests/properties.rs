@@ -365,7 +365,7 @@ proptest! {
         let options = pkgres_manifest::ReadOptions::default();
         for bytes in [bytes.as_slice(), text.as_bytes()] {
             let _ = pkgres_manifest::PackageManifest::read("m", bytes, &options);
-            let _ = pkgres_manifest::read_class_file("c", bytes, &options);
+            let _ = pkgres_manifest::read_class_file("c", bytes, &[], &options);
             let _ = pkgres_manifest::ObjectModel::read("o", bytes, &options.limits);
             let _ = Lockfile::read("l", bytes, &options.limits);
             let _ = Lockfile::salvage(bytes, &options.limits);

@@ -44,8 +44,8 @@ impl DirectoryEntry {
     /// The classes that the package defines for others, from its manifest.
     fn classes(&self) -> impl Iterator<Item = ClassName> {
         let manifest = &self.manifest;
-        let is_class = manifest.format.is_heat_hot();
-        let own = is_class.then(|| manifest.name.value.as_class());
+        let own = manifest.name.value.as_class();
+        let own = own.filter(|_| manifest.format.is_heat_hot());
         let listed = manifest.classes.iter();
         own.into_iter()
             .chain(listed.map(|class| class.name.value.clone()))

@@ -204,7 +204,8 @@ fn schemas_and_readers_accept_the_same() {
         "Properties: {a: {Meta: A}}\nMethods: {b: {Meta: [A, C: {d: 1}]}}",
     ] {
         let text = format!("Name: B\n{more}\n");
-        let read = pkgres_manifest::read_class_file("c", text.as_bytes(), &options).into_result();
+        let read =
+            pkgres_manifest::read_class_file("c", text.as_bytes(), &[], &options).into_result();
         let (_, findings) = read.unwrap_or_else(|errors| panic!("{more}: {errors:?}"));
         assert!(findings.is_empty(), "{more}");
         let error = class

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{
-    ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, Spec,
+    ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, Spec, Version,
 };
 use pkgres_registry_client::{
     Answer, DirectoryRegistry, PackageFolder, Registry as _, RegistrySet, drive, read_provided,
@@ -163,6 +163,11 @@ impl RequiredPackages for Corpus {
             .flat_map(|record| record.classes.iter().flatten())
             .map(|class| class.name.clone())
             .collect()
+    }
+
+    fn newest(&self, package: &PackageName) -> Option<Version> {
+        let records = self.0.get(package).into_iter().flatten();
+        records.map(|record| record.version.clone()).max()
     }
 }
 

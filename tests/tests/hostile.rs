@@ -8,7 +8,7 @@ use std::process::Command;
 use pkgres_checks::{Defines, RequiredPackages, check_package};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::{
-    Archive, ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec,
+    Archive, ClassName, Package, PackageManifest, PackageName, ReadOptions, Spec, Version,
 };
 use pkgres_registry_client::PackageFolder;
 use pkgres_tests::shared;
@@ -29,6 +29,10 @@ impl RequiredPackages for Core {
 
     fn classes(&self, _: &PackageName) -> Vec<ClassName> {
         Vec::new()
+    }
+
+    fn newest(&self, _: &PackageName) -> Option<Version> {
+        None
     }
 }
 

@@ -121,6 +121,8 @@ impl ClassDefinition {
 /// Reads the classes of a class file, in the order of its documents. Messages call the file `name`.
 ///
 /// `Namespaces` applies to its document and the following ones. Documents with nothing else are skipped.
+/// One document may have no `Name`: it defines the classes of `requested`, those that the file is listed for,
+/// that no other document defines.
 ///
 /// ```
 /// use pkgres_manifest::{ReadOptions, read_class_file};
@@ -131,7 +133,7 @@ impl ClassDefinition {
 /// Name: Web
 /// Extends: std:Application
 /// ";
-/// let read = read_class_file("Classes/Web.yaml", text, &ReadOptions::default());
+/// let read = read_class_file("Classes/Web.yaml", text, &[], &ReadOptions::default());
 /// let (classes, _) = read.into_result().expect("the file defines a class");
 /// assert_eq!(classes[0].name.value.as_str(), "org.acme.Web");
 /// assert_eq!(classes[0].extends[0].value.as_str(), "io.murano.Application");
@@ -140,11 +142,12 @@ impl ClassDefinition {
 pub fn read_class_file(
     name: &str,
     bytes: &[u8],
+    requested: &[&ClassName],
     options: &ReadOptions,
 ) -> Parsed<Vec<ClassDefinition>> {
     let limit = options.limits.class_file_bytes;
     match decode(name, bytes, "bytes in a class file", limit) {
-        Ok(source) => reader::parse(&source, options),
+        Ok(source) => reader::parse(&source, requested, options),
         Err(error) => Parsed::failed(error),
     }
 }

@@ -7,29 +7,19 @@ use crate::diagnostic::Escaped;
 use crate::name::ClassName;
 
 /// The namespaces that apply to a document. The prefix `=` is for names without one.
+///
+/// As in the reference implementation, nothing about a declaration is an error by itself: a prefix or a
+/// namespace that no class name can have is only an error where a name uses it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Namespaces {
     by_prefix: HashMap<String, String>,
 }
 
 impl Namespaces {
-    /// Declares a prefix. The error names the text that is not well-formed.
-    pub(super) fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), String> {
-        if prefix != "=" && !is_identifier(prefix) {
-            return Err(format!(
-                "`{}` is not a namespace prefix: use letters, digits and `_` only",
-                Escaped::shortened(prefix)
-            ));
-        }
-        ClassName::parse(namespace).map_err(|error| {
-            format!(
-                "`{}` is not a namespace: {error}",
-                Escaped::shortened(namespace)
-            )
-        })?;
+    /// Declares a prefix. Names with the prefix of an empty namespace have none.
+    pub(super) fn declare(&mut self, prefix: &str, namespace: &str) {
         self.by_prefix
             .insert(prefix.to_owned(), namespace.to_owned());
-        Ok(())
     }
 
     /// Resolves a short name to a full one.
@@ -43,7 +33,7 @@ impl Namespaces {
                         Escaped::shortened(written)
                     ));
                 }
-                Some(namespace) => format!("{namespace}.{name}"),
+                Some(namespace) => joined(namespace, name),
                 None => {
                     return Err(format!(
                         "the namespace prefix `{}` is not declared",
@@ -55,10 +45,13 @@ impl Namespaces {
             None => self.in_default(written)?,
         };
         ClassName::parse(&absolute).map_err(|error| {
-            format!(
-                "`{}` is not a class name: {error}",
-                Escaped::shortened(written)
-            )
+            let shown = Escaped::shortened(written);
+            if absolute == written {
+                format!("`{shown}` is not a class name: {error}")
+            } else {
+                let absolute = Escaped::shortened(&absolute);
+                format!("`{shown}` stands for `{absolute}`, which is not a class name: {error}")
+            }
         })
     }
 
@@ -69,18 +62,18 @@ impl Namespaces {
                 Escaped::shortened(name)
             ));
         }
-        Ok(match self.by_prefix.get("=") {
-            Some(namespace) => format!("{namespace}.{name}"),
-            None => name.to_owned(),
-        })
+        let namespace = self.by_prefix.get("=").map_or("", String::as_str);
+        Ok(joined(namespace, name))
     }
 }
 
-fn is_identifier(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_')
+/// The full name of a class. The empty namespace adds nothing.
+fn joined(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{namespace}.{name}")
+    }
 }
 
 #[cfg(test)]
@@ -91,13 +84,16 @@ mod tests {
     fn names_resolve_as_in_the_reference_implementation() {
         let mut namespaces = Namespaces::default();
         assert_eq!(namespaces.resolve("A").expect("a name").as_str(), "A");
-        namespaces.declare("=", "org.acme").expect("valid");
-        namespaces.declare("std", "io.murano").expect("valid");
+        namespaces.declare("=", "org.acme");
+        namespaces.declare("std", "io.murano");
+        namespaces.declare("bare", "");
+        namespaces.declare("bad", "1com..x");
         for (written, full) in [
             ("A", "org.acme.A"),
             (":A", "org.acme.A"),
             ("std:A", "io.murano.A"),
             ("x.y.A", "x.y.A"),
+            ("bare:A", "A"),
         ] {
             assert_eq!(namespaces.resolve(written).expect(written).as_str(), full);
         }
@@ -110,10 +106,12 @@ mod tests {
             "http://x/y",
             "",
             "1a",
+            "bad:A",
         ] {
             assert!(namespaces.resolve(bad).is_err(), "{bad}");
         }
-        assert!(namespaces.declare("a b", "x").is_err());
-        assert!(namespaces.declare("a", "1com..x").is_err());
+        namespaces.declare("=", "");
+        assert_eq!(namespaces.resolve("A").expect("a name").as_str(), "A");
+        assert_eq!(namespaces.resolve(":A").expect("a name").as_str(), "A");
     }
 }

@@ -147,14 +147,17 @@ codes! {
     /// A document in a class file does not define a class, or a part of the class has the wrong
     /// form.
     ClassFile = 50, "an invalid class file";
-    /// A class has no valid name, or two classes have the same name.
+    /// A class has no valid name, or two classes have the same name. One class of a file may have no
+    /// `Name`: it is the class that the manifest lists for the file.
     ClassName = 51, "an invalid class name";
-    /// A namespace prefix is not declared under `Namespaces`, or a declaration there is invalid.
+    /// A class name has a prefix that is not declared under `Namespaces`, or stands for something that is
+    /// not a class name.
     Namespace = 52, "an invalid namespace";
     /// `Extends` is neither a class name nor a list of class names, names a class twice, or names
     /// the class itself.
     Extends = 53, "an invalid `Extends`";
-    /// A contract cannot be parsed, or calls a function that does not exist.
+    /// A contract cannot be parsed, or calls a function that does not exist. The deployment engine notices
+    /// it only when it has a value for the contract.
     Contract = 54, "an invalid contract";
     /// A property has a `Usage` that does not exist.
     PropertyUsage = 55, "an unknown usage of a property";
@@ -171,9 +174,9 @@ codes! {
     /// An object has no pinned version, or the model's list of packages does not match its objects.
     /// `pkgres pin` writes both.
     ModelUnpinned = 64, "the object model is not fully pinned";
-    /// The manifest does not require the core library, so any version 0 of it can be chosen. Add
-    /// the core library to `Require`.
-    CoreUnpinned = 70, "no requirement on the core library";
+    /// The manifest does not require the core library, so that only 0.x versions of it can be chosen,
+    /// and newer ones exist. To use them, add the core library to `Require`.
+    CoreUnpinned = 70, "newer versions of the core library are not accepted";
     /// No version can match the spec, as in `>=2, <1`.
     EmptySpec = 71, "a spec that matches no version";
     /// A key has no meaning here. It may be misspelt.

@@ -179,6 +179,18 @@ impl Node {
         }
     }
 
+    /// Whether the reference implementation, which is written in Python, takes this for nothing: it reads
+    /// many fields as `value or default`.
+    pub(crate) fn is_nothing(&self) -> bool {
+        match &self.value {
+            Value::Scalar(scalar) => {
+                scalar.text.is_empty() || scalar.is_null() || scalar.as_bool() == Some(false)
+            }
+            Value::Sequence(items) => items.is_empty(),
+            Value::Mapping(mapping) => mapping.entries.is_empty(),
+        }
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }

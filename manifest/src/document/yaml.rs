@@ -15,6 +15,12 @@ use crate::diagnostic::{
 use crate::read_options::Limits;
 
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
+    if let Some(line_break) = ambiguous_line_break(source) {
+        return Documents {
+            nodes: None,
+            diagnostics: vec![line_break],
+        };
+    }
     let mut composer = YamlComposer {
         source,
         syntax,
@@ -71,6 +77,24 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
         nodes: is_whole.then_some(composer.documents),
         diagnostics: composer.diagnostics,
     }
+}
+
+/// The error for a character that ends a line for readers of YAML 1.1, such as the deployment engine, and not
+/// for those of YAML 1.2: behind one of them in a comment, readers of 1.1 see keys that others do not.
+fn ambiguous_line_break(source: &Arc<SourceText>) -> Option<Diagnostic> {
+    let text = source.text();
+    // A byte is found much faster than a character, and few texts have it.
+    if !text.as_bytes().contains(&0xe2) {
+        return None;
+    }
+    let (start, character) = text.match_indices(['\u{2028}', '\u{2029}']).next()?;
+    let message = format!(
+        "the character `{}` is not allowed, because some readers of YAML take it for the end of a line",
+        Escaped::shortened(character)
+    );
+    let end = start + character.len();
+    let location = Location::new(source, Span { start, end });
+    Some(Diagnostic::error(Code::Encoding, message).at(location))
 }
 
 /// Returns a name, or a part of one, as YAML writes it: in quotes if it could be read as something other
@@ -302,8 +326,11 @@ impl YamlComposer<'_> {
             if value.span.start == value.span.end {
                 // The place of a value that is left out is right after the colon, not where the next
                 // token happens to be.
-                let after = &self.source.text()[key_span.end..];
-                let at = key_span.end + after.find(':').map_or(0, |colon| colon + 1);
+                let text = self.source.text();
+                let next_token = value.span.start.max(key_span.end);
+                let end = text.ceil_char_boundary(next_token + 1);
+                let colon = text[key_span.end..end].find(':');
+                let at = key_span.end + colon.map_or(0, |colon| colon + 1);
                 value.span = Span { start: at, end: at };
             }
             entries.push(Entry {

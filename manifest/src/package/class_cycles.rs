@@ -88,7 +88,12 @@ mod tests {
             format!("Name: {name}\nExtends: [{}]\n", extended.join(", "))
         });
         let text = documents.collect::<Vec<String>>().join("---\n");
-        let read = read_class_file("classes.yaml", text.as_bytes(), &ReadOptions::default());
+        let read = read_class_file(
+            "classes.yaml",
+            text.as_bytes(),
+            &[],
+            &ReadOptions::default(),
+        );
         let (classes, _) = read.into_result().expect("the test writes classes");
         let classes = classes
             .into_iter()

@@ -88,9 +88,11 @@ impl Package {
     ) -> Parsed<Self> {
         let mut diagnostics = Vec::new();
         if !manifest.format.has_class_files() {
-            let classes = manifest.format.is_heat_hot().then(|| {
-                let name = manifest.name.value.as_class();
-                let parent = options.core.as_ref().map(heat_template_parent);
+            let own = manifest.name.value.as_class();
+            let own = own.filter(|_| manifest.format.is_heat_hot());
+            let classes = own.map(|name| {
+                let core = options.core.as_ref();
+                let parent = core.map(|core| core.class_of_core("Application"));
                 let location = &manifest.name.location;
                 let definition = ClassDefinition::of_heat_template(name, parent, location);
                 BTreeMap::from([(definition.name.value.clone(), definition)])
@@ -311,7 +313,10 @@ fn read_class_file(
         }
     };
     let name = sibling(manifest.source().name(), &path);
-    class_file::read_class_file(&name, &bytes, options).drain_into(diagnostics)
+    let of_file = manifest.classes.iter();
+    let of_file = of_file.filter(|other| other.file.value == entry.file.value);
+    let requested: Vec<&ClassName> = of_file.map(|entry| &entry.name.value).collect();
+    class_file::read_class_file(&name, &bytes, &requested, options).drain_into(diagnostics)
 }
 
 /// The name in messages of a file beside a manifest.
@@ -354,9 +359,4 @@ fn longest_chain(classes: &BTreeMap<ClassName, ClassDefinition>) -> usize {
         }
     }
     depth.values().copied().max().unwrap_or(0)
-}
-
-/// The class that a Heat template extends implicitly.
-fn heat_template_parent(core: &PackageName) -> ClassName {
-    ClassName::parse(&format!("{core}.Application")).expect("a package's name can be a namespace")
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use pkgres_checks::{Defines, RequiredPackages};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 use pkgres_registry_client::{RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
 
@@ -136,5 +136,12 @@ impl RequiredPackages for KnownReleases<'_> {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    fn newest(&self, package: &PackageName) -> Option<Version> {
+        let releases = self.releases(package);
+        let usable = releases.iter().filter(|record| !record.yanked);
+        let stable = usable.filter(|record| !record.version.is_prerelease());
+        stable.map(|record| record.version.clone()).max()
     }
 }

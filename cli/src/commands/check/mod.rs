@@ -10,7 +10,7 @@ use pkgres_checks::{check_classes, check_manifest, check_package};
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
-    Archive, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
+    Archive, ClassName, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
 };
 use pkgres_registry_client::PackageFolder;
 use serde_json::json;
@@ -157,7 +157,7 @@ impl<'run> Checker<'run> {
             }
             Target::File(_) => return,
         };
-        let findings = check_manifest(&manifest, self.context.core());
+        let findings = check_manifest(&manifest);
         self.findings.extend(findings);
         self.findings.extend(check_classes(&classes));
     }
@@ -232,7 +232,18 @@ const CLASS_KEYS: [&str; 5] = [
     "Workflow:",
 ];
 
-/// Checks a single manifest or class file; it is a class file if it has keys that only class files have.
+/// Keys that only manifests have.
+const MANIFEST_KEYS: [&str; 6] = [
+    "FullName:",
+    "Type:",
+    "Version:",
+    "Format:",
+    "Require:",
+    "Classes:",
+];
+
+/// Checks a single manifest or class file. It is a class file if it has keys that only class files have, or
+/// the key `Name` and none that only manifests have.
 fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits
@@ -249,8 +260,17 @@ fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
             .split(|byte| *byte == b'\n')
             .any(|line| keys.iter().any(|key| line.starts_with(key.as_bytes())))
     };
-    if has_line(&CLASS_KEYS) && !has_line(&["FullName:"]) {
-        return match read_class_file(&shown, &bytes, options).into_result() {
+    let is_class_file = if has_line(&CLASS_KEYS) {
+        !has_line(&["FullName:"])
+    } else {
+        has_line(&["Name:"]) && !has_line(&MANIFEST_KEYS)
+    };
+    if is_class_file {
+        // A class may have no name, and the manifest that has it is not at hand.
+        let stem = file.file_stem().and_then(|stem| stem.to_str());
+        let stem = stem.and_then(|stem| ClassName::parse(stem).ok());
+        let requested: Vec<&ClassName> = stem.iter().collect();
+        return match read_class_file(&shown, &bytes, &requested, options).into_result() {
             Ok((classes, mut findings)) => {
                 findings.extend(check_classes(&classes));
                 findings
@@ -260,7 +280,7 @@ fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     }
     match PackageManifest::read(&shown, &bytes, options).into_result() {
         Ok((manifest, mut findings)) => {
-            findings.extend(check_manifest(&manifest, options.core.as_ref()));
+            findings.extend(check_manifest(&manifest));
             findings
         }
         Err(errors) => errors,

@@ -51,7 +51,12 @@ impl ClassFileReader<'_> {
     /// Reads the methods that a class declares.
     pub(super) fn methods(&mut self, mapping: &Mapping) -> Vec<Method> {
         let mut methods = Vec::new();
-        for entry in self.entries(mapping, "Methods") {
+        // As in the reference implementation, the old name of the key counts only without the new one.
+        let has_methods = mapping
+            .get("Methods")
+            .is_some_and(|node| !node.is_nothing());
+        let key = if has_methods { "Methods" } else { "Workflow" };
+        for entry in self.entries(mapping, key) {
             let empty = Mapping::default();
             let declaration = match &entry.value.value {
                 Value::Mapping(declaration) => declaration,
@@ -87,7 +92,7 @@ impl ClassFileReader<'_> {
         let mappings: Vec<&Mapping> = match &node.value {
             Value::Mapping(mapping) => vec![mapping],
             Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
-            Value::Scalar(scalar) if scalar.is_null() => Vec::new(),
+            _ if node.is_nothing() => Vec::new(),
             Value::Scalar(_) => {
                 self.error(Code::ClassFile, "`Arguments` must be a list", node.span);
                 Vec::new()
@@ -163,9 +168,10 @@ impl ClassFileReader<'_> {
                 }
                 rules
             }
+            // The reference implementation looks at a contract only once it has a value to check.
             Err(reason) => {
-                self.error(Code::Contract, unreadable(text, &reason), span);
-                Vec::new()
+                self.warn(Code::Contract, unreadable(text, &reason), span);
+                vec![Rule::Unchecked(text.trim().to_owned())]
             }
         }
     }
@@ -199,7 +205,7 @@ impl ClassFileReader<'_> {
     /// The entries of a mapping, or none if it is absent or null.
     fn entries<'node>(&mut self, mapping: &'node Mapping, key: &str) -> &'node [Entry] {
         match mapping.get(key) {
-            Some(node) if !node.is_null() => {
+            Some(node) if !node.is_nothing() => {
                 if let Some(mapping) = node.as_mapping() {
                     return &mapping.entries;
                 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::namespaces::Namespaces;
-use super::{ClassDefinition, ClassUsage};
+use super::{ClassDefinition, ClassUsage, Method, Property};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
@@ -15,7 +15,7 @@ use crate::name::ClassName;
 use crate::read_options::ReadOptions;
 
 /// The keys that a class can have.
-pub(crate) const KNOWN_KEYS: [&str; 11] = [
+pub(crate) const KNOWN_KEYS: [&str; 12] = [
     "Applies",
     "Cardinality",
     "Extends",
@@ -27,10 +27,14 @@ pub(crate) const KNOWN_KEYS: [&str; 11] = [
     "Namespaces",
     "Properties",
     "Usage",
+    "Workflow",
 ];
 
+/// Reads the classes of a file. A document without `Name` defines the classes of `requested` that no other
+/// document of the file defines: the reference implementation gives it the name that it looks for.
 pub(super) fn parse(
     source: &Arc<SourceText>,
+    requested: &[&ClassName],
     options: &ReadOptions,
 ) -> Parsed<Vec<ClassDefinition>> {
     let syntax = Syntax::of_class_file(&options.limits);
@@ -45,10 +49,31 @@ pub(super) fn parse(
         diagnostics: Vec::new(),
     };
     let mut classes: Vec<ClassDefinition> = Vec::new();
+    let mut unnamed: Option<Unnamed> = None;
     for document in &documents {
-        if let Some(class) = reader.document(document) {
-            classes.push(class);
+        match reader.document(document) {
+            None => {}
+            Some(Document::Named(class)) => classes.push(class),
+            Some(Document::Unnamed(class)) => match &unnamed {
+                None => unnamed = Some(class),
+                Some(first) => reader.two_without_name(first.beginning, class.beginning),
+            },
         }
+    }
+    if let Some(unnamed) = unnamed {
+        let named: HashSet<&ClassName> = classes.iter().map(|class| &class.name.value).collect();
+        let unnamed_are: Vec<ClassDefinition> = requested
+            .iter()
+            .filter(|name| !named.contains(**name))
+            .map(|name| unnamed.named(name, reader.location(unnamed.beginning)))
+            .collect();
+        if unnamed_are.is_empty() {
+            reader.without_name(unnamed.beginning, requested.is_empty());
+        }
+        classes.extend(unnamed_are);
+    }
+    for class in &mut classes {
+        reader.reject_own_parent(class);
     }
     if classes.is_empty() && reader.diagnostics.is_empty() && diagnostics.is_empty() {
         reader.error(
@@ -58,6 +83,52 @@ pub(super) fn parse(
         );
     }
     Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
+}
+
+/// What a document of a class file defines.
+enum Document {
+    Named(ClassDefinition),
+    Unnamed(Unnamed),
+}
+
+/// A class without a name.
+struct Unnamed {
+    /// Where its document begins.
+    beginning: Span,
+    usage: ClassUsage,
+    members: Members,
+}
+
+/// What a class consists of, except its name and usage.
+#[derive(Clone)]
+struct Members {
+    extends: Vec<Located<ClassName>>,
+    uses: Vec<Located<ClassName>>,
+    properties: Vec<Property>,
+    methods: Vec<Method>,
+    unknown_keys: Vec<Located<String>>,
+}
+
+impl Members {
+    fn of_class(self, name: Located<ClassName>, usage: ClassUsage) -> ClassDefinition {
+        ClassDefinition {
+            name,
+            usage,
+            extends: self.extends,
+            uses: self.uses,
+            properties: self.properties,
+            methods: self.methods,
+            unknown_keys: self.unknown_keys,
+        }
+    }
+}
+
+impl Unnamed {
+    fn named(&self, name: &ClassName, location: Location) -> ClassDefinition {
+        let value = name.clone();
+        let name = Located { value, location };
+        self.members.clone().of_class(name, self.usage)
+    }
 }
 
 struct ClassFileReader<'source> {
@@ -86,7 +157,13 @@ impl ClassFileReader<'_> {
         }
     }
 
-    fn document(&mut self, document: &Node) -> Option<ClassDefinition> {
+    fn warn(&mut self, code: Code, message: impl Into<String>, span: Span) {
+        let location = self.location(span);
+        self.diagnostics
+            .push(Diagnostic::warning(code, message).at(location));
+    }
+
+    fn document(&mut self, document: &Node) -> Option<Document> {
         if document.is_null() {
             return None;
         }
@@ -105,10 +182,26 @@ impl ClassFileReader<'_> {
         {
             return None;
         }
-        self.uses = Vec::new();
-        let name = self.name(mapping, document.span);
+        let name = mapping.get("Name").filter(|node| !node.is_nothing());
+        let name = name.map(|node| self.class_name(node, "`Name`", Code::ClassName));
         let usage = self.usage(mapping);
-        let extends = self.extends(mapping, name.as_ref());
+        let members = self.members(mapping);
+        match name {
+            Some(name) => Some(Document::Named(members.of_class(name?, usage?))),
+            None => Some(Document::Unnamed(Unnamed {
+                beginning: Span {
+                    start: document.span.start,
+                    end: document.span.start,
+                },
+                usage: usage?,
+                members,
+            })),
+        }
+    }
+
+    fn members(&mut self, mapping: &Mapping) -> Members {
+        self.uses = Vec::new();
+        let extends = self.extends(mapping);
         for key in ["Meta", "Import"] {
             if let Some(node) = mapping.get(key) {
                 self.named_classes(node, key);
@@ -124,33 +217,67 @@ impl ClassFileReader<'_> {
             .collect();
         let mut seen = HashSet::new();
         self.uses.retain(|used| seen.insert(used.value.clone()));
-        Some(ClassDefinition {
-            name: name?,
-            usage: usage?,
+        Members {
             extends,
             uses: std::mem::take(&mut self.uses),
             properties,
             methods,
             unknown_keys,
-        })
+        }
+    }
+
+    /// Reports the class without a name that takes no name. If it is unknown which classes the file is for,
+    /// it cannot have one.
+    fn without_name(&mut self, beginning: Span, is_unknown: bool) {
+        if is_unknown {
+            self.error(Code::ClassName, "the class has no `Name`", beginning);
+        } else {
+            let message = "the class has no `Name`, and every class that the manifest lists for \
+                           this file is defined by another document";
+            self.warn(Code::ClassName, message, beginning);
+        }
+    }
+
+    fn two_without_name(&mut self, first: Span, second: Span) {
+        let message = "two classes of the file have no `Name`";
+        let finding = Diagnostic::error(Code::ClassName, message)
+            .label(self.location(second), "the second one begins here")
+            .label(self.location(first), "the first one begins here");
+        self.diagnostics.push(finding);
+    }
+
+    /// Reports a class that extends itself.
+    fn reject_own_parent(&mut self, class: &mut ClassDefinition) {
+        let name = &class.name.value;
+        if let Some(own) = class.extends.iter().find(|parent| parent.value == *name) {
+            let message = format!("`{name}` extends itself");
+            let finding = Diagnostic::error(Code::ClassCycle, message).at(own.location.clone());
+            self.diagnostics.push(finding);
+            class.extends.retain(|parent| parent.value != *name);
+        }
     }
 
     fn namespaces(&mut self, node: &Node) {
+        self.namespaces = Namespaces::default();
+        if node.is_nothing() {
+            return;
+        }
         let Some(mapping) = node.as_mapping() else {
             let message = format!("`Namespaces` must be a mapping, not {}", node.kind());
             self.error(Code::Namespace, message, node.span);
             return;
         };
-        self.namespaces = Namespaces::default();
         for entry in &mapping.entries {
-            let Some(namespace) = entry.value.as_scalar() else {
+            let namespace = if entry.value.is_nothing() {
+                ""
+            } else if let Some(namespace) = entry.value.as_scalar() {
+                namespace.text.as_str()
+            } else {
                 let message = format!("a namespace must be text, not {}", entry.value.kind());
                 self.error(Code::Namespace, message, entry.value.span);
                 continue;
             };
-            if let Err(message) = self.namespaces.declare(&entry.key.text, &namespace.text) {
-                self.error(Code::Namespace, message, entry.value.span);
-            }
+            self.namespaces.declare(&entry.key.text, namespace);
         }
     }
 
@@ -174,19 +301,6 @@ impl ClassFileReader<'_> {
         }
     }
 
-    fn name(&mut self, mapping: &Mapping, span: Span) -> Option<Located<ClassName>> {
-        if let Some(node) = mapping.get("Name") {
-            self.class_name(node, "`Name`", Code::ClassName)
-        } else {
-            let beginning = Span {
-                start: span.start,
-                end: span.start,
-            };
-            self.error(Code::ClassName, "the class has no `Name`", beginning);
-            None
-        }
-    }
-
     fn usage(&mut self, mapping: &Mapping) -> Option<ClassUsage> {
         let Some(node) = mapping.get("Usage") else {
             return Some(ClassUsage::Class);
@@ -205,12 +319,8 @@ impl ClassFileReader<'_> {
         }
     }
 
-    fn extends(
-        &mut self,
-        mapping: &Mapping,
-        own: Option<&Located<ClassName>>,
-    ) -> Vec<Located<ClassName>> {
-        let Some(node) = mapping.get("Extends").filter(|node| !node.is_null()) else {
+    fn extends(&mut self, mapping: &Mapping) -> Vec<Located<ClassName>> {
+        let Some(node) = mapping.get("Extends").filter(|node| !node.is_nothing()) else {
             return Vec::new();
         };
         let nodes = match &node.value {
@@ -229,15 +339,11 @@ impl ClassFileReader<'_> {
             let Some(parent) = self.class_name(node, "a parent", Code::Extends) else {
                 continue;
             };
-            if seen.contains(&parent.value) {
-                let message = format!("`{}` is extended twice", parent.value);
-                self.error(Code::Extends, message, node.span);
-            } else if own.is_some_and(|own| own.value == parent.value) {
-                let message = format!("`{}` extends itself", parent.value);
-                self.error(Code::ClassCycle, message, node.span);
-            } else {
-                seen.insert(parent.value.clone());
+            if seen.insert(parent.value.clone()) {
                 parents.push(parent);
+            } else {
+                let message = format!("`{}` is extended twice", parent.value);
+                self.warn(Code::Extends, message, node.span);
             }
         }
         parents
@@ -247,7 +353,7 @@ impl ClassFileReader<'_> {
     /// properties.
     fn named_classes(&mut self, node: &Node, key: &str) {
         match &node.value {
-            Value::Scalar(scalar) if scalar.is_null() => {}
+            _ if node.is_nothing() => {}
             Value::Scalar(_) => {
                 let used = self.class_name(node, &format!("`{key}`"), Code::ClassFile);
                 self.uses.extend(used);

@@ -63,8 +63,15 @@ impl ManifestReader<'_> {
         let description = self.text(mapping, "Description");
         let author = self.text(mapping, "Author");
         let tags = self.tags(mapping);
-        let classes = self.classes(mapping);
-        let requirements = self.requirements(mapping, name.as_ref());
+        // As in the reference implementation: a Heat template is one class, and requires nothing.
+        let is_template = format.as_ref().is_some_and(Format::is_heat_hot);
+        let (classes, requirements) = if is_template {
+            self.meaningless_in_template(mapping, "Require");
+            (Vec::new(), Vec::new())
+        } else {
+            let requirements = self.requirements(mapping, name.as_ref());
+            (self.classes(mapping), requirements)
+        };
         let ui = self.optional_path(mapping, "UI");
         let logo = self.optional_path(mapping, "Logo");
         let unknown_keys = mapping
@@ -95,13 +102,24 @@ impl ManifestReader<'_> {
         })
     }
 
+    fn meaningless_in_template(&mut self, mapping: &Mapping, key: &str) {
+        let entries = mapping.entries.iter();
+        let mut entries = entries.filter(|entry| entry.key.text == key);
+        if let Some(entry) = entries.find(|entry| !entry.value.is_nothing()) {
+            let message = format!("`{key}` has no meaning in a package of format Heat.HOT");
+            let location = self.location(entry.key_span);
+            self.diagnostics
+                .push(Diagnostic::warning(Code::UnknownKey, message).at(location));
+        }
+    }
+
     fn full_name(&mut self, mapping: &Mapping, beginning: Span) -> Option<Located<PackageName>> {
         let Some(node) = mapping.get("FullName") else {
             self.error(Code::Field, "`FullName` is missing", beginning);
             return None;
         };
         let scalar = self.name_text(node, "`FullName`")?;
-        match PackageName::parse(&scalar.text) {
+        match PackageName::parse_own(&scalar.text) {
             Ok(value) => Some(Located {
                 value,
                 location: self.location(node.span),

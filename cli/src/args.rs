@@ -196,7 +196,7 @@ commands! {
     Check("check", CheckArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
-    /// Yank a release: only lockfiles that have it still use it
+    /// Yank a release, so that only lockfiles that already contain it use it
     Yank("yank", YankArgs),
     /// Store a token for a registry
     Login("login", LoginArgs),

@@ -81,7 +81,8 @@ pub(crate) struct PinArgs {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// If a pinned version is gone, use the newest with the same minor or else major version
+    /// If a pinned version is gone, use the newest release of the same minor version, or else of the same
+    /// major version
     #[arg(long, conflicts_with = "check")]
     pub(crate) fallback: bool,
 

@@ -15,7 +15,7 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file of index records of releases that the host provides, such as plug-ins; replaces
+    /// A file with the index records of the releases built into the host, such as plug-ins; replaces
     /// `provide` in pkgres.toml
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,

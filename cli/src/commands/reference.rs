@@ -94,9 +94,10 @@ fn settings() -> String {
 Generated from the declarations in the code; a test keeps this page up to date.
 
 A flag overrides the environment variable, which overrides `pkgres.toml` of the project, which overrides the settings
-file of the user, which overrides the default. `pkgres.toml` is the nearest one in the folder of the manifest or above
-it. The settings file of the user is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, unless `--config` or
-`PKGRES_CONFIG` names another one. `pkgres config list --show-origin` shows every value and where it comes from.
+file of the user, which overrides the default. `pkgres.toml` is the first one found in the manifest's folder or the
+folders above it. The settings file of the user is `pkgres/config.toml` in `$XDG_CONFIG_HOME` or `~/.config`, unless
+`--config` or `PKGRES_CONFIG` names another one. `pkgres config list --show-origin` shows every value and where it
+comes from.
 
 | setting | variable | files | values | default |
 |---|---|---|---|---|

@@ -207,7 +207,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "provide",
         Kind::List,
         "",
-        "Files of index records of releases that the host provides, as for `--provide`. Paths are relative to the settings file.",
+        "Files with the index records of the releases built into the host, as for `--provide`. Paths are relative to the settings file.",
     ),
     without_flag(setting(
         "registries",

@@ -76,8 +76,8 @@ codes! {
     /// class. A class may extend classes of its own package, of the core library and of packages
     /// that the manifest requires directly.
     ClassUnavailable = 13, "a parent class is not available";
-    /// A class would inherit two classes of the same name: two versions of one class, or classes
-    /// that two packages define.
+    /// A class would inherit two classes of the same name: two versions of one class, or two
+    /// different classes of that name from two packages.
     Diamond = 14, "a class would inherit two versions of one class";
     /// Classes extend each other in a circle.
     ClassCycle = 15, "classes extend each other";
@@ -127,8 +127,8 @@ codes! {
     /// The signed state of a registry contradicts what was seen before: the known key did not sign
     /// it, it is older, it has expired, or it does not cover a document. Either the registry was
     /// moved or restored from a backup, or an attacker tampers with the connection. Ask the operator of
-    /// the registry. If the change is legitimate, `pkgres cache forget NAME` trusts the registry
-    /// anew.
+    /// the registry. If the change is legitimate, `pkgres cache forget NAME` makes pkgres trust the
+    /// registry again as if for the first time.
     Untrusted = 44, "the state of a registry is not trusted";
     /// `--offline` is set, and something that the command needs is not in the cache. Run the
     /// command once without `--offline`.

@@ -93,7 +93,8 @@ pub use lockfile::{
 };
 pub use name::{ClassName, NameError, PackageName};
 pub use object_model::{
-    ModelObject, ModelValue, ObjectId, ObjectModel, Pins, ValueKind, VersionPin,
+    ConstrainedObject, ContractCheck, DescribedObject, ModelObject, ModelValue, ObjectId,
+    ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin,
 };
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;

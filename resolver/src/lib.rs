@@ -64,8 +64,9 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use request::{
-    Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectRequirement, Owner,
-    PackageUpdate, Preference, PrereleasePolicy, Request, Root, SolveOptions, Update, UpdateTarget,
+    ContractScope, Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectRequirement,
+    Owner, PackageUpdate, Preference, PrereleasePolicy, Request, Root, SolveOptions, Update,
+    UpdateTarget,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,

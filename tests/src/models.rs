@@ -52,17 +52,93 @@ pub struct Object {
     pub spec: Spec,
     /// The object that holds it, and the property that it is in.
     pub held: Option<(usize, String)>,
+    /// The values of its other properties, and of those that hold objects, which occur in them.
+    pub values: Vec<(String, Value)>,
 }
 
-/// A property that a class declares, with a contract on the class of its value.
+/// A value of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Null.
+    Null,
+    /// A number.
+    Int(u32),
+    /// A text that is no number.
+    Text,
+    /// The object of this number, written here.
+    Object(usize),
+    /// The id of an object that is written elsewhere.
+    Reference(usize),
+    /// A list.
+    List(Vec<Value>),
+    /// A mapping; with a header that has no type, if true.
+    Map(bool, Vec<(String, Value)>),
+}
+
+/// A property that a class declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
     /// Its name.
     pub name: String,
-    /// The class of the object.
-    pub class: ClassName,
-    /// The versions of that class that are allowed, if the contract limits them.
-    pub spec: Option<Spec>,
+    /// The contract of its value.
+    pub contract: Contract,
+    /// Whether the class gives it a value if the model does not.
+    pub has_default: bool,
+}
+
+/// The contract of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contract {
+    /// An object of a class, in versions of the spec if there is one.
+    Class(ClassName, Option<Spec>),
+    /// The description of an object of a class.
+    Template(ClassName),
+    /// A whole number.
+    Int,
+    /// Text.
+    Text,
+    /// Anything but null that meets the other contract.
+    NotNull(Box<Contract>),
+    /// An object that the holder contains, or does not.
+    Owned(bool, Box<Contract>),
+    /// A list of at least and at most so many values.
+    List(Box<Contract>, usize, usize),
+    /// A mapping with a value for the key `k`.
+    Map(Box<Contract>),
+}
+
+impl Contract {
+    /// A contract that a value is an object of a class.
+    pub fn class(class: ClassName, spec: Option<Spec>) -> Self {
+        Self::Class(class, spec)
+    }
+
+    /// The contract in YAML.
+    fn written(&self) -> String {
+        match self {
+            Self::List(item, least, most) => format!("[{}, {least}, {most}]", item.written()),
+            Self::Map(value) => format!("{{k: {}}}", value.written()),
+            rules => format!("\"${}\"", rules.rules()),
+        }
+    }
+
+    /// The calls of an expression.
+    fn rules(&self) -> String {
+        match self {
+            Self::Class(class, spec) => {
+                let spec = spec.as_ref();
+                let spec = spec.map_or_else(String::new, |spec| format!(", null, '{spec}'"));
+                format!(".class({class}{spec})")
+            }
+            Self::Template(class) => format!(".template({class})"),
+            Self::Int => ".int()".to_owned(),
+            Self::Text => ".string()".to_owned(),
+            Self::NotNull(other) => format!("{}.notNull()", other.rules()),
+            Self::Owned(true, other) => format!("{}.owned()", other.rules()),
+            Self::Owned(false, other) => format!("{}.notOwned()", other.rules()),
+            Self::List(..) | Self::Map(_) => unreachable!("a rule applies to a single value"),
+        }
+    }
 }
 
 impl Model {
@@ -102,15 +178,34 @@ impl Model {
     fn document(&self, number: usize) -> String {
         let class = &self.objects[number].class;
         let mut text = format!(r#"{{"?": {{"id": "{number}", "type": "{class}"}}"#);
-        for (other, object) in self.objects.iter().enumerate() {
-            if let Some((holder, property)) = &object.held
-                && *holder == number
-            {
-                let held = self.document(other);
-                write!(text, r#", "{property}": {held}"#).expect("there is memory");
-            }
+        for (name, value) in &self.objects[number].values {
+            let value = self.value(value);
+            write!(text, r#", "{name}": {value}"#).expect("there is memory");
         }
         text + "}"
+    }
+
+    /// A value as JSON.
+    fn value(&self, value: &Value) -> String {
+        match value {
+            Value::Null => "null".to_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::Text => r#""text""#.to_owned(),
+            Value::Object(number) => self.document(*number),
+            Value::Reference(number) => format!(r#""{number}""#),
+            Value::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| self.value(item)).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Map(has_header, entries) => {
+                let header = has_header.then(|| r#""?": {"name": "n"}"#.to_owned());
+                let entries = entries
+                    .iter()
+                    .map(|(name, value)| format!(r#""{name}": {}"#, self.value(value)));
+                let all: Vec<String> = header.into_iter().chain(entries).collect();
+                format!("{{{}}}", all.join(", "))
+            }
+        }
     }
 
     /// The classes of a release, with their properties, if they are known.
@@ -134,10 +229,15 @@ impl Model {
             );
             let release = (name.clone(), version.clone());
             let declared = self.properties.get(&(class.name.clone(), release));
-            for Property { name, class, spec } in declared.into_iter().flatten() {
-                let spec = spec.as_ref();
-                let spec = spec.map_or_else(String::new, |spec| format!(", null, '{spec}'"));
-                writeln!(text, "  {name}: {{Contract: \"$.class({class}{spec})\"}}")
+            for property in declared.into_iter().flatten() {
+                let default = if property.has_default {
+                    ", Default: null"
+                } else {
+                    ""
+                };
+                let Property { name, contract, .. } = property;
+                let contract = contract.written();
+                writeln!(text, "  {name}: {{Contract: {contract}{default}}}")
                     .expect("there is memory");
             }
             files.insert(format!("Classes/{file}"), text.into_bytes());
@@ -244,16 +344,17 @@ impl fmt::Display for Model {
             writeln!(formatter, "single version")?;
         }
         for ((class, (name, version)), properties) in &self.properties {
-            for Property {
-                name: held,
-                class: wanted,
-                spec,
-            } in properties
-            {
-                let spec = spec.as_ref().map_or("", Spec::written);
+            for property in properties {
+                let contract = property.contract.written();
+                let default = if property.has_default {
+                    ", or nothing"
+                } else {
+                    ""
+                };
                 writeln!(
                     formatter,
-                    "{class} of {name} {version}: {held} is a {wanted} {spec}"
+                    "{class} of {name} {version}: {} is {contract}{default}",
+                    property.name
                 )?;
             }
         }
@@ -263,10 +364,14 @@ impl fmt::Display for Model {
                 package,
                 spec,
                 held,
+                values,
             } = object;
             write!(formatter, "object {number}: {class} of {package} {spec}")?;
             if let Some((holder, property)) = held {
                 write!(formatter, ", {property} of {holder}")?;
+            }
+            for (name, value) in values {
+                write!(formatter, ", {name}: {value:?}")?;
             }
             writeln!(formatter)?;
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, Property, Version};
+use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, Version};
 
 pub(super) type Release = (PackageName, Version);
 
@@ -40,7 +40,7 @@ impl BoundPackages {
 
     /// Resolves a class name in a release: to its own class, else to that of the first required package that
     /// defines it for others.
-    fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
+    pub(super) fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
         let bound = self.releases.get(release)?;
         let own = ClassAt {
             release: release.clone(),
@@ -58,22 +58,13 @@ impl BoundPackages {
         })
     }
 
-    /// The properties of objects of a class, each with the nearest class that declares it. `None` if the class
-    /// or one of its ancestors is unknown.
-    pub(super) fn properties(
-        &self,
-        start: &ClassAt,
-    ) -> Option<BTreeMap<String, (ClassName, Property)>> {
-        let mut properties = BTreeMap::new();
+    /// The class and its ancestors, nearest first, each with its definition. `None` if one is unknown.
+    pub(super) fn ancestry(&self, start: &ClassAt) -> Option<Vec<(ClassAt, &ClassDefinition)>> {
+        let mut ancestry = Vec::new();
         let mut seen = BTreeSet::from([start.clone()]);
         let mut queue = VecDeque::from([start.clone()]);
         while let Some(at) = queue.pop_front() {
             let definition = self.definition(&at)?;
-            for property in &definition.properties {
-                properties
-                    .entry(property.name.value.clone())
-                    .or_insert_with(|| (at.class.clone(), property.clone()));
-            }
             let implicit = self
                 .root_class
                 .iter()
@@ -85,7 +76,8 @@ impl BoundPackages {
                     queue.push_back(next);
                 }
             }
+            ancestry.push((at, definition));
         }
-        Some(properties)
+        Some(ancestry)
     }
 }

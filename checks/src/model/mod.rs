@@ -1,21 +1,18 @@
 //! Checks of pinned object models: pins, contracts, and the table of packages of an environment.
 
 mod bound;
-mod values;
 
 pub use bound::{BoundPackage, BoundPackages};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassName, ObjectId, ObjectModel, PackageName, Property, Version, VersionPin, most_similar,
+    ClassDefinition, ClassName, ContractCheck, ModelValue, ObjectId, ObjectModel, PackageName,
+    ValueProblem, ValueViolation, Version, VersionPin, most_similar,
 };
 
 use bound::ClassAt;
-
-/// The usages of properties whose values do not come from the model.
-const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
 
 /// The result of [`check_model`].
 #[derive(Debug, Clone, Default)]
@@ -101,28 +98,21 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// );
 /// ```
 pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport {
-    let mut report = ModelReport::default();
+    let mut check = ModelCheck {
+        model,
+        packages,
+        report: ModelReport::default(),
+    };
     for (number, object) in model.objects().iter().enumerate() {
-        let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) else {
-            continue;
-        };
-        let start = ClassAt {
-            release: (package.clone(), version.clone()),
-            class: object.class.clone(),
-        };
-        let Some(properties) = packages.properties(&start) else {
-            let message = format!(
-                "the class of the object {} is not known: its contracts are not checked",
-                model.shown(ObjectId(number))
-            );
-            report.findings.push(
-                Diagnostic::warning(Code::ContractNotChecked, message).at(object.location.clone()),
-            );
-            continue;
-        };
-        check_object(model, ObjectId(number), &properties, &mut report);
+        if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) {
+            let class = ClassAt {
+                release: (package.clone(), version.clone()),
+                class: object.class.clone(),
+            };
+            check.object(ObjectId(number), &class);
+        }
     }
-    report
+    check.report
 }
 
 /// Checks the table of packages of an environment against the versions that are `used`: it has to list these
@@ -181,43 +171,171 @@ pub fn check_fixations(
     findings
 }
 
-fn check_object(
-    model: &ObjectModel,
-    number: ObjectId,
-    properties: &BTreeMap<String, (ClassName, Property)>,
-    report: &mut ModelReport,
-) {
-    let object = model.object(number);
-    for (name, value) in &object.properties {
-        let Some((class, property)) = properties.get(name) else {
+/// An object whose values are checked: one of the model, or one that a contract describes.
+struct CheckedObject<'a> {
+    /// Its path in the object of the model that it is written in; empty for that object itself.
+    path: String,
+    class: ClassAt,
+    properties: &'a [(String, ModelValue)],
+    location: &'a Location,
+}
+
+struct ModelCheck<'a> {
+    model: &'a ObjectModel,
+    packages: &'a BoundPackages,
+    report: ModelReport,
+}
+
+impl<'a> ModelCheck<'a> {
+    /// Checks an object of the model, and the objects in it that contracts describe.
+    fn object(&mut self, holder: ObjectId, class: &ClassAt) {
+        let object = self.model.object(holder);
+        let mut rest = vec![CheckedObject {
+            path: String::new(),
+            class: class.clone(),
+            properties: &object.properties,
+            location: &object.location,
+        }];
+        while let Some(object) = rest.pop() {
+            let Some(ancestry) = self.packages.ancestry(&object.class) else {
+                let shown = self.model.shown(holder);
+                let of = if object.path.is_empty() {
+                    format!("the object {shown}")
+                } else {
+                    format!("`{}` of the object {shown}", object.path)
+                };
+                let message =
+                    format!("the class of {of} is not known: its contracts are not checked");
+                self.report.findings.push(
+                    Diagnostic::warning(Code::ContractNotChecked, message)
+                        .at(object.location.clone()),
+                );
+                continue;
+            };
+            self.unknown_properties(&object, &ancestry);
+            let values: HashMap<&str, &ModelValue> = (object.properties.iter())
+                .map(|(name, value)| (name.as_str(), value))
+                .collect();
+            // A class that declares a property again does not end the contracts of its ancestors. What
+            // several of them find is reported for the nearest.
+            let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
+            for (declaring, definition) in &ancestry {
+                for property in &definition.properties {
+                    let name = property.name.value.as_str();
+                    let path = joined(&object.path, name);
+                    let value = values.get(name).copied();
+                    let mut found = ContractCheck::default();
+                    found.property(self.model, holder, &path, property, value);
+                    found.violations.retain(|violation| {
+                        let key = (violation.path.clone(), violation.problem.clone());
+                        reported.insert(key)
+                    });
+                    rest.extend(self.take(found, holder, declaring, object.location));
+                }
+            }
+        }
+    }
+
+    /// Reports what a check of a property found, and returns the objects that its contract describes.
+    fn take(
+        &mut self,
+        found: ContractCheck<'a>,
+        holder: ObjectId,
+        declaring: &ClassAt,
+        location: &Location,
+    ) -> Vec<CheckedObject<'a>> {
+        for violation in found.violations {
+            let finding = self.violation(&violation, holder, &declaring.class);
+            let at = violation.location.as_ref().unwrap_or(location);
+            self.report.findings.push(finding.at(at.clone()));
+        }
+        let not_checked = found.not_checked.into_iter().map(str::to_owned);
+        self.report.not_checked.extend(not_checked);
+        let mut described = Vec::new();
+        for object in found.described {
+            let class = &object.constraint.class;
+            let spec = object.constraint.spec.as_ref();
+            let found = self.packages.lookup(&declaring.release, class);
+            let is_allowed = |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.1));
+            match found.filter(is_allowed) {
+                Some(class) => described.push(CheckedObject {
+                    path: object.path,
+                    class,
+                    properties: object.properties,
+                    location: object.location,
+                }),
+                None => {
+                    let message = format!(
+                        "the contract of `{}` of the object {} names the class `{class}`, which \
+                         no package that {} requires defines",
+                        object.path,
+                        self.model.shown(holder),
+                        declaring.release.0
+                    );
+                    let finding = Diagnostic::error(Code::ModelContract, message);
+                    self.report
+                        .findings
+                        .push(finding.at(object.location.clone()));
+                }
+            }
+        }
+        described
+    }
+
+    fn violation(
+        &self,
+        violation: &ValueViolation,
+        holder: ObjectId,
+        class: &ClassName,
+    ) -> Diagnostic {
+        let path = Escaped::shortened(&violation.path);
+        let shown = self.model.shown(holder);
+        let message = match violation.problem {
+            ValueProblem::Absent => {
+                format!("the object {shown} has no `{path}`, which `{class}` requires")
+            }
+            ref problem => {
+                format!("`{path}` of the object {shown} {problem}, as `{class}` requires")
+            }
+        };
+        Diagnostic::error(Code::ModelContract, message)
+    }
+
+    /// Reports properties that no class of the ancestry declares.
+    fn unknown_properties(
+        &mut self,
+        object: &CheckedObject<'_>,
+        ancestry: &[(ClassAt, &ClassDefinition)],
+    ) {
+        let declared: BTreeSet<&str> = (ancestry.iter())
+            .flat_map(|(_, definition)| &definition.properties)
+            .map(|property| property.name.value.as_str())
+            .collect();
+        for (name, value) in object.properties {
+            if declared.contains(name.as_str()) {
+                continue;
+            }
             let shown = Escaped::shortened(name);
-            let message = format!("the class `{}` has no property `{shown}`", object.class);
+            let message = format!(
+                "the class `{}` has no property `{shown}`",
+                object.class.class
+            );
             let mut finding =
                 Diagnostic::warning(Code::UnknownKey, message).at(value.location.clone());
-            if let Some(similar) = most_similar(name, properties.keys().map(String::as_str)) {
+            if let Some(similar) = most_similar(name, declared.iter().copied()) {
                 finding = finding.hint(format!("did you mean `{similar}`?"));
             }
-            report.findings.push(finding);
-            continue;
-        };
-        values::check(model, number, name, class, property, value, report);
-    }
-    for (name, (class, property)) in properties {
-        let has_value = object
-            .properties
-            .iter()
-            .any(|(property, _)| property == name);
-        let is_optional =
-            property.has_default || NOT_IN_MODEL.contains(&property.usage.value.as_str());
-        if !has_value && !is_optional && values::requires_value(&property.contract.value) {
-            let message = format!(
-                "the object {} has no `{}`, which `{class}` requires",
-                model.shown(number),
-                Escaped::shortened(name)
-            );
-            report
-                .findings
-                .push(Diagnostic::error(Code::ModelContract, message).at(object.location.clone()));
+            self.report.findings.push(finding);
         }
+    }
+}
+
+/// The path of a property in an object, which may be a part of another one.
+fn joined(path: &str, name: &str) -> String {
+    let name = Escaped::shortened(name);
+    if path.is_empty() {
+        name.to_string()
+    } else {
+        format!("{path}.{name}")
     }
 }

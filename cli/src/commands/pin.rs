@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
     IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions, Version,
     VersionPin,
 };
 use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
-    Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root, Substitution,
+    ContractScope, Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root,
+    Substitution,
 };
 use serde_json::json;
 
@@ -55,7 +56,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     if args.check {
         return check(model, input, context, output);
     }
-    let pinned = pin(model, input, context, output)?;
+    let pinned = pin(model, input, ContractScope::All, context, output)?;
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
     for substitution in &pinned.substitutions {
         output.note(&substitution_note(&pinned.model, substitution));
@@ -136,6 +137,7 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
 pub(super) fn pin(
     model: ObjectModel,
     input: PinInput,
+    contracts: ContractScope,
     context: &Context,
     output: &mut Output,
 ) -> Result<Pinned> {
@@ -165,7 +167,7 @@ pub(super) fn pin(
         exit: Exit::Failed,
     })?;
     let request = Request {
-        roots: vec![Root::Model(root)],
+        roots: vec![Root::Model(root.with_contracts(contracts))],
         core: context.core().cloned(),
         provided,
         locked,
@@ -224,7 +226,8 @@ fn check(
     let mut not_checked = BTreeSet::new();
     let objects = model.objects().len();
     if findings.is_empty() {
-        let pinned = pin(model, input, context, output)?;
+        // A resolution ends at the first wrong value; the check below finds all of them.
+        let pinned = pin(model, input, ContractScope::Classes, context, output)?;
         let packages = bound_packages(&pinned, context)?;
         let report = check_model(&pinned.model, &packages);
         findings.extend(report.findings);
@@ -232,6 +235,7 @@ fn check(
         findings.extend(check_fixations(&pinned.model, &pinned.pins.packages));
     }
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let findings = capped(findings);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::MemoryRegistry;
-use pkgres_resolver::{Fallback, Locked, ResolvedOwner};
+use pkgres_resolver::{ContractScope, Fallback, Locked, ResolvedOwner};
 
 use crate::args::ResolveArgs;
 use crate::commands::pin::{PinInput, pin, read_model};
@@ -75,7 +75,7 @@ fn print_model(
         },
         fallback: Fallback::Never,
     };
-    let pinned = pin(model, input, context, output)?;
+    let pinned = pin(model, input, ContractScope::All, context, output)?;
     output.data(&pinned.model.with_pins(&pinned.pins, &options.limits)?);
     Ok(Exit::Done)
 }

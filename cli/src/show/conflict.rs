@@ -275,6 +275,18 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("object".to_owned(), json!(object));
             fields.insert("class".to_owned(), json!(class));
         }
+        ReasonKind::Value {
+            holder,
+            path,
+            problem,
+            class,
+        } => {
+            fields.insert("kind".to_owned(), json!("value"));
+            fields.insert("holder".to_owned(), json!(holder));
+            fields.insert("path".to_owned(), json!(path));
+            fields.insert("problem".to_owned(), json!(problem));
+            fields.insert("class".to_owned(), json!(class));
+        }
         ReasonKind::Wanted { dropped_by } => {
             fields.insert("kind".to_owned(), json!("wanted"));
             if let Some((package, version)) = dropped_by {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{ModelObject, ObjectModel, Pins, VersionPin};
+use super::{Header, ModelObject, ObjectModel, Pins, VersionPin};
 use crate::diagnostic::{Code, Diagnostic, Location, Span};
 use crate::document::{
     Entry, Mapping, Node, TextEdit, apply, line_feed_of, same_but_for, start_of_line,
@@ -21,13 +21,10 @@ pub(super) fn write(
 ) -> Result<String, Diagnostic> {
     let mut edits = Vec::new();
     for (number, (package, version)) in &pins.objects {
-        pin_object(
-            model,
-            &model.objects[number.0],
-            package,
-            version,
-            &mut edits,
-        );
+        let object = &model.objects[number.0];
+        for header in object.headers() {
+            pin_object(model, object, header, package, version, &mut edits);
+        }
     }
     if model.is_environment && !same_table(&model.fixations, &pins.packages) {
         write_table(model, &pins.packages, &mut edits);
@@ -81,8 +78,8 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
 fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> bool {
     const IN_HEADER: [&str; 4] = ["package", "version", "classVersion", "type"];
     let headers: HashMap<(usize, usize), &[&str]> = (pins.objects.keys())
-        .map(|number| {
-            let header = &before.objects[number.0].header;
+        .flat_map(|number| before.objects[number.0].headers())
+        .map(|header| {
             let count = IN_HEADER.len() - usize::from(!header.has_inline_version);
             ((header.span.start, header.span.end), &IN_HEADER[..count])
         })
@@ -155,12 +152,12 @@ impl Quoting {
 fn pin_object(
     model: &ObjectModel,
     object: &ModelObject,
+    header: &Header,
     package: &PackageName,
     version: &Version,
     edits: &mut Vec<TextEdit>,
 ) {
     let quoting = Quoting::of(model);
-    let header = &object.header;
     let mut added = Vec::new();
     if object.package.is_none() {
         let value = quoting.text(package.as_str());

@@ -5,12 +5,20 @@
 //! whole environment has its objects below `Objects` and the versions that were used before in
 //! `SystemData.Packages`.
 //!
+//! An object can be written several times if nothing differs. An object without `type` is of the class that
+//! the contract of its property names.
+//!
 //! Versions are written into the text itself, so that everything else stays as it was, to the byte.
 
+mod contract_check;
 #[cfg(feature = "packages")]
 mod edit;
 #[cfg(feature = "packages")]
 mod read;
+
+pub use contract_check::{
+    ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,6 +63,8 @@ pub struct ModelObject {
     /// The place of its type in the header.
     pub location: Location,
     header: Header,
+    /// The headers of the same object where it is written again.
+    repeated_headers: Vec<Header>,
 }
 
 /// The places of the parts of a header, for writing.
@@ -83,6 +93,7 @@ pub struct ModelValue {
 
 /// A value in a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ValueKind {
     /// Null.
     Null,
@@ -98,8 +109,20 @@ pub enum ValueKind {
     Map(Vec<(String, ModelValue)>),
     /// An object, written at this place.
     Object(ObjectId),
-    /// A reference to an object that is written elsewhere.
+    /// A reference to an object that is written elsewhere, or that object written again.
     Reference(ObjectId),
+    /// An object whose header has no `type`: its properties. It is of the class that its contract names.
+    Untyped(Vec<(String, ModelValue)>),
+    /// A reference to an object whose header has no `type`.
+    UntypedReference,
+}
+
+impl ModelObject {
+    /// The header, and those where the object is written again.
+    #[cfg(feature = "packages")]
+    fn headers(&self) -> impl Iterator<Item = &Header> {
+        std::iter::once(&self.header).chain(&self.repeated_headers)
+    }
 }
 
 impl ModelValue {

@@ -29,6 +29,7 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         source: &source,
         objects: Vec::new(),
         ids: HashMap::new(),
+        by_header: HashMap::new(),
         diagnostics,
     };
     let (is_environment, fixations) = reader.model(&root);
@@ -38,6 +39,15 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<ObjectMo
         diagnostics,
         ..
     } = reader;
+    let ids: HashMap<String, ValueKind> = (ids.into_iter())
+        .map(|(id, written)| {
+            let reference = match written.object {
+                Some(object) => ValueKind::Reference(object),
+                None => ValueKind::UntypedReference,
+            };
+            (id, reference)
+        })
+        .collect();
     for object in &mut objects {
         for (_, value) in &mut object.properties {
             link(value, &ids);
@@ -89,12 +99,17 @@ fn document(
 }
 
 /// Turns texts that equal an object's id into references. Recursion is bounded by the depth limit.
-fn link(value: &mut ModelValue, ids: &HashMap<String, ObjectId>) {
+fn link(value: &mut ModelValue, ids: &HashMap<String, ValueKind>) {
     match &mut value.kind {
         ValueKind::Text(text) => {
-            if let Some(object) = ids.get(text) {
-                value.kind = ValueKind::Reference(*object);
+            if let Some(reference) = ids.get(text) {
+                value.kind = reference.clone();
             }
+        }
+        ValueKind::Untyped(properties) => {
+            properties
+                .iter_mut()
+                .for_each(|(_, value)| link(value, ids));
         }
         ValueKind::List(items) => items.iter_mut().for_each(|item| link(item, ids)),
         ValueKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| link(value, ids)),
@@ -105,11 +120,22 @@ fn link(value: &mut ModelValue, ids: &HashMap<String, ObjectId>) {
 struct ModelReader<'source> {
     source: &'source Arc<SourceText>,
     objects: Vec<ModelObject>,
-    ids: HashMap<String, ObjectId>,
+    /// The objects with an id, where they are written first.
+    ids: HashMap<String, Written<'source>>,
+    /// The objects by the beginning of their headers.
+    by_header: HashMap<usize, ObjectId>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl ModelReader<'_> {
+/// An object with an id.
+#[derive(Debug, Clone, Copy)]
+struct Written<'source> {
+    node: &'source Node,
+    /// `None` if it has no type.
+    object: Option<ObjectId>,
+}
+
+impl<'source> ModelReader<'source> {
     fn location(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
@@ -120,7 +146,7 @@ impl ModelReader<'_> {
             .push(Diagnostic::error(Code::Model, message).at(location));
     }
 
-    fn model(&mut self, root: &Node) -> (bool, BTreeMap<PackageName, BTreeSet<Version>>) {
+    fn model(&mut self, root: &'source Node) -> (bool, BTreeMap<PackageName, BTreeSet<Version>>) {
         let Some(mapping) = root.as_mapping() else {
             // A list of objects is a model too.
             if root.as_sequence().is_some() {
@@ -194,24 +220,15 @@ impl ModelReader<'_> {
     }
 
     /// Recursion is bounded by the depth limit on documents.
-    fn value(&mut self, node: &Node, holder: Option<ObjectId>) -> ModelValue {
+    fn value(&mut self, node: &'source Node, holder: Option<ObjectId>) -> ModelValue {
         let kind = match &node.value {
             Value::Scalar(scalar) => scalar_kind(scalar),
             Value::Sequence(items) => {
                 ValueKind::List(items.iter().map(|item| self.value(item, holder)).collect())
             }
             Value::Mapping(mapping) => match mapping.get(HEADER) {
-                Some(header) => match self.object(mapping, header, holder) {
-                    Some(object) => ValueKind::Object(object),
-                    None => ValueKind::Null,
-                },
-                None => ValueKind::Map(
-                    mapping
-                        .entries
-                        .iter()
-                        .map(|entry| (entry.key.text.clone(), self.value(&entry.value, holder)))
-                        .collect(),
-                ),
+                Some(header) => self.object(node, mapping, header, holder),
+                None => ValueKind::Map(self.entries(mapping, holder)),
             },
         };
         ModelValue {
@@ -220,44 +237,93 @@ impl ModelReader<'_> {
         }
     }
 
+    /// The values of a mapping, without a header.
+    fn entries(
+        &mut self,
+        mapping: &'source Mapping,
+        holder: Option<ObjectId>,
+    ) -> Vec<(String, ModelValue)> {
+        let entries = mapping.entries.iter();
+        let values = entries.filter(|entry| entry.key.text != HEADER);
+        values
+            .map(|entry| (entry.key.text.clone(), self.value(&entry.value, holder)))
+            .collect()
+    }
+
+    /// Reads an object. The value is null if its header is invalid.
     fn object(
         &mut self,
-        mapping: &Mapping,
+        node: &'source Node,
+        mapping: &'source Mapping,
         header_node: &Node,
         holder: Option<ObjectId>,
-    ) -> Option<ObjectId> {
+    ) -> ValueKind {
         let Some(header) = header_node.as_mapping() else {
             self.error(
                 format!("`?` must be a mapping, not {}", header_node.kind()),
                 header_node.span,
             );
-            return None;
+            return ValueKind::Null;
         };
-        let object = self.header(header, header_node.span, holder)?;
-        let number = ObjectId(self.objects.len());
-        if let Some(id) = &object.id
-            && let Some(first) = self.ids.insert(id.clone(), number)
-        {
-            let message = format!("two objects have the id `{}`", Escaped::shortened(id));
+        let id = written_text(header, "id");
+        if let Some(first) = id.and_then(|id| self.ids.get(id)).copied() {
+            if self.is_written_again(first.node, node) {
+                return match first.object {
+                    Some(object) => ValueKind::Reference(object),
+                    None => ValueKind::UntypedReference,
+                };
+            }
+            let shown = Escaped::shortened(id.unwrap_or_default());
+            let message = format!("two objects have the id `{shown}`, and differ");
             let diagnostic = Diagnostic::error(Code::Model, message)
-                .label(object.location.clone(), "again here")
-                .label(self.objects[first.0].location.clone(), "first here");
+                .label(self.location(header_node.span), "again here")
+                .label(self.location(first.node.span), "first here");
             self.diagnostics.push(diagnostic);
+            return ValueKind::Null;
         }
-        self.objects.push(object);
-        let properties = mapping
-            .entries
-            .iter()
-            .filter(|entry| entry.key.text != HEADER)
-            .map(|entry| {
-                (
-                    entry.key.text.clone(),
-                    self.value(&entry.value, Some(number)),
-                )
-            })
-            .collect();
-        self.objects[number.0].properties = properties;
-        Some(number)
+        // Only a contract can name the class instead.
+        let is_untyped = holder.is_some() && header.get("type").is_none_or(Node::is_null);
+        let object = if is_untyped {
+            None
+        } else {
+            let Some(object) = self.header(header, header_node.span, holder) else {
+                return ValueKind::Null;
+            };
+            let number = ObjectId(self.objects.len());
+            self.objects.push(object);
+            self.by_header.insert(header_node.span.start, number);
+            Some(number)
+        };
+        if let Some(id) = id {
+            self.ids.insert(id.to_owned(), Written { node, object });
+        }
+        let properties = self.entries(mapping, object.or(holder));
+        match object {
+            Some(number) => {
+                self.objects[number.0].properties = properties;
+                ValueKind::Object(number)
+            }
+            None => ValueKind::Untyped(properties),
+        }
+    }
+
+    /// Whether an object is written a second time with the same content. If so, the headers of all objects in
+    /// it are noted, so that versions are written into both texts.
+    fn is_written_again(&mut self, first: &'source Node, again: &'source Node) -> bool {
+        let mut headers = Vec::new();
+        if !same_content(first, again, &mut headers) {
+            return false;
+        }
+        for (first, again) in headers {
+            let Some(number) = self.by_header.get(&first).copied() else {
+                continue;
+            };
+            let mapping = again.as_mapping().expect("the header of an object is one");
+            if let Some(object) = self.header(mapping, again.span, None) {
+                self.objects[number.0].repeated_headers.push(object.header);
+            }
+        }
+        true
     }
 
     fn header(
@@ -329,13 +395,8 @@ impl ModelReader<'_> {
                 version_value = Some(span);
             }
         }
-        let id = header
-            .get("id")
-            .and_then(Node::as_scalar)
-            .filter(|scalar| !scalar.is_null())
-            .map(|scalar| scalar.text.clone());
         Some(ModelObject {
-            id,
+            id: written_text(header, "id").map(str::to_owned),
             class,
             package,
             version,
@@ -350,6 +411,7 @@ impl ModelReader<'_> {
                 version_value,
                 has_inline_version: inline_version.is_some(),
             },
+            repeated_headers: Vec::new(),
         })
     }
 
@@ -378,6 +440,49 @@ impl ModelReader<'_> {
             }
         }
     }
+}
+
+/// The text of an entry, if there is one and it is not null.
+fn written_text<'node>(mapping: &'node Mapping, key: &str) -> Option<&'node str> {
+    let scalar = mapping.get(key)?.as_scalar()?;
+    (!scalar.is_null()).then_some(scalar.text.as_str())
+}
+
+/// Whether two trees have the same content, with the entries of mappings in any order. Collects the headers of
+/// the objects in them: where that in the first tree begins, and that in the second.
+fn same_content<'node>(
+    first: &'node Node,
+    again: &'node Node,
+    headers: &mut Vec<(usize, &'node Node)>,
+) -> bool {
+    let mut rest = vec![(first, again)];
+    while let Some((first, again)) = rest.pop() {
+        match (&first.value, &again.value) {
+            (Value::Scalar(one), Value::Scalar(two)) if scalar_kind(one) == scalar_kind(two) => {}
+            (Value::Sequence(one), Value::Sequence(two)) if one.len() == two.len() => {
+                rest.extend(one.iter().zip(two));
+            }
+            (Value::Mapping(one), Value::Mapping(two))
+                if one.entries.len() == two.entries.len() =>
+            {
+                let by_key: HashMap<&str, &Node> = (two.entries.iter())
+                    .map(|entry| (entry.key.text.as_str(), &entry.value))
+                    .collect();
+                for entry in &one.entries {
+                    let key = entry.key.text.as_str();
+                    let Some(other) = by_key.get(key) else {
+                        return false;
+                    };
+                    if key == HEADER {
+                        headers.push((entry.value.span.start, other));
+                    }
+                    rest.push((&entry.value, other));
+                }
+            }
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn scalar_kind(scalar: &Scalar) -> ValueKind {

@@ -60,17 +60,34 @@ pub(super) struct AncestorWalk {
     pub(super) lookups: Vec<Lookup>,
 }
 
-impl AncestorWalk {
-    pub(super) fn from(root: ReleaseId, object: ObjectId, start: ClassAt) -> Self {
-        let first = vec![Lookup {
-            release: root,
-            requirement: object.0,
-            outcome: LookupOutcome::Entered(start.class),
-        }];
+/// The class that a walk begins with, and the lookups that found it.
+#[derive(Debug, Clone)]
+pub(super) struct WalkStart {
+    pub(super) class: ClassAt,
+    pub(super) lookups: Vec<Lookup>,
+}
+
+impl WalkStart {
+    /// The class of an object of the model.
+    pub(super) fn object(root: ReleaseId, object: ObjectId, class: ClassAt) -> Self {
         Self {
-            queue: VecDeque::from([start]),
-            predecessors: std::iter::once((start, (None, first.clone()))).collect(),
-            lookups: first,
+            class,
+            lookups: vec![Lookup {
+                release: root,
+                requirement: object.0,
+                outcome: LookupOutcome::Entered(class.class),
+            }],
+        }
+    }
+}
+
+impl AncestorWalk {
+    pub(super) fn from(start: WalkStart) -> Self {
+        let WalkStart { class, lookups } = start;
+        Self {
+            queue: VecDeque::from([class]),
+            predecessors: std::iter::once((class, (None, lookups.clone()))).collect(),
+            lookups,
         }
     }
 

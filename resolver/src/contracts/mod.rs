@@ -1,40 +1,46 @@
-//! Contracts of an object model: whether the objects of a selection have the classes that
-//! properties demand.
+//! Contracts of an object model: whether the objects of a selection have the classes and values that
+//! properties require.
 //!
 //! # Problem
 //!
 //! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in
 //! a version inside the spec. Without a spec, the version has to match the requirement by which the
 //! package that declares the property finds C. If that package defines C itself, any version with
-//! the same major component is enough. So a contract depends on the releases of several packages at
-//! once, and on class files, which the index does not have.
+//! the same major component is enough. The other contracts are about values: they hold or not in
+//! the release that declares the property, whatever else is chosen. So a contract depends on the
+//! releases of several packages at once, and on class files, which the index does not have.
 //!
 //! # Idea
 //!
-//! Contracts are checked on a selection that is valid otherwise. [`AncestorWalk`] finds the
-//! declaration of a property and the class that the contract names, and records each lookup in a
-//! required package. A violation carries these lookups, and `problem/contract_nogood.rs` turns them
-//! into a nogood: as long as the same lookups have the same outcomes, the contract is violated.
+//! Contracts are checked on a selection that is valid otherwise. [`AncestorWalk`] visits the class of
+//! an object and all its ancestors, because every declaration of a property counts, and records each
+//! lookup in a required package. [`ContractCheck`] looks at the values. A violation carries the
+//! lookups that led to it, and `problem/contract_nogood.rs` turns them into a nogood: as long as the
+//! same lookups have the same outcomes, the contract is violated.
 //!
 //! # Cost
 //!
-//! Each check is linear in the properties that hold objects, times the ancestors of their classes.
-//! Class files are requested only for classes whose properties hold objects, all of them in one
-//! step, so that the result does not depend on the order in which they arrive.
+//! Each check is linear in the values of the model, times the ancestors of their classes. Class files
+//! are requested for the classes of all objects, all of them in one step, so that the result does not
+//! depend on the order in which they arrive.
 
 mod ancestors;
 
 pub(crate) use ancestors::{Lookup, LookupOutcome};
 
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ClassName, Contract, MapKey, ModelValue, ObjectId, ObjectModel, PackageName,
-    Rule, Spec, ValueKind, Version,
+    ClassConstraint, ClassName, ConstrainedObject, ContractCheck, ModelValue, ObjectId,
+    ObjectModel, Package, PackageName, Spec, ValueProblem, Version,
 };
+use rustc_hash::FxHashMap;
 
 use crate::hierarchy::{ClassAt, provider};
 use crate::selection::Selection;
-use crate::universe::{Missing, PackageContents, ReleaseId, Universe};
-use ancestors::{AncestorWalk, lookups};
+use crate::universe::{ClassId, Missing, PackageContents, ReleaseId, Universe};
+use ancestors::{AncestorWalk, WalkStart};
 
 /// A contract that an object violates, in the words of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +51,24 @@ pub(crate) struct ContractViolation {
     pub(crate) path: String,
     /// The class that declares the property, and its release.
     pub(crate) declared_by: (ClassName, PackageName, Version),
+    pub(crate) problem: ContractProblem,
+}
+
+/// How a contract is violated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ContractProblem {
+    /// The property holds an object of another class, or of another version of the class.
+    Class(Box<ClassProblem>),
+    /// No package that the declaring one requires defines the class of the contract, in versions of
+    /// its spec if it has one.
+    UnknownClass(ClassName, Option<Spec>),
+    /// The value itself, and its place.
+    Value(ValueProblem, Option<Location>),
+}
+
+/// An object that is not of the class that a contract names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClassProblem {
     /// The class that the value must be.
     pub(crate) class: ClassName,
     /// The versions that the contract allows.
@@ -80,7 +104,8 @@ pub(crate) struct TracedViolation {
     pub(crate) violation: ContractViolation,
     /// The lookups from the holder's class to the declaration of the property.
     pub(crate) holder_lookups: Vec<Lookup>,
-    /// The lookups that determine the allowed versions.
+    /// The lookups that determine the allowed versions, or that do not find the class of the
+    /// contract.
     pub(crate) allowed_lookups: Vec<Lookup>,
     /// The lookups from the object's class to the class that the contract names.
     pub(crate) object_lookups: Vec<Lookup>,
@@ -103,51 +128,66 @@ pub(crate) fn violated_contracts(
     for release in selection.releases() {
         universe.details(*release);
     }
-    let check = ContractCheck {
+    let check = ModelCheck {
         universe,
         selection,
         model: &model,
         root,
+        violations: Vec::new(),
+        missing: Vec::new(),
     };
     check.run()
 }
 
-struct ContractCheck<'a> {
+struct ModelCheck<'a> {
     universe: &'a Universe,
     selection: &'a Selection,
     model: &'a ObjectModel,
     root: ReleaseId,
+    violations: Vec<TracedViolation>,
+    /// The releases whose class files are needed.
+    missing: Vec<ReleaseId>,
 }
 
-/// The declaration of a property, and the lookups that found it.
-struct Declaration {
+/// An object whose values are checked: one of the model, or one that a contract describes.
+struct CheckedObject<'a> {
+    /// The object of the model that it is, or is written in.
+    holder: ObjectId,
+    /// Its path in that object; empty for that object itself.
+    path: String,
+    start: WalkStart,
+    properties: &'a [(String, ModelValue)],
+}
+
+/// A class that declares a property of a checked object.
+struct Declaration<'walk> {
     at: ClassAt,
-    contract: Contract,
-    lookups: Vec<Lookup>,
+    holder: ObjectId,
+    /// The walk that found it.
+    walk: &'walk AncestorWalk,
 }
 
-impl ContractCheck<'_> {
-    fn run(&self) -> Result<Vec<TracedViolation>, Missing> {
-        let (mut violation_of, mut missing) = (Vec::new(), Vec::new());
+impl<'a> ModelCheck<'a> {
+    fn run(mut self) -> Result<Vec<TracedViolation>, Missing> {
         for (number, object) in self.model.objects().iter().enumerate() {
             let holder = ObjectId(number);
-            for (name, value) in &object.properties {
-                if !holds_object(value) {
-                    continue;
-                }
-                match self.declaration(holder, name) {
-                    Err(more) => missing.extend(more),
-                    Ok(None) => {}
-                    Ok(Some(declaration)) => {
-                        violation_of.extend(self.violations_in(holder, name, value, &declaration));
-                    }
-                }
+            let Some(class) = self.class_of(holder) else {
+                continue;
+            };
+            let mut rest = vec![CheckedObject {
+                holder,
+                path: String::new(),
+                start: WalkStart::object(self.root, holder, class),
+                properties: &object.properties,
+            }];
+            while let Some(object) = rest.pop() {
+                self.object(object, &mut rest);
             }
         }
-        if missing.is_empty() {
-            Ok(violation_of)
+        if self.missing.is_empty() {
+            Ok(self.violations)
         } else {
-            Err(Missing::Classes(missing))
+            Err(Missing::Classes(self.missing))
         }
     }
 
@@ -161,82 +201,143 @@ impl ContractCheck<'_> {
         })
     }
 
-    /// The declaration of a property in the class of an object or its nearest ancestor. If class
-    /// files are missing, the error has their releases.
-    fn declaration(
-        &self,
-        holder: ObjectId,
-        name: &str,
-    ) -> Result<Option<Declaration>, Vec<ReleaseId>> {
-        let Some(start) = self.class_of(holder) else {
-            return Ok(None);
-        };
-        let mut walk = AncestorWalk::from(self.root, holder, start);
+    /// Checks an object against every declaration of its properties. The objects that contracts
+    /// describe in it are added to `rest`.
+    fn object(&mut self, object: CheckedObject<'a>, rest: &mut Vec<CheckedObject<'a>>) {
+        let values: FxHashMap<&str, &'a ModelValue> = (object.properties.iter())
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
+        let checks_values = self.universe.catalog.checks_values();
+        let mut walk = AncestorWalk::from(object.start);
         while let Some(at) = walk.next() {
-            match self.universe.classes.contents(at.release) {
-                PackageContents::NotRequested => return Err(vec![at.release]),
-                PackageContents::Unavailable => return Ok(None),
-                PackageContents::Known(package) => {
-                    let class = self.universe.catalog.class_name(at.class);
-                    let definition = package
-                        .classes
-                        .as_ref()
-                        .and_then(|classes| classes.get(class));
-                    let property = definition.and_then(|definition| {
-                        definition
-                            .properties
-                            .iter()
-                            .find(|property| property.name.value == name)
-                    });
-                    if let Some(property) = property {
-                        return Ok(Some(Declaration {
-                            at,
-                            contract: property.contract.value.clone(),
-                            lookups: walk.lookups,
-                        }));
+            walk.push_parents(self.universe, self.selection, at);
+            let package: &'a Arc<Package> = match self.universe.classes.contents(at.release) {
+                PackageContents::NotRequested => {
+                    self.missing.push(at.release);
+                    continue;
+                }
+                PackageContents::Unavailable => continue,
+                PackageContents::Known(package) => package,
+            };
+            let class = self.universe.catalog.class_name(at.class);
+            let definition = package.classes.as_ref().and_then(|all| all.get(class));
+            for property in definition.iter().flat_map(|class| &class.properties) {
+                let name = property.name.value.as_str();
+                let path = match object.path.as_str() {
+                    "" => name.to_owned(),
+                    path => format!("{path}.{name}"),
+                };
+                let mut found = ContractCheck::default();
+                let value = values.get(name).copied();
+                found.property(self.model, object.holder, &path, property, value);
+                let declaration = Declaration {
+                    at,
+                    holder: object.holder,
+                    walk: &walk,
+                };
+                if checks_values {
+                    for violation in found.violations {
+                        let problem = ContractProblem::Value(violation.problem, violation.location);
+                        let traced = self.violation(&declaration, violation.path, problem);
+                        self.violations.push(traced);
+                    }
+                }
+                for constrained in found.objects {
+                    let traced = self.constrained(&declaration, constrained);
+                    self.violations.extend(traced);
+                }
+                for described in found.described {
+                    match self.described_class(&declaration, described.constraint) {
+                        Described::Class(start) => rest.push(CheckedObject {
+                            holder: object.holder,
+                            path: described.path,
+                            start,
+                            properties: described.properties,
+                        }),
+                        Described::NotFound(lookups) => {
+                            let class = described.constraint;
+                            let traced =
+                                self.unknown_class(&declaration, described.path, class, lookups);
+                            self.violations.push(traced);
+                        }
+                        Described::Unknown => {}
                     }
                 }
             }
-            walk.push_parents(self.universe, self.selection, at);
         }
-        Ok(None)
     }
 
-    /// The violations in the value of a property.
-    fn violations_in(
+    /// A violation that depends on the declaration alone.
+    fn violation(
         &self,
-        holder: ObjectId,
-        name: &str,
-        value: &ModelValue,
-        declaration: &Declaration,
-    ) -> impl Iterator<Item = TracedViolation> {
-        let mut found = Vec::new();
-        constrained_objects(&declaration.contract, value, name, &mut found);
-        found
-            .into_iter()
-            .filter_map(move |(constraint, object, path)| {
-                let (allowed, lookup) = self.allowed(constraint, declaration)?;
-                self.violation_of(constraint, object, &allowed).map(
-                    |(object_lookups, inherits, is)| TracedViolation {
-                        violation: ContractViolation {
-                            holder,
-                            path,
-                            declared_by: self.class_and_release(declaration.at),
-                            class: constraint.class.clone(),
-                            allowed,
-                            object,
-                            is: self.class_and_release(is),
-                            inherits: inherits.map(|at| {
-                                let (_, package, version) = self.class_and_release(at);
-                                (package, version)
-                            }),
-                        },
-                        holder_lookups: declaration.lookups.clone(),
-                        allowed_lookups: lookup,
-                        object_lookups,
-                    },
-                )
-            })
+        declaration: &Declaration<'_>,
+        path: String,
+        problem: ContractProblem,
+    ) -> TracedViolation {
+        TracedViolation {
+            violation: ContractViolation {
+                holder: declaration.holder,
+                path,
+                declared_by: self.class_and_release(declaration.at),
+                problem,
+            },
+            holder_lookups: declaration.walk.path_to(declaration.at),
+            allowed_lookups: Vec::new(),
+            object_lookups: Vec::new(),
+        }
+    }
+
+    /// The violation that the class of a contract is not found.
+    fn unknown_class(
+        &self,
+        declaration: &Declaration<'_>,
+        path: String,
+        constraint: &ClassConstraint,
+        lookups: Vec<Lookup>,
+    ) -> TracedViolation {
+        let ClassConstraint { class, spec, .. } = constraint.clone();
+        let problem = ContractProblem::UnknownClass(class, spec);
+        TracedViolation {
+            allowed_lookups: lookups,
+            ..self.violation(declaration, path, problem)
+        }
+    }
+
+    /// The violation of a contract that an object has to be of a class, if it is not.
+    fn constrained(
+        &self,
+        declaration: &Declaration<'_>,
+        constrained: ConstrainedObject<'_>,
+    ) -> Option<TracedViolation> {
+        let ConstrainedObject {
+            constraint,
+            object,
+            path,
+            ..
+        } = constrained;
+        let (allowed, allowed_lookups) = match self.allowed(constraint, declaration.at.release) {
+            Allowed::Versions(allowed, lookups) => (allowed, lookups),
+            Allowed::NotFound(lookups) => {
+                return Some(self.unknown_class(declaration, path, constraint, lookups));
+            }
+            Allowed::Unknown => return None,
+        };
+        let (object_lookups, inherits, is) = self.violation_of(constraint, object, &allowed)?;
+        let problem = ContractProblem::Class(Box::new(ClassProblem {
+            class: constraint.class.clone(),
+            allowed,
+            object,
+            is: self.class_and_release(is),
+            inherits: inherits.map(|at| {
+                let (_, package, version) = self.class_and_release(at);
+                (package, version)
+            }),
+        }));
+        Some(TracedViolation {
+            allowed_lookups,
+            object_lookups,
+            ..self.violation(declaration, path, problem)
+        })
     }
 
     fn class_and_release(&self, at: ClassAt) -> (ClassName, PackageName, Version) {
@@ -247,28 +348,89 @@ impl ContractCheck<'_> {
         )
     }
 
-    /// The allowed versions of a constraint's class, and the lookups that determine them. `None` if
-    /// the class is not found, which is an error of the package and not of the model.
-    fn allowed(
+    /// The class of an object that a contract describes.
+    fn described_class(
         &self,
+        declaration: &Declaration<'_>,
         constraint: &ClassConstraint,
-        declaration: &Declaration,
-    ) -> Option<(AllowedVersions, Vec<Lookup>)> {
-        if let Some(spec) = &constraint.spec {
-            return Some((AllowedVersions::Spec(spec.clone()), Vec::new()));
-        }
-        let release = declaration.at.release;
+    ) -> Described {
+        let declaring = declaration.at;
         let class = self.universe.catalog.class_of_contract(&constraint.class);
+        let mut lookups = declaration.walk.path_to(declaring);
+        let at = match self.definer(declaring.release, class) {
+            Definer::Own => ClassAt {
+                release: declaring.release,
+                class,
+            },
+            Definer::Required(requirement, release) => {
+                lookups.extend(ancestors::lookups(
+                    declaring.release,
+                    requirement,
+                    class,
+                    LookupOutcome::Entered(class),
+                ));
+                ClassAt { release, class }
+            }
+            Definer::Nobody(lookups) => return Described::NotFound(lookups),
+            Definer::Unknown => return Described::Unknown,
+        };
+        let version = self.universe.catalog.version(at.release);
+        if constraint
+            .spec
+            .as_ref()
+            .is_some_and(|spec| !spec.matches(version))
+        {
+            return Described::NotFound(lookups);
+        }
+        Described::Class(WalkStart { class: at, lookups })
+    }
+
+    /// The allowed versions of a constraint's class.
+    fn allowed(&self, constraint: &ClassConstraint, release: ReleaseId) -> Allowed {
+        if let Some(spec) = &constraint.spec {
+            return Allowed::Versions(AllowedVersions::Spec(spec.clone()), Vec::new());
+        }
+        let class = self.universe.catalog.class_of_contract(&constraint.class);
+        match self.definer(release, class) {
+            Definer::Own => {
+                let own = self.universe.catalog.version(release).clone();
+                Allowed::Versions(AllowedVersions::MajorOf(own), Vec::new())
+            }
+            Definer::Required(requirement, _) => {
+                let details = self.universe.known_details(release);
+                let spec = details.requirements[requirement].requirement.spec.clone();
+                let outcome = LookupOutcome::Defines(class);
+                let lookups = ancestors::lookups(release, requirement, class, outcome);
+                Allowed::Versions(AllowedVersions::Spec(spec), lookups)
+            }
+            Definer::Nobody(lookups) => Allowed::NotFound(lookups),
+            Definer::Unknown => Allowed::Unknown,
+        }
+    }
+
+    /// The package in which a release finds a class.
+    fn definer(&self, release: ReleaseId, class: ClassId) -> Definer {
         let details = self.universe.known_details(release);
         let table = details.classes.as_ref();
         if table.is_some_and(|table| table.position(class).is_some()) {
-            let own = self.universe.catalog.version(release).clone();
-            return Some((AllowedVersions::MajorOf(own), Vec::new()));
+            return Definer::Own;
         }
-        let (requirement, _) = provider(self.universe, self.selection, release, class)?;
-        let spec = details.requirements[requirement].requirement.spec.clone();
-        let lookup = lookups(release, requirement, class, LookupOutcome::Defines(class));
-        Some((AllowedVersions::Spec(spec), lookup))
+        if let Some((requirement, found)) = provider(self.universe, self.selection, release, class)
+        {
+            return Definer::Required(requirement, found);
+        }
+        let bound = self.selection.bound(release);
+        let has_classes =
+            |release: &ReleaseId| self.universe.known_details(*release).classes.is_some();
+        if table.is_none() || !bound.iter().all(has_classes) {
+            return Definer::Unknown;
+        }
+        let lookups = (0..bound.len()).map(|requirement| Lookup {
+            release,
+            requirement,
+            outcome: LookupOutcome::NotDefined(class),
+        });
+        Definer::Nobody(lookups.collect())
     }
 
     /// How an object violates a constraint: the lookups up to the class that the constraint names,
@@ -282,7 +444,7 @@ impl ContractCheck<'_> {
     ) -> Option<(Vec<Lookup>, Option<ClassAt>, ClassAt)> {
         let start = self.class_of(object)?;
         let expected = self.universe.catalog.class_of_contract(&constraint.class);
-        let mut walk = AncestorWalk::from(self.root, object, start);
+        let mut walk = AncestorWalk::from(WalkStart::object(self.root, object, start));
         let mut all_known = true;
         while let Some(at) = walk.next() {
             if at.class == expected {
@@ -300,61 +462,28 @@ impl ContractCheck<'_> {
     }
 }
 
-fn holds_object(value: &ModelValue) -> bool {
-    match &value.kind {
-        ValueKind::Object(_) | ValueKind::Reference(_) => true,
-        ValueKind::List(items) => items.iter().any(holds_object),
-        ValueKind::Map(entries) => entries.iter().any(|(_, value)| holds_object(value)),
-        _ => false,
-    }
+/// The package in which a release finds a class.
+enum Definer {
+    Own,
+    /// The number of the requirement, and the release that it is bound to.
+    Required(usize, ReleaseId),
+    /// None of the required ones: the lookups that say so.
+    Nobody(Vec<Lookup>),
+    /// The classes of some package are unknown.
+    Unknown,
 }
 
-/// The objects in a value that a contract constrains, each with its path. Recursion is bounded by
-/// the depth limit of documents.
-fn constrained_objects<'a>(
-    contract: &'a Contract,
-    value: &ModelValue,
-    path: &str,
-    found: &mut Vec<(&'a ClassConstraint, ObjectId, String)>,
-) {
-    match (contract, &value.kind) {
-        (Contract::Rules(rules), _) => {
-            let Some(object) = value.object() else {
-                return;
-            };
-            for rule in rules {
-                if let Rule::Class(constraint) | Rule::Template(constraint) = rule {
-                    found.push((constraint, object, path.to_owned()));
-                }
-            }
-        }
-        (Contract::List { items, .. }, ValueKind::List(values)) => {
-            for (at, value) in values.iter().enumerate() {
-                if let Some(item) = items.get(at).or(items.last()) {
-                    constrained_objects(item, value, &format!("{path}[{at}]"), found);
-                }
-            }
-        }
-        // A single value counts as a list of one.
-        (Contract::List { items, .. }, _) => {
-            if let Some(item) = items.first() {
-                constrained_objects(item, value, path, found);
-            }
-        }
-        (Contract::Map(keys), ValueKind::Map(entries)) => {
-            for (name, value) in entries {
-                let class_and_release = keys
-                    .iter()
-                    .find(|(key, _)| matches!(key, MapKey::Named(key) if key == name));
-                let matching = || {
-                    keys.iter()
-                        .find(|(key, _)| matches!(key, MapKey::Matching(_)))
-                };
-                if let Some((_, contract)) = class_and_release.or_else(matching) {
-                    constrained_objects(contract, value, &format!("{path}.{name}"), found);
-                }
-            }
-        }
-        (Contract::Map(_), _) => {}
-    }
+/// The versions that a contract allows.
+enum Allowed {
+    /// The versions, and the lookups that determine them.
+    Versions(AllowedVersions, Vec<Lookup>),
+    NotFound(Vec<Lookup>),
+    Unknown,
+}
+
+/// The class of an object that a contract describes.
+enum Described {
+    Class(WalkStart),
+    NotFound(Vec<Lookup>),
+    Unknown,
 }

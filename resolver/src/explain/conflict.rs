@@ -124,6 +124,17 @@ pub enum ReasonKind {
         /// The class that the contract demands.
         class: ClassName,
     },
+    /// A value of a model violates the contract of its property.
+    Value {
+        /// The object that has the property.
+        holder: String,
+        /// The property, with positions in lists and keys of mappings.
+        path: String,
+        /// What is wrong with the value, such as "must be text".
+        problem: String,
+        /// The class that declares the property.
+        class: ClassName,
+    },
     /// A class would be inherited twice, or extend itself: the paths, as classes with their
     /// releases.
     Inherits {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ClassName, ObjectId, PackageName, Version};
+use pkgres_manifest::diagnostic::{Escaped, Location};
+use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{Reason, ReasonKind, reason_about};
 use super::wording::{Subject, candidates};
-use crate::contracts::{AllowedVersions, ContractViolation};
+use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
 use crate::hierarchy::{ClassAt, Violation};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
-use crate::universe::{ClassId, PackageId, ReleaseId};
+use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 
 /// The shape of a violation: what it has in common with violations in other releases.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,10 @@ enum Shape {
     /// Whether it is a cycle, and the classes of each path with their packages.
     Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
     /// The class that a contract demands, the object, and the class and package of the object.
-    Contract(Box<(ExpectedClass, ObjectId, ClassName, PackageName)>),
+    Class(Box<(ExpectedClass, ObjectId, ClassName, PackageName)>),
+    /// The object, the path of the value, the class that declares the property and its package, and
+    /// what is wrong.
+    Value(Box<(ObjectId, String, ClassName, PackageName, String)>),
 }
 
 /// The object that has a property, the path of the value, the class that declares the property, and
@@ -48,7 +51,10 @@ impl ViolationGroups {
             let shape = match &problem.nogoods()[*number as usize].cause {
                 NogoodCause::Rule(violation) => rule_shape(violation),
                 NogoodCause::Contract(violation) => {
-                    groups.objects.extend([violation.holder, violation.object]);
+                    groups.objects.insert(violation.holder);
+                    if let ContractProblem::Class(problem) = &violation.problem {
+                        groups.objects.insert(problem.object);
+                    }
                     contract_shape(violation)
                 }
                 NogoodCause::Line => continue,
@@ -91,14 +97,30 @@ fn rule_shape(violation: &Violation) -> Shape {
 }
 
 fn contract_shape(violation: &ContractViolation) -> Shape {
-    let expected_class: ExpectedClass = (
-        violation.holder,
-        violation.path.clone(),
-        violation.declared_by.clone(),
-        expected_class(violation),
-    );
-    let (class, package, _) = actual_class(violation);
-    Shape::Contract(Box::new((expected_class, violation.object, class, package)))
+    let of_value = |wrong: String| {
+        let (class, package, _) = violation.declared_by.clone();
+        let path = violation.path.clone();
+        Shape::Value(Box::new((violation.holder, path, class, package, wrong)))
+    };
+    match &violation.problem {
+        ContractProblem::Class(problem) => {
+            let expected_class: ExpectedClass = (
+                violation.holder,
+                violation.path.clone(),
+                violation.declared_by.clone(),
+                expected_class(problem),
+            );
+            let (class, package, _) = actual_class(problem);
+            Shape::Class(Box::new((expected_class, problem.object, class, package)))
+        }
+        ContractProblem::UnknownClass(class, spec) => of_value(unknown_class(class, spec.as_ref())),
+        ContractProblem::Value(problem, _) => of_value(problem.to_string()),
+    }
+}
+
+fn unknown_class(class: &ClassName, spec: Option<&Spec>) -> String {
+    let spec = spec.map_or_else(String::new, |spec| format!(" {spec}"));
+    format!("its contract names {class}{spec}, which no required package defines")
 }
 
 /// The paths of a violation; the last class of a cycle is not repeated.
@@ -215,7 +237,7 @@ fn covered_releases(
 }
 
 /// The class and versions that the contract demands, in words.
-pub(super) fn expected_class(violation: &ContractViolation) -> String {
+pub(super) fn expected_class(violation: &ClassProblem) -> String {
     match &violation.allowed {
         AllowedVersions::Spec(spec) => format!("{} {spec}", violation.class),
         AllowedVersions::MajorOf(own) => format!("{} {}", violation.class, own.major()),
@@ -224,7 +246,7 @@ pub(super) fn expected_class(violation: &ContractViolation) -> String {
 
 /// The class that the object has with the release: the demanded one if it inherits that, or its
 /// own.
-pub(super) fn actual_class(violation: &ContractViolation) -> (ClassName, PackageName, Version) {
+pub(super) fn actual_class(violation: &ClassProblem) -> (ClassName, PackageName, Version) {
     match &violation.inherits {
         Some((package, version)) => (violation.class.clone(), package.clone(), version.clone()),
         None => violation.is.clone(),
@@ -243,45 +265,113 @@ pub(super) fn contract_reason(problem: &mut Problem<'_>, same_shape: &[u32]) -> 
     let violations: Vec<ContractViolation> = violations.collect();
     let violation = violations.first()?;
     let universe = &mut *problem.universe;
-    let (class, package, _) = actual_class(violation);
-    let package = universe.catalog.package_id(&package);
-    let releases: BTreeSet<ReleaseId> = (violations.iter())
-        .filter_map(|violation| {
-            let (_, _, version) = actual_class(violation);
-            let index = universe.catalog.index_of(package, &version)?;
-            Some(ReleaseId { package, index })
-        })
-        .collect();
-    let releases: Vec<ReleaseId> = releases.into_iter().collect();
-    let releases = Subject::new(universe, package, &releases).text;
-    let model = universe
-        .catalog
-        .model()
-        .expect("only models have contracts");
-    let (declaring, declaring_package, declaring_version) = &violation.declared_by;
-    let versions: BTreeSet<Version> = violations
+    match &violation.problem {
+        ContractProblem::Class(first) => class_reason(universe, &violations, first),
+        ContractProblem::UnknownClass(class, spec) => {
+            let wrong = unknown_class(class, spec.as_ref());
+            value_reason(universe, &violations, &wrong, None)
+        }
+        ContractProblem::Value(problem, location) => {
+            let wrong = problem.to_string();
+            value_reason(universe, &violations, &wrong, location.clone())
+        }
+    }
+}
+
+/// The reason for objects that are not of the class that a contract demands.
+fn class_reason(
+    universe: &mut Universe,
+    violations: &[ContractViolation],
+    first: &ClassProblem,
+) -> Option<Reason> {
+    let problems = violations
         .iter()
-        .map(|violation| violation.is.2.clone())
+        .filter_map(|violation| match &violation.problem {
+            ContractProblem::Class(problem) => Some(&**problem),
+            _ => None,
+        });
+    let problems: Vec<&ClassProblem> = problems.collect();
+    let violation = violations.first()?;
+    let (class, package, _) = actual_class(first);
+    let versions = problems.iter().map(|problem| actual_class(problem).2);
+    let releases = releases_text(universe, &package, versions.collect());
+    let model = universe.catalog.model()?;
+    let (declaring, declaring_package, declaring_version) = &violation.declared_by;
+    let versions: BTreeSet<Version> = (problems.iter())
+        .map(|problem| problem.is.2.clone())
         .collect();
     Some(Reason {
         text: format!(
             "{}.{}: the object {} is of class {class} ({releases}), but {declaring} ({declaring_package} {declaring_version}) wants {}",
             model.shown(violation.holder),
             Escaped::shortened(&violation.path),
-            model.shown(violation.object),
-            expected_class(violation),
+            model.shown(first.object),
+            expected_class(first),
         ),
         kind: ReasonKind::Contract {
             holder: model.shown(violation.holder),
             path: violation.path.clone(),
-            object: model.shown(violation.object),
-            class: violation.class.clone(),
+            object: model.shown(first.object),
+            class: first.class.clone(),
         },
-        owner: Some(violation.is.1.clone()),
+        owner: Some(first.is.1.clone()),
         versions: versions.into_iter().collect(),
         every_version: false,
-        location: Some(model.object(violation.object).location.clone()),
+        location: Some(model.object(first.object).location.clone()),
         source: None,
         clashes: true,
     })
+}
+
+/// The reason for values that violate a contract by themselves.
+fn value_reason(
+    universe: &mut Universe,
+    violations: &[ContractViolation],
+    wrong: &str,
+    location: Option<Location>,
+) -> Option<Reason> {
+    let violation = violations.first()?;
+    let (class, package, _) = &violation.declared_by;
+    let versions: BTreeSet<Version> = (violations.iter())
+        .map(|violation| violation.declared_by.2.clone())
+        .collect();
+    let releases = releases_text(universe, package, versions.clone());
+    let model = universe.catalog.model()?;
+    let object = model.object(violation.holder);
+    let path = Escaped::shortened(&violation.path);
+    Some(Reason {
+        text: format!(
+            "{}.{path}: {wrong} in {class} ({releases})",
+            model.shown(violation.holder)
+        ),
+        kind: ReasonKind::Value {
+            holder: model.shown(violation.holder),
+            path: violation.path.clone(),
+            problem: wrong.to_owned(),
+            class: class.clone(),
+        },
+        owner: Some(package.clone()),
+        versions: versions.into_iter().collect(),
+        every_version: false,
+        location: Some(location.unwrap_or_else(|| object.location.clone())),
+        source: None,
+        clashes: true,
+    })
+}
+
+/// Some versions of a package in words.
+fn releases_text(
+    universe: &mut Universe,
+    package: &PackageName,
+    versions: BTreeSet<Version>,
+) -> String {
+    let package = universe.catalog.package_id(package);
+    let releases: BTreeSet<ReleaseId> = (versions.iter())
+        .filter_map(|version| {
+            let index = universe.catalog.index_of(package, version)?;
+            Some(ReleaseId { package, index })
+        })
+        .collect();
+    let releases: Vec<ReleaseId> = releases.into_iter().collect();
+    Subject::new(universe, package, &releases).text
 }

@@ -1,6 +1,6 @@
 //! Nogoods for violated contracts of an object model.
 
-use crate::contracts::{Lookup, LookupOutcome, TracedViolation};
+use crate::contracts::{ClassProblem, ContractProblem, Lookup, LookupOutcome, TracedViolation};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId};
@@ -14,16 +14,17 @@ impl TracedViolation {
     pub(crate) fn nogood(self, problem: &mut Problem<'_>, selection: &Selection) -> Nogood {
         let mut terms = NogoodBuilder::default();
         add_lookups(&mut terms, problem, selection, &self.holder_lookups);
-        // If no class of that name is found, the contract requires nothing.
         add_lookups(&mut terms, problem, selection, &self.allowed_lookups);
-        if self.violation.inherits.is_some() || self.may_be_found(problem, selection) {
-            let wanted = problem.universe.catalog.class_id(&self.violation.class);
+        if let ContractProblem::Class(violated) = &self.violation.problem
+            && (violated.inherits.is_some() || self.may_be_found(problem, selection, violated))
+        {
+            let wanted = problem.universe.catalog.class_id(&violated.class);
             match self.object_lookups.split_last() {
                 // The wanted class itself was found, not one that extends it.
                 Some((last, before)) if last.outcome == LookupOutcome::Entered(wanted) => {
                     add_lookups(&mut terms, problem, selection, before);
                     let package = selection.bound(last.release)[last.requirement].package;
-                    let disallowed = self.disallowed(problem, package);
+                    let disallowed = disallowed(problem, violated, package);
                     terms.add(
                         problem.bound_variable(last.release, last.requirement),
                         disallowed,
@@ -35,30 +36,13 @@ impl TracedViolation {
         terms.build(NogoodCause::Contract(Box::new(self.violation)))
     }
 
-    /// The releases of a package that define the wanted class in a version that the contract does
-    /// not allow.
-    fn disallowed(&self, problem: &mut Problem<'_>, package: PackageId) -> PositionSet {
-        let class = problem.universe.catalog.class_id(&self.violation.class);
-        let defining = problem.universe.catalog.definers(package, class);
-        let allowed = problem.universe.catalog.candidates_of(package);
-        defining
-            .intersection(&allowed)
-            .iter()
-            .filter(|index| {
-                let release = ReleaseId {
-                    package,
-                    index: *index,
-                };
-                !self
-                    .violation
-                    .allowed
-                    .allows(problem.universe.catalog.version(release))
-            })
-            .collect()
-    }
-
     /// Whether the object's class inherits the wanted one in some versions.
-    fn may_be_found(&self, problem: &mut Problem<'_>, selection: &Selection) -> bool {
+    fn may_be_found(
+        &self,
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        violated: &ClassProblem,
+    ) -> bool {
         // The lookup begins with the class of the object.
         let Some(first) = self.object_lookups.first() else {
             return true;
@@ -67,9 +51,34 @@ impl TracedViolation {
             return true;
         };
         let package = selection.bound(first.release)[first.requirement].package;
-        let wanted = &self.violation.class;
-        problem.universe.may_inherit(package, class, wanted)
+        problem
+            .universe
+            .may_inherit(package, class, &violated.class)
     }
+}
+
+/// The releases of a package that define the wanted class in a version that the contract does not
+/// allow.
+fn disallowed(
+    problem: &mut Problem<'_>,
+    violated: &ClassProblem,
+    package: PackageId,
+) -> PositionSet {
+    let class = problem.universe.catalog.class_id(&violated.class);
+    let defining = problem.universe.catalog.definers(package, class);
+    let allowed = problem.universe.catalog.candidates_of(package);
+    defining
+        .intersection(&allowed)
+        .iter()
+        .filter(|index| {
+            let release = ReleaseId {
+                package,
+                index: *index,
+            };
+            let version = problem.universe.catalog.version(release);
+            !violated.allowed.allows(version)
+        })
+        .collect()
 }
 
 /// Adds the terms that make a lookup take the same path.

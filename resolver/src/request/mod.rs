@@ -77,6 +77,19 @@ pub struct ModelRoot {
     pub(crate) model: Arc<ObjectModel>,
     /// One requirement for each object, in the order of the model.
     pub(crate) objects: Vec<ObjectRequirement>,
+    pub(crate) contracts: ContractScope,
+}
+
+/// The contracts that a resolution of a model has to meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ContractScope {
+    /// All contracts that can be checked: classes, values, and properties without a value.
+    #[default]
+    All,
+    /// Those on the classes of objects. Use it to find every wrong value of a model with checks that
+    /// go on after the first, instead of one conflict.
+    Classes,
 }
 
 impl ModelRoot {
@@ -89,7 +102,11 @@ impl ModelRoot {
         let objects = numbers
             .map(|number| requirement(ObjectId(number)))
             .collect();
-        Self { model, objects }
+        Self {
+            model,
+            objects,
+            contracts: ContractScope::All,
+        }
     }
 
     /// A model with the requirement of each object, or all errors.
@@ -106,10 +123,21 @@ impl ModelRoot {
             }
         }
         if errors.is_empty() {
-            Ok(Self { model, objects })
+            Ok(Self {
+                model,
+                objects,
+                contracts: ContractScope::All,
+            })
         } else {
             Err(errors)
         }
+    }
+
+    /// Sets which contracts have to be met.
+    #[must_use]
+    pub fn with_contracts(mut self, contracts: ContractScope) -> Self {
+        self.contracts = contracts;
+        self
     }
 }
 

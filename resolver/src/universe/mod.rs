@@ -95,7 +95,7 @@ impl Universe {
                     )
                 });
                 self.requirements.set_objects(objects.collect());
-                self.catalog.add_model(root.model);
+                self.catalog.add_model(root.model, root.contracts);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::IndexRecord;
 
-use super::{Model, Object, Property};
+use super::{Contract, Model, Object, Property, Value};
 use crate::build::{Build as _, class, package, release, spec, version};
 use crate::universe::Universe;
 
@@ -41,7 +41,7 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ]),
         ),
         (
-            "a contract says nothing if its class is not found",
+            "a contract is violated if its class is not found",
             wanting([release("W", "0.1.0"), release("X", "1").defines("X", &[])]),
         ),
         (
@@ -116,7 +116,10 @@ pub fn same_objects() -> Model {
     for name in ["q", "r"] {
         let mut object = model.objects[1].clone();
         object.held = Some((0, name.to_owned()));
+        let number = model.objects.len();
         model.objects.push(object);
+        let value = (name.to_owned(), Value::Object(number));
+        model.objects[0].values.push(value);
         for declared in model.properties.values_mut() {
             let mut property = declared[0].clone();
             name.clone_into(&mut property.name);
@@ -147,16 +150,19 @@ fn model(wanted: &str, allowed: Option<&str>, records: impl Iterator<Item = Inde
         package: package(name),
         spec: spec("*"),
         held,
+        values: Vec::new(),
     };
     let property = Property {
         name: "p".to_owned(),
-        class: class(wanted),
-        spec: allowed.map(spec),
+        contract: Contract::class(class(wanted), allowed.map(spec)),
+        has_default: false,
     };
+    let mut holder = object("H", None);
+    holder.values = vec![("p".to_owned(), Value::Object(1))];
     let declared_by = (class("H"), (package("H"), version("1")));
     Model {
         universe: Universe::new(release("Nothing", "1"), records.collect()),
-        objects: vec![object("H", None), object("X", Some((0, "p".to_owned())))],
+        objects: vec![holder, object("X", Some((0, "p".to_owned())))],
         properties: BTreeMap::from([(declared_by, vec![property])]),
     }
 }

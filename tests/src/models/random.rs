@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
-use super::{Model, Object, Property};
+use super::{Contract, Model, Object, Property, Value};
 use crate::build::{Build as _, spec};
 use crate::random::Random;
 use crate::reference::{Answer, Rules, search};
@@ -71,13 +71,67 @@ impl Model {
                 package,
                 spec,
                 held,
+                values: Vec::new(),
             });
             open.push(number);
         }
         for number in 0..model.objects.len() {
+            model.hold(random, number);
             model.declare(random, number);
         }
+        for number in 0..model.objects.len() {
+            if random.chance(40) {
+                model.add_value(random, number);
+            }
+        }
         Some(model)
+    }
+
+    /// Writes an object into the property that holds it.
+    fn hold(&mut self, random: &mut Random, number: usize) {
+        let Some((holder, name)) = self.objects[number].held.clone() else {
+            return;
+        };
+        let object = Value::Object(number);
+        let value = match random.below(10) {
+            0 => Value::List(vec![object]),
+            1 => Value::List(vec![object, Value::Reference(random.below(number + 1))]),
+            2 => Value::Map(false, vec![("k".to_owned(), object)]),
+            3 => Value::Map(random.chance(50), vec![("v".to_owned(), object)]),
+            _ => object,
+        };
+        self.objects[holder].values.push((name, value));
+    }
+
+    /// Declares a property that holds a value in some releases, and writes it in most cases.
+    fn add_value(&mut self, random: &mut Random, number: usize) {
+        let name = "v".to_owned();
+        let class = self.objects[number].class.clone();
+        for _ in 0..random.between(1, 2) {
+            let declaring = random.pick(&self.family(&class)).clone();
+            for record in &self.universe.records.clone() {
+                let classes = record.classes.as_deref().unwrap_or_default();
+                let declares = classes.iter().any(|class| class.name == declaring);
+                if !declares || random.chance(30) {
+                    continue;
+                }
+                let release = (record.name.clone(), record.version.clone());
+                let declared = self.properties.entry((declaring.clone(), release));
+                let declared = declared.or_default();
+                if declared.iter().any(|property| property.name == name) {
+                    continue;
+                }
+                declared.push(Property {
+                    name: name.clone(),
+                    contract: some_contract(random, &self.universe, 2),
+                    has_default: random.chance(30),
+                });
+            }
+        }
+        if random.chance(80) {
+            let value = some_value(random, self.objects.len(), 2);
+            self.objects[number].values.push((name, value));
+        }
     }
 
     /// Declares the property that holds an object, in most cases.
@@ -109,12 +163,21 @@ impl Model {
                 }
                 _ => None,
             };
+            let contract = Contract::class(wanted.clone(), spec);
+            let contract = match random.below(12) {
+                0 => Contract::NotNull(Box::new(contract)),
+                1 => Contract::Owned(random.chance(70), Box::new(contract)),
+                2 => Contract::List(Box::new(contract), random.below(2), 2),
+                3 => Contract::Map(Box::new(contract)),
+                4 => Contract::Template(wanted.clone()),
+                _ => contract,
+            };
             let release = (record.name.clone(), record.version.clone());
             let declared = self.properties.entry((declaring.clone(), release));
             declared.or_default().push(Property {
                 name: name.clone(),
-                class: wanted.clone(),
-                spec,
+                contract,
+                has_default: random.chance(20),
             });
         }
     }
@@ -137,6 +200,54 @@ impl Model {
             done += 1;
         }
         family
+    }
+}
+
+/// A contract of some depth.
+fn some_contract(random: &mut Random, universe: &Universe, depth: usize) -> Contract {
+    let inner = |random: &mut Random| Box::new(some_contract(random, universe, depth - 1));
+    let of_class = |random: &mut Random| {
+        let (package, class) = random.pick(&defined(universe)).clone();
+        let spec = random
+            .chance(30)
+            .then(|| some_spec(random, universe, &package));
+        Contract::Class(class, spec)
+    };
+    match random.below(if depth == 0 { 5 } else { 9 }) {
+        0 => Contract::Int,
+        1 => Contract::Text,
+        2 => of_class(random),
+        3 => Contract::NotNull(Box::new(Contract::Int)),
+        4 => Contract::NotNull(Box::new(of_class(random))),
+        5 => Contract::Owned(random.chance(50), Box::new(of_class(random))),
+        6 => Contract::List(inner(random), random.below(2), random.between(1, 2)),
+        7 => Contract::Map(inner(random)),
+        _ => Contract::Template(random.pick(&defined(universe)).1.clone()),
+    }
+}
+
+/// A value of some depth, with references to objects.
+fn some_value(random: &mut Random, objects: usize, depth: usize) -> Value {
+    match random.below(if depth == 0 { 4 } else { 7 }) {
+        0 => Value::Null,
+        1 => Value::Int(77),
+        2 => Value::Text,
+        3 => Value::Reference(random.below(objects)),
+        4 => {
+            let items = 0..random.below(3);
+            let items = items.map(|_| some_value(random, objects, depth - 1));
+            Value::List(items.collect())
+        }
+        _ => {
+            let keys = ["k", "v"].into_iter().filter(|_| random.chance(60));
+            let keys: Vec<&str> = keys.collect();
+            let entries = keys.into_iter().map(|key| {
+                let value = some_value(random, objects, depth - 1);
+                (key.to_owned(), value)
+            });
+            let entries = entries.collect();
+            Value::Map(random.chance(30), entries)
+        }
     }
 }
 

@@ -9,19 +9,27 @@ use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Requirement, Shared
 use smallvec::SmallVec;
 
 use super::{Catalog, PackageFacts, PackageId, ReleaseId};
-use crate::request::Owner;
+use crate::request::{ContractScope, Owner};
 
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     releases: SmallVec<[ReleaseId; 2]>,
     /// The requirements that the packages among the roots state.
     stated: Vec<(PackageId, Shared<Requirement>)>,
-    model: Option<(Arc<ObjectModel>, PackageId)>,
+    model: Option<RootModel>,
+}
+
+#[derive(Debug)]
+struct RootModel {
+    model: Arc<ObjectModel>,
+    /// The package that represents it.
+    package: PackageId,
+    contracts: ContractScope,
 }
 
 impl Roots {
     pub(super) fn model(&self) -> Option<&Arc<ObjectModel>> {
-        self.model.as_ref().map(|(model, _)| model)
+        self.model.as_ref().map(|root| &root.model)
     }
 }
 
@@ -37,14 +45,22 @@ impl Catalog {
     }
 
     /// Adds the object model as a root; returns the release that represents it.
-    pub(in crate::universe) fn add_model(&mut self, model: Arc<ObjectModel>) -> ReleaseId {
+    pub(in crate::universe) fn add_model(
+        &mut self,
+        model: Arc<ObjectModel>,
+        contracts: ContractScope,
+    ) -> ReleaseId {
         // An index needs some name. A package that has the same name is another one.
         let name = PackageName::parse("the_object_model").expect("it is a name");
         let package = self.add_package(None, PackageFacts::named(&name));
         self.deliver(package, None, &[IndexRecord::new(name, Version::ZERO)]);
         let release = ReleaseId { package, index: 0 };
         self.roots.releases.push(release);
-        self.roots.model = Some((model, package));
+        self.roots.model = Some(RootModel {
+            model,
+            package,
+            contracts,
+        });
         release
     }
 
@@ -70,15 +86,21 @@ impl Catalog {
 
     /// The release that represents the object model.
     pub(crate) fn model_root(&self) -> Option<ReleaseId> {
-        let (_, package) = *self.roots.model.as_ref()?;
+        let package = self.roots.model.as_ref()?.package;
         Some(ReleaseId { package, index: 0 })
+    }
+
+    /// Whether values of the model have to meet contracts, not only the classes of its objects.
+    pub(crate) fn checks_values(&self) -> bool {
+        let model = self.roots.model.as_ref();
+        model.is_some_and(|root| root.contracts == ContractScope::All)
     }
 
     /// Whether a package represents the object model.
     #[inline]
     pub(crate) fn is_model(&self, package: PackageId) -> bool {
         let model = self.roots.model.as_ref();
-        model.is_some_and(|(_, model)| *model == package)
+        model.is_some_and(|root| root.package == package)
     }
 
     /// The name of a package, unless it represents the object model.

@@ -1,0 +1,370 @@
+//! Whether a value of a model meets a contract, as far as that depends on the value alone.
+//!
+//! What depends on versions as well is collected for the caller: the objects that have to be of a class
+//! ([`ConstrainedObject`]), and the mappings that describe an object of a class without naming it
+//! ([`DescribedObject`]). Checks of models and the solver share this, so that what the solver accepts is what
+//! checks accept.
+//!
+//! Source of the rules: the contracts of the reference implementation, `murano/dsl/contracts`.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use super::{ModelValue, ObjectId, ObjectModel, ValueKind};
+use crate::class_file::{ClassConstraint, Contract, MapKey, Property, Rule};
+use crate::diagnostic::{Escaped, Location};
+use crate::name::ClassName;
+
+/// The usages of properties whose values do not come from the model.
+const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
+
+impl Property {
+    /// Whether the value is null where a model has none: the model is where it comes from, and there is no
+    /// default value.
+    pub fn is_null_if_absent(&self) -> bool {
+        !self.has_default && !NOT_IN_MODEL.contains(&self.usage.value.as_str())
+    }
+}
+
+/// A value that violates a contract by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ValueViolation {
+    /// The property, with positions in lists and keys of mappings.
+    pub path: String,
+    /// What is wrong with the value.
+    pub problem: ValueProblem,
+    /// The place of the value; `None` if there is none.
+    pub location: Option<Location>,
+}
+
+/// What is wrong with a value. Its text continues "`port` of the object `web` …".
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ValueProblem {
+    /// There is no value, and no default value.
+    Absent,
+    /// The value is null.
+    Null,
+    /// The value is not text.
+    NotText,
+    /// The value is neither true nor false.
+    NotBool,
+    /// The value is not a whole number.
+    NotInt,
+    /// The value is not a mapping.
+    NotMapping,
+    /// The list has fewer items.
+    TooFewItems(u64),
+    /// The list has more items.
+    TooManyItems(u64),
+    /// The value is no object; it has to be one of this class.
+    NotObject(ClassName),
+    /// The value does not describe an object; it has to describe one of this class.
+    NotTemplate(ClassName),
+    /// The object has a header without `type`, and the contract names no class.
+    NoType,
+    /// The object is written elsewhere.
+    NotOwned,
+    /// The object is written inside the object with the property.
+    Owned,
+}
+
+impl fmt::Display for ValueProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => formatter.write_str("must be there"),
+            Self::Null => formatter.write_str("must not be null"),
+            Self::NotText => formatter.write_str("must be text"),
+            Self::NotBool => formatter.write_str("must be true or false"),
+            Self::NotInt => formatter.write_str("must be a whole number"),
+            Self::NotMapping => formatter.write_str("must be a mapping"),
+            Self::TooFewItems(minimum) => write!(formatter, "must have at least {minimum} items"),
+            Self::TooManyItems(maximum) => write!(formatter, "must have at most {maximum} items"),
+            Self::NotObject(class) => write!(formatter, "must be an object of class `{class}`"),
+            Self::NotTemplate(class) => {
+                write!(formatter, "must describe an object of class `{class}`")
+            }
+            Self::NoType => formatter.write_str("must have a `type` in its `?`"),
+            Self::NotOwned => formatter.write_str("must be written inside the object"),
+            Self::Owned => formatter.write_str("must belong to another object"),
+        }
+    }
+}
+
+/// An object that has to be of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConstrainedObject<'a> {
+    /// The class and its versions.
+    pub constraint: &'a ClassConstraint,
+    /// The object.
+    pub object: ObjectId,
+    /// The property that holds it, with positions in lists and keys of mappings.
+    pub path: String,
+}
+
+/// A mapping that is an object of the class that the contract names, because it names none itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DescribedObject<'a> {
+    /// The class and its versions.
+    pub constraint: &'a ClassConstraint,
+    /// The properties of the object.
+    pub properties: &'a [(String, ModelValue)],
+    /// The property that holds it, with positions in lists and keys of mappings.
+    pub path: String,
+    /// Its place.
+    pub location: &'a Location,
+}
+
+/// The result of checking values against contracts.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ContractCheck<'a> {
+    /// The violations that depend on the values alone.
+    pub violations: Vec<ValueViolation>,
+    /// The objects that have to be of a class.
+    pub objects: Vec<ConstrainedObject<'a>>,
+    /// The mappings that are objects of the class that a contract names.
+    pub described: Vec<DescribedObject<'a>>,
+    /// The calls that only the deployment engine can evaluate, as written.
+    pub not_checked: Vec<&'a str>,
+}
+
+impl<'a> ContractCheck<'a> {
+    /// Checks the value of a property of an object.
+    ///
+    /// `holder` is the object of the model that the property, or the mapping with it, is written in. `path`
+    /// is the property's name, after that of the mapping if it is in one. Without a value, the property is
+    /// checked as null, unless it [may be absent](Property::is_null_if_absent).
+    pub fn property(
+        &mut self,
+        model: &ObjectModel,
+        holder: ObjectId,
+        path: &str,
+        property: &'a Property,
+        value: Option<&'a ModelValue>,
+    ) {
+        let mut visit = Visit {
+            model,
+            holder,
+            found: self,
+        };
+        match value {
+            Some(value) => visit.contract(&property.contract.value, Some(value), path),
+            None if property.is_null_if_absent() => {
+                visit.contract(&property.contract.value, None, path);
+            }
+            None => {}
+        }
+    }
+}
+
+struct Visit<'visit, 'a> {
+    model: &'visit ObjectModel,
+    holder: ObjectId,
+    found: &'visit mut ContractCheck<'a>,
+}
+
+impl<'a> Visit<'_, 'a> {
+    fn violated(&mut self, problem: ValueProblem, value: Option<&ModelValue>, path: &str) {
+        self.found.violations.push(ValueViolation {
+            path: path.to_owned(),
+            problem,
+            location: value.map(|value| value.location.clone()),
+        });
+    }
+
+    /// Recursion is bounded by the depth limit on documents.
+    fn contract(&mut self, contract: &'a Contract, value: Option<&'a ModelValue>, path: &str) {
+        match contract {
+            Contract::Rules(rules) => self.rules(rules, value, path),
+            Contract::List {
+                items,
+                minimum,
+                maximum,
+            } => {
+                let values = match value.map(|value| (&value.kind, value)) {
+                    Some((ValueKind::List(values), _)) => values.as_slice(),
+                    None | Some((ValueKind::Null, _)) => &[],
+                    // A single value means a list of one.
+                    Some((_, single)) => std::slice::from_ref(single),
+                };
+                let count = values.len() as u64;
+                if count < *minimum {
+                    self.violated(ValueProblem::TooFewItems(*minimum), value, path);
+                }
+                if let Some(maximum) = maximum.filter(|maximum| count > *maximum) {
+                    self.violated(ValueProblem::TooManyItems(maximum), value, path);
+                }
+                for (at, value) in values.iter().enumerate() {
+                    if let Some(item) = items.get(at).or(items.last()) {
+                        self.contract(item, Some(value), &format!("{path}[{at}]"));
+                    }
+                }
+            }
+            Contract::Map(keys) => self.map(keys, value, path),
+        }
+    }
+
+    fn map(&mut self, keys: &'a [(MapKey, Contract)], value: Option<&'a ModelValue>, path: &str) {
+        let entries = match value.map(|value| &value.kind) {
+            Some(ValueKind::Map(entries)) => entries.as_slice(),
+            None | Some(ValueKind::Null) => &[],
+            Some(_) => return self.violated(ValueProblem::NotMapping, value, path),
+        };
+        let named: HashSet<&str> = (keys.iter())
+            .filter_map(|(key, _)| match key {
+                MapKey::Named(name) => Some(name.as_str()),
+                MapKey::Matching(_) => None,
+            })
+            .collect();
+        let by_name: HashMap<&str, &'a ModelValue> = (entries.iter())
+            .filter(|(name, _)| named.contains(name.as_str()))
+            .map(|(name, value)| (name.as_str(), value))
+            .collect();
+        for (key, contract) in keys {
+            match key {
+                MapKey::Named(name) => {
+                    let value = by_name.get(name.as_str()).copied();
+                    self.contract(contract, value, &below(path, name));
+                }
+                MapKey::Matching(rules) => {
+                    for rule in rules {
+                        if let Rule::Unchecked(written) = rule {
+                            self.found.not_checked.push(written);
+                        }
+                    }
+                    let others = entries.iter();
+                    for (name, value) in others.filter(|(name, _)| !named.contains(name.as_str())) {
+                        self.contract(contract, Some(value), &below(path, name));
+                    }
+                }
+            }
+        }
+    }
+
+    fn rules(&mut self, rules: &'a [Rule], value: Option<&'a ModelValue>, path: &str) {
+        static NULL: ValueKind = ValueKind::Null;
+        let kind = value.map_or(&NULL, |value| &value.kind);
+        let names_class = (rules.iter()).any(|rule| {
+            matches!(
+                rule,
+                Rule::Class(_) | Rule::Template(_) | Rule::Unchecked(_)
+            )
+        });
+        if matches!(kind, ValueKind::Untyped(_)) && !names_class {
+            self.violated(ValueProblem::NoType, value, path);
+        }
+        for rule in rules {
+            match rule {
+                Rule::Class(constraint) => match (kind, value) {
+                    (ValueKind::Object(object) | ValueKind::Reference(object), _) => {
+                        self.found.objects.push(ConstrainedObject {
+                            constraint,
+                            object: *object,
+                            path: path.to_owned(),
+                        });
+                        continue;
+                    }
+                    (ValueKind::Untyped(properties) | ValueKind::Map(properties), Some(value)) => {
+                        self.found.described.push(DescribedObject {
+                            constraint,
+                            properties,
+                            path: path.to_owned(),
+                            location: &value.location,
+                        });
+                        continue;
+                    }
+                    _ => {}
+                },
+                Rule::Template(constraint) => {
+                    if let ValueKind::Object(object) | ValueKind::Reference(object) = kind {
+                        self.found.objects.push(ConstrainedObject {
+                            constraint,
+                            object: *object,
+                            path: path.to_owned(),
+                        });
+                    }
+                }
+                Rule::Unchecked(written) => self.found.not_checked.push(written),
+                _ => {}
+            }
+            if let Some(problem) = self.problem(rule, kind, value.is_none()) {
+                self.violated(problem, value, path);
+            }
+        }
+    }
+
+    /// What a rule finds wrong with a value.
+    fn problem(&self, rule: &Rule, kind: &ValueKind, is_absent: bool) -> Option<ValueProblem> {
+        // A reference is text to every rule that does not want an object.
+        let is_structure = matches!(
+            kind,
+            ValueKind::List(_) | ValueKind::Map(_) | ValueKind::Object(_) | ValueKind::Untyped(_)
+        );
+        let is_null = matches!(kind, ValueKind::Null);
+        match rule {
+            Rule::NotNull if is_absent => Some(ValueProblem::Absent),
+            Rule::NotNull if is_null => Some(ValueProblem::Null),
+            Rule::String if is_structure => Some(ValueProblem::NotText),
+            Rule::Bool if is_structure => Some(ValueProblem::NotBool),
+            Rule::Int if !self.is_whole_number(kind) => Some(ValueProblem::NotInt),
+            Rule::Class(constraint) if !is_null && !matches!(kind, ValueKind::UntypedReference) => {
+                Some(ValueProblem::NotObject(constraint.class.clone()))
+            }
+            Rule::Template(constraint) if !is_null && !describes_object(kind) => {
+                Some(ValueProblem::NotTemplate(constraint.class.clone()))
+            }
+            Rule::Owned => match kind {
+                ValueKind::Reference(object) if !self.holds(*object) => {
+                    Some(ValueProblem::NotOwned)
+                }
+                _ => None,
+            },
+            Rule::NotOwned => match kind {
+                ValueKind::Object(object) | ValueKind::Reference(object) if self.holds(*object) => {
+                    Some(ValueProblem::Owned)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether an object is written inside the holder.
+    fn holds(&self, object: ObjectId) -> bool {
+        self.model.object(object).holder == Some(self.holder)
+    }
+
+    /// Whether the engine can convert a value to a whole number.
+    fn is_whole_number(&self, kind: &ValueKind) -> bool {
+        let is_number = |text: &str| text.trim().parse::<i128>().is_ok();
+        match kind {
+            ValueKind::Null | ValueKind::Bool(_) => true,
+            ValueKind::Number(text) | ValueKind::Text(text) => is_number(text),
+            ValueKind::Reference(object) => {
+                let id = self.model.object(*object).id.as_deref();
+                id.is_some_and(is_number)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn describes_object(kind: &ValueKind) -> bool {
+    matches!(
+        kind,
+        ValueKind::Map(_)
+            | ValueKind::Untyped(_)
+            | ValueKind::UntypedReference
+            | ValueKind::Object(_)
+            | ValueKind::Reference(_)
+    )
+}
+
+/// The path of an entry of a mapping.
+fn below(path: &str, name: &str) -> String {
+    format!("{path}.{}", Escaped::shortened(name))
+}

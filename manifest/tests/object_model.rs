@@ -153,8 +153,8 @@ fn an_invalid_model_is_rejected_with_its_location() {
             "m.yaml:1:27: error[PK0060]: this is not a package name: each part of a name begins with a letter or `_`, not with `1`",
         ),
         (
-            "a: {'?': {id: x, type: a.B}}\nb: {'?': {id: x, type: a.B}}",
-            "m.yaml:2:24: error[PK0060]: two objects have the id `x`",
+            "a: {'?': {id: x, type: a.B}}\nb: {'?': {id: x, type: a.C}}",
+            "m.yaml:2:10: error[PK0060]: two objects have the id `x`, and differ",
         ),
         (
             "Objects: {}\nSystemData: {Packages: {a: 1.0.0}}",
@@ -184,6 +184,50 @@ fn an_invalid_model_is_rejected_with_its_location() {
         errors[0].to_string(),
         "m.json:1:65: error[PK0001]: more than the limit of 64 levels of nesting"
     );
+}
+
+#[test]
+fn an_object_can_be_written_again() {
+    // The order of entries and the style of texts make no difference; what is nested is written again too.
+    let text = "\
+a: {'?': {id: x, type: a.B}, n: 1, inner: {'?': {type: a.C}}}
+b: {inner: {'?': {type: 'a.C'}}, n: 1, '?': {type: a.B, id: 'x'}}
+c: x
+";
+    let model = read("m.yaml", text).expect("both are the same object");
+    assert_eq!(model.objects().len(), 2);
+    let pinned = pin("m.yaml", text);
+    assert_eq!(pinned.matches("package: org.acme.P").count(), 4, "{pinned}");
+    let again = read("m.yaml", &pinned).expect("they are still the same");
+    assert_eq!(again.objects().len(), 2);
+    for different in [
+        "a: {'?': {id: x, type: a.B}, n: 1}\nb: {'?': {id: x, type: a.B}, n: '1'}",
+        "a: {'?': {id: x, type: a.B}, n: 1}\nb: {'?': {id: x, type: a.B}}",
+        "a: {'?': {id: x, type: a.B}}\nb: {'?': {id: x, type: a.B, version: 1.0.0}}",
+        "a: {'?': {id: x, type: a.B}, n: {'?': {id: x, type: a.B}}}",
+    ] {
+        read("m.yaml", different).expect_err(different);
+    }
+}
+
+#[test]
+fn a_contract_can_name_the_class_of_an_object() {
+    let text = "\
+'?': {id: a, type: a.A}
+one: {'?': {id: x}, inner: {'?': {type: a.B}}}
+two: {'?': {id: y, type: ~}}
+three: x
+";
+    let model = read("m.yaml", text).expect("a model");
+    assert_eq!(model.objects().len(), 2);
+    assert_eq!(model.objects()[1].holder, Some(ObjectId(0)));
+    let values = &model.objects()[0].properties;
+    let ValueKind::Untyped(inner) = &values[0].1.kind else {
+        panic!("{values:?}");
+    };
+    assert_eq!(inner[0].1.kind, ValueKind::Object(ObjectId(1)));
+    assert_eq!(values[1].1.kind, ValueKind::Untyped(Vec::new()));
+    assert_eq!(values[2].1.kind, ValueKind::UntypedReference);
 }
 
 #[test]

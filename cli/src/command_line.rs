@@ -14,6 +14,8 @@ use crate::environment::variable;
 use crate::failure::{Failure, Result};
 use crate::invocation::{Invocation, is_explicit};
 use crate::manifest_file::folder_of;
+use crate::output::Output;
+use crate::project_lock::ProjectLocks;
 use crate::settings::{DECLARED, Kind, Origin, Settings};
 
 /// A parsed command line, without settings.
@@ -60,8 +62,8 @@ impl CommandLine {
     }
 
     /// Changes to the working directory of the run, reads its settings, and makes them the defaults of the
-    /// arguments.
-    pub(crate) fn with_settings(self) -> Result<(Arguments, Context)> {
+    /// arguments. Locks the project if the command changes it.
+    pub(crate) fn with_settings(self) -> Result<(Arguments, Context, ProjectLocks)> {
         let GlobalArgs {
             directory, config, ..
         } = &self.arguments.global;
@@ -89,8 +91,10 @@ impl CommandLine {
             self.arguments
         };
         check_required_version(&settings)?;
+        let mut output = Output::new(&arguments.global);
+        let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
         let context = Context::new(&arguments.command, invocation, settings)?;
-        Ok((arguments, context))
+        Ok((arguments, context, locks))
     }
 }
 

@@ -17,6 +17,7 @@ mod manifest_file;
 mod output;
 mod problem;
 mod project;
+mod project_lock;
 mod registries;
 mod requirement;
 mod settings;
@@ -49,7 +50,7 @@ fn run(command_line: CommandLine) -> Exit {
     let command = command_line.command();
     let mut output = Output::new(command_line.global());
     let exit = match command_line.with_settings() {
-        Ok((arguments, context)) => {
+        Ok((arguments, context, _locks)) => {
             output = Output::new(&arguments.global);
             commands::run(&arguments, &context, &mut output)
         }

@@ -1,6 +1,7 @@
 //! Atomic writes of files and folders.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -248,12 +249,9 @@ pub fn write_tree(
         }
         Some(_) => return Err(occupied),
     }
+    sweep(system, parent, &name);
     let temporary = parent.join(temporary_name(&name));
-    let filled = fill(system, &temporary, folder, files).and_then(|()| {
-        system
-            .rename(&temporary, folder)
-            .map_err(FileError::system("cannot write", folder))
-    });
+    let filled = fill(system, &temporary, folder, files);
     if filled.is_err() {
         let _ = system.remove(&temporary);
     }
@@ -263,15 +261,15 @@ pub fn write_tree(
         .map_err(FileError::system("cannot write", parent))
 }
 
-/// Fills the folder `temporary`; errors name the paths in `target`, which it becomes.
+/// Makes and fills the folder `temporary`, and renames it; errors name the paths in `target`, which it becomes.
 fn fill(
     system: &dyn FileSystem,
     temporary: &Path,
     target: &Path,
     files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
 ) -> Result<(), FileError> {
-    system
-        .create_folder(temporary)
+    let being_filled = system
+        .create_temporary_folder(temporary)
         .map_err(FileError::system("cannot create", target))?;
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.insert(temporary.to_owned());
@@ -295,6 +293,11 @@ fn fill(
             .sync_folder(folder)
             .map_err(FileError::system("cannot write", target))?;
     }
+    system
+        .rename(temporary, target)
+        .map_err(FileError::system("cannot write", target))?;
+    // Until here, another process would have taken the folder for one that was left behind.
+    drop(being_filled);
     Ok(())
 }
 
@@ -312,17 +315,16 @@ fn file_name(path: &Path) -> Result<String, FileError> {
         .ok_or_else(|| FileError::rejected(path, "the path does not end in a name"))
 }
 
-/// A name that no other write of this or another process uses at the same time.
+/// A name that no other write uses, of this process or of another one, which may be gone or run on another machine.
 pub(crate) fn temporary_name(name: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!(
-        "{TEMPORARY_PREFIX}{name}.{}-{number}.tmp",
-        std::process::id()
-    )
+    // Each state has keys of its own, so that the hash of nothing is a random number.
+    let random = RandomState::new().build_hasher().finish();
+    format!("{TEMPORARY_PREFIX}{name}.{random:016x}-{number}.tmp")
 }
 
-/// Removes temporary files of `name` that no process is writing. Failing to is not an error.
+/// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.
 pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
     let prefix = format!("{TEMPORARY_PREFIX}{name}.");
     for leftover in system.names(folder).unwrap_or_default() {
@@ -331,7 +333,8 @@ pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
                 .extension()
                 .is_some_and(|extension| extension == "tmp");
         let path = folder.join(&leftover);
-        if is_temporary && matches!(system.kind(&path), Ok(Some(EntryKind::File))) {
+        let kind = system.kind(&path);
+        if is_temporary && matches!(kind, Ok(Some(EntryKind::File | EntryKind::Folder))) {
             let _ = system.remove_if_idle(&path);
         }
     }

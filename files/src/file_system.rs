@@ -38,6 +38,9 @@ pub trait NewFile {
     fn sync(&mut self) -> io::Result<()>;
 }
 
+/// A folder that is being filled. Until it is dropped, it is not removed as left behind.
+pub trait BeingFilled {}
+
 /// The steps of writing. Each can fail, and the machine can crash after each.
 pub trait FileSystem {
     /// The kind of the entry at a path; `None` if there is none.
@@ -56,6 +59,9 @@ pub trait FileSystem {
     /// Makes a folder at a path that does not exist.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Makes a folder at a path that does not exist, which is renamed once it is filled.
+    fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>>;
+
     /// Renames a file, also over another one, or a folder to a path that does not exist.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
@@ -65,6 +71,6 @@ pub trait FileSystem {
     /// Removes a file, or a folder with everything in it; links are removed, not followed.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a file that no process is writing; returns whether it did.
+    /// Removes a file that no process is writing, or a folder that none is filling; returns whether it did.
     fn remove_if_idle(&self, path: &Path) -> io::Result<bool>;
 }

@@ -3,7 +3,7 @@
 // Only this module may use these functions.
 #![allow(clippy::disallowed_methods)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -36,6 +36,53 @@ pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
     }
 }
 
+/// Locks a folder itself, so that no file shows it. While another process holds the lock, this calls `wait` once
+/// and blocks.
+///
+/// The lock makes reading files of a folder, deciding and writing them one step for all that take it. It ends with
+/// the process. On a file system without locks nothing is locked.
+pub fn lock_folder(folder: &Path, wait: impl FnOnce()) -> Result<FileLock, FileError> {
+    let failed = || FileError::system("cannot lock", folder);
+    let file = open_for_lock(folder).map_err(failed())?;
+    match file.try_lock() {
+        Ok(()) => return Ok(FileLock(file)),
+        Err(TryLockError::WouldBlock) => wait(),
+        Err(TryLockError::Error(error)) if is_without_locks(&error) => return Ok(FileLock(file)),
+        Err(TryLockError::Error(error)) => return Err(failed()(error)),
+    }
+    match file.lock() {
+        Err(error) if !is_without_locks(&error) => Err(failed()(error)),
+        _ => Ok(FileLock(file)),
+    }
+}
+
+#[cfg(unix)]
+fn open_for_lock(folder: &Path) -> io::Result<File> {
+    File::open(folder)
+}
+
+/// Folders cannot be opened on this system, so that the lock is a file in it.
+#[cfg(not(unix))]
+fn open_for_lock(folder: &Path) -> io::Result<File> {
+    let path = folder.join(".pkgres-lock");
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+}
+
+/// Whether a file system has no locks, or none on folders that can only be read.
+fn is_without_locks(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+    ) || error.raw_os_error() == Some(EBADF)
+}
+
+/// The error of network file systems, which lock only files that are open for writing.
+const EBADF: i32 = 9;
+
 impl Drop for FileLock {
     fn drop(&mut self) {
         // Closing is not enough: a process that is being started at this moment shares the file.
@@ -66,5 +113,29 @@ mod tests {
             }
         });
         assert_eq!(count.into_inner(), 200);
+    }
+
+    #[test]
+    fn a_locked_folder_is_waited_for() {
+        use std::sync::mpsc;
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path();
+        let first = lock_folder(path, || panic!("nobody has it")).expect("it can be locked");
+        let (send, receive) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let waiting = send.clone();
+            scope.spawn(move || {
+                let second = lock_folder(path, || waiting.send("waits").expect("a receiver"));
+                send.send("has it").expect("a receiver");
+                drop(second);
+            });
+            assert_eq!(receive.recv(), Ok("waits"));
+            assert_eq!(receive.try_recv(), Err(mpsc::TryRecvError::Empty));
+            drop(first);
+            assert_eq!(receive.recv(), Ok("has it"));
+        });
+        let names = std::fs::read_dir(path).expect("readable").count();
+        assert_eq!(names, usize::from(!cfg!(unix)), "the lock cannot be seen");
     }
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
+use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,12 +32,68 @@ impl LockedFile {
         }
         #[cfg(not(unix))]
         let _ = access;
-        let file = options.open(path)?;
         // The lock distinguishes a file that is being written from one that was left behind. On file systems
         // without locks, such files stay.
-        match file.lock() {
-            Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-            _ => Ok(Self(file)),
+        loop {
+            let file = options.open(path)?;
+            match file.lock() {
+                Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+                // Another process may have removed the file as left behind before it was locked.
+                _ if is_removed(&file)? => {}
+                _ => return Ok(Self(file)),
+            }
+        }
+    }
+}
+
+/// Whether an open file or folder has no name any more.
+#[cfg(unix)]
+fn is_removed(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    Ok(file.metadata()?.nlink() == 0)
+}
+
+/// On this system, what is open cannot be removed.
+#[cfg(not(unix))]
+fn is_removed(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// A folder that is locked while it is filled.
+struct LockedFolder(Option<File>);
+
+impl LockedFolder {
+    /// Makes a folder at a path that does not exist.
+    fn create(path: &Path) -> io::Result<Self> {
+        loop {
+            fs::create_dir(path)?;
+            if cfg!(windows) {
+                // Folders cannot be opened on this system.
+                return Ok(Self(None));
+            }
+            let folder = match File::open(path) {
+                Ok(folder) => folder,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            match folder.lock() {
+                Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+                // Another process may have removed the folder as left behind before it was locked.
+                _ if is_removed(&folder)? => {}
+                _ => return Ok(Self(Some(folder))),
+            }
+        }
+    }
+}
+
+impl BeingFilled for LockedFolder {}
+
+impl Drop for LockedFolder {
+    fn drop(&mut self) {
+        // As with files.
+        if let Some(folder) = &self.0 {
+            let _ = folder.unlock();
         }
     }
 }
@@ -131,6 +187,10 @@ impl FileSystem for RealFileSystem {
         fs::create_dir(path)
     }
 
+    fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
+        Ok(Box::new(LockedFolder::create(path)?))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
@@ -158,7 +218,7 @@ impl FileSystem for RealFileSystem {
             Err(error) => return Err(error),
         };
         match file.try_lock() {
-            Ok(()) => fs::remove_file(path).map(|()| true),
+            Ok(()) => self.remove(path).map(|()| true),
             Err(fs::TryLockError::WouldBlock) => Ok(false),
             Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                 Ok(false)

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
+use crate::file_system::{BeingFilled, Access, EntryKind, FileSystem, NewFile};
 
 /// The fault at the chosen step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,6 +255,11 @@ impl NewFile for SimulatedFile {
     }
 }
 
+/// A folder that is being filled; no other process could remove it.
+struct SimulatedFolder;
+
+impl BeingFilled for SimulatedFolder {}
+
 impl FileSystem for SimulatedFileSystem {
     fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
         let state = self.step()?;
@@ -292,6 +297,11 @@ impl FileSystem for SimulatedFileSystem {
 
     fn create_folder(&self, path: &Path) -> io::Result<()> {
         self.step()?.add(path, Node::empty_folder()).map(|_| ())
+    }
+
+    fn create_temporary_folder(&self, path: &Path) -> io::Result<Box<dyn BeingFilled>> {
+        self.create_folder(path)?;
+        Ok(Box::new(SimulatedFolder))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

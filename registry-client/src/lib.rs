@@ -105,7 +105,7 @@ pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Outdated, outdated};
 #[cfg(feature = "index")]
-pub use package_folder::{FolderFile, PackageFolder};
+pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder};
 #[cfg(feature = "index")]
 pub use registry::Artifact;
 pub use registry::{Registry, RegistryError};

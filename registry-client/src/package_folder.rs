@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use pkgres_files::{FileError, Follow, read_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
 use pkgres_manifest::{
@@ -10,14 +12,121 @@ use pkgres_manifest::{
     ReadOptions, Version, sha256,
 };
 
-/// Files in a package folder that belong to the project, not to the package.
-const NOT_PACKED: [&str; 2] = [LOCK_FILE, "pkgres.toml"];
+/// Files at the top of a package folder that belong to the project, not to the package.
+const OF_PROJECT: [&str; 3] = [LOCK_FILE, "pkgres.toml", IGNORE_FILE];
+
+/// The file at the top of a package folder that says which files are not part of the package, in the syntax of
+/// `.gitignore`.
+pub(crate) const IGNORE_FILE: &str = ".pkgresignore";
+
+/// The longest ignore file in bytes.
+const MAX_IGNORE_FILE_BYTES: u64 = 64 * 1024;
+
+/// What version control, file managers and editors leave in folders. An ignore file can take it in again.
+const LEFTOVERS: [&str; 9] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".bzr",
+    ".DS_Store",
+    "Thumbs.db",
+    "*~",
+    ".*.swp",
+    ".#*",
+];
 
 /// A package folder with the list of its files.
 #[derive(Debug, Clone)]
 pub struct PackageFolder {
     path: PathBuf,
     files: Vec<FolderFile>,
+    left_out: Vec<LeftOut>,
+}
+
+/// A file or folder that is not part of the package.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Its path in the folder. That of a folder ends with `/`.
+    pub path: String,
+    /// Why it is not part of the package.
+    pub because: LeftOutBecause,
+}
+
+/// Why a file is not part of a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LeftOutBecause {
+    /// It belongs to the project: the lockfile, the settings, the ignore file.
+    OfProject,
+    /// It is an archive that packing the folder made.
+    Archive,
+    /// The ignore file says so.
+    Ignored,
+    /// Version control, a file manager or an editor left it.
+    Leftover,
+}
+
+impl LeftOutBecause {
+    /// The reason in words that continue "left out: ".
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::OfProject => "belongs to the project",
+            Self::Archive => "an archive of this package",
+            Self::Ignored => "ignored by .pkgresignore",
+            Self::Leftover => "left by version control or an editor",
+        }
+    }
+}
+
+/// The rules of an ignore file, and those that hold without one.
+struct IgnoreRules {
+    of_file: Gitignore,
+    leftovers: Gitignore,
+}
+
+impl IgnoreRules {
+    /// Reads the ignore file of a package folder.
+    fn read(folder: &Path) -> Result<Self, FileError> {
+        let file = folder.join(IGNORE_FILE);
+        let rejected = |error: ignore::Error| FileError::Rejected {
+            path: file.clone(),
+            reason: error.to_string(),
+        };
+        let mut of_file = GitignoreBuilder::new(folder);
+        match read_file(&file, MAX_IGNORE_FILE_BYTES, Follow::Nothing) {
+            Ok(bytes) => {
+                for line in String::from_utf8_lossy(&bytes).lines() {
+                    of_file.add_line(None, line).map_err(rejected)?;
+                }
+            }
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+        let mut leftovers = GitignoreBuilder::new(folder);
+        for pattern in LEFTOVERS {
+            leftovers.add_line(None, pattern).map_err(rejected)?;
+        }
+        Ok(Self {
+            of_file: of_file.build().map_err(rejected)?,
+            leftovers: leftovers.build().map_err(rejected)?,
+        })
+    }
+
+    /// Why a file or folder is not part of the package, if a rule says so.
+    fn leave_out(&self, relative: &str, is_folder: bool) -> Option<LeftOutBecause> {
+        if OF_PROJECT.contains(&relative) {
+            return Some(LeftOutBecause::OfProject);
+        }
+        match self.of_file.matched(relative, is_folder) {
+            Match::Ignore(_) => Some(LeftOutBecause::Ignored),
+            Match::Whitelist(_) => None,
+            Match::None => {
+                let is_leftover = self.leftovers.matched(relative, is_folder).is_ignore();
+                is_leftover.then_some(LeftOutBecause::Leftover)
+            }
+        }
+    }
 }
 
 /// A file of a package folder.
@@ -33,15 +142,18 @@ pub struct FolderFile {
 }
 
 impl PackageFolder {
-    /// Lists the files of a package folder, without files whose name starts with a dot, the lockfile and the
-    /// settings, and at the top without archives that packing the folder [writes](Self::archive_name).
+    /// Lists the files of a package folder, and what is [left out](Self::left_out): what the file
+    /// `.pkgresignore` says, what version control and editors leave, the lockfile and the settings, and at the
+    /// top archives that packing the folder [writes](Self::archive_name).
     ///
     /// # Errors
     ///
     /// The folder cannot be read, has a link or a name that an archive cannot hold, or exceeds a limit.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, FileError> {
         let mut files = Vec::new();
+        let mut left_out = Vec::new();
         let mut archives = Vec::new();
+        let rules = IgnoreRules::read(path)?;
         let mut total = 0_u64;
         let mut rest: Vec<(PathBuf, String)> = vec![(path.to_owned(), String::new())];
         while let Some((folder, prefix)) = rest.pop() {
@@ -60,10 +172,16 @@ impl PackageFolder {
                 let Some(name) = name.to_str() else {
                     return Err(rejected("the name is not UTF-8".to_owned()));
                 };
-                if name.starts_with('.') || (prefix.is_empty() && NOT_PACKED.contains(&name)) {
+                let mut relative = format!("{prefix}{name}");
+                let is_folder = entry.file_type().map_err(read)?.is_dir();
+                if let Some(because) = rules.leave_out(&relative, is_folder) {
+                    if is_folder {
+                        relative.push('/');
+                    }
+                    let path = relative;
+                    left_out.push(LeftOut { path, because });
                     continue;
                 }
-                let relative = format!("{prefix}{name}");
                 let package_path =
                     PackagePath::parse(&relative).map_err(|error| rejected(error.to_string()))?;
                 let metadata = entry.metadata().map_err(read)?;
@@ -104,11 +222,17 @@ impl PackageFolder {
         {
             archives.retain(|name| is_archive_name(name, &manifest.name.value));
             files.retain(|file| !archives.iter().any(|name| name == file.path.as_str()));
+            left_out.extend(archives.into_iter().map(|path| LeftOut {
+                path,
+                because: LeftOutBecause::Archive,
+            }));
         }
         files.sort_by(|one, two| one.path.cmp(&two.path));
+        left_out.sort_unstable();
         Ok(Self {
             path: path.to_owned(),
             files,
+            left_out,
         })
     }
 
@@ -132,16 +256,28 @@ impl PackageFolder {
         format!("{name}-{version}.zip")
     }
 
-    /// Whether a file at a path would be part of the package. The path is relative to the folder, without `.` and `..`.
-    pub fn would_take(path: &Path, package: &PackageName) -> bool {
-        let mut names = path
-            .components()
-            .map(|part| part.as_os_str().to_string_lossy());
-        let is_hidden = names.any(|name| name.starts_with('.'));
-        let is_left_out = path
+    /// Whether a file at a path would be part of the package in a folder. The path is relative to the folder,
+    /// without `.` and `..`.
+    ///
+    /// # Errors
+    ///
+    /// The ignore file cannot be read.
+    pub fn would_take(
+        folder: &Path,
+        path: &Path,
+        package: &PackageName,
+    ) -> Result<bool, FileError> {
+        let rules = IgnoreRules::read(folder)?;
+        let is_left_out = |part: &Path| {
+            let is_folder = part != path;
+            let part = part.to_str();
+            part.is_some_and(|part| rules.leave_out(part, is_folder).is_some())
+        };
+        let mut parts = path.ancestors().filter(|part| *part != Path::new(""));
+        let is_archive = path
             .to_str()
-            .is_some_and(|name| NOT_PACKED.contains(&name) || is_archive_name(name, package));
-        !is_hidden && !is_left_out
+            .is_some_and(|name| is_archive_name(name, package));
+        Ok(!is_archive && !parts.any(is_left_out))
     }
 
     /// The path of the folder.
@@ -152,6 +288,11 @@ impl PackageFolder {
     /// The files of the package, sorted by path.
     pub fn files(&self) -> &[FolderFile] {
         &self.files
+    }
+
+    /// The files and folders that are not part of the package, sorted by path.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// Reads a file of the package.

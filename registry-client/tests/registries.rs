@@ -90,6 +90,75 @@ fn pack(folder: &Path, archive: &Path) {
 }
 
 #[test]
+fn files_are_left_out_by_rules_that_can_be_seen() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(folder.path(), "acme.Web", "1.0.0", "");
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    };
+    for path in [
+        ".git/config",
+        ".env",
+        "pkgres.lock",
+        "acme.Web-1.0.0.zip",
+        "acme.Other-1.0.0.zip",
+        "Resources/.htaccess",
+        "Resources/.well-known/x",
+        "Resources/.DS_Store",
+        "Resources/notes~",
+        "Resources/pkgres.lock",
+        "Resources/large.iso",
+    ] {
+        write(path, "x");
+    }
+    let shown = || {
+        let package = PackageFolder::open(folder.path(), &ReadOptions::default());
+        let package = package.expect("a package");
+        let taken = package.files().iter();
+        let taken: Vec<String> = taken.map(|file| file.path.to_string()).collect();
+        let left_out = package.left_out().iter();
+        let left_out: Vec<String> = left_out
+            .map(|left_out| format!("{} {:?}", left_out.path, left_out.because))
+            .collect();
+        (taken, left_out)
+    };
+    let (taken, left_out) = shown();
+    assert_eq!(
+        taken,
+        [
+            ".env",
+            "Resources/.htaccess",
+            "Resources/.well-known/x",
+            "Resources/large.iso",
+            "Resources/pkgres.lock",
+            "acme.Other-1.0.0.zip",
+            "manifest.yaml",
+        ]
+    );
+    assert_eq!(
+        left_out,
+        [
+            ".git/ Leftover",
+            "Resources/.DS_Store Leftover",
+            "Resources/notes~ Leftover",
+            "acme.Web-1.0.0.zip Archive",
+            "pkgres.lock OfProject",
+        ]
+    );
+    write(".pkgresignore", "# secrets\n/.env\n*.iso\n!notes~\n");
+    let (taken, left_out) = shown();
+    assert!(taken.contains(&"Resources/notes~".to_owned()));
+    assert!(left_out.contains(&".env Ignored".to_owned()));
+    assert!(left_out.contains(&".pkgresignore OfProject".to_owned()));
+    assert!(left_out.contains(&"Resources/large.iso Ignored".to_owned()));
+    write(".pkgresignore", "[z-a]\n");
+    let unreadable = PackageFolder::open(folder.path(), &ReadOptions::default());
+    unreadable.expect_err("the pattern is invalid");
+}
+
+#[test]
 fn a_folder_holds_packages_at_any_depth_but_none_inside_another() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let at = |path: &str| folder.path().join(path);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions, write_archive};
-use pkgres_registry_client::PackageFolder;
+use pkgres_registry_client::{LeftOut, PackageFolder};
 use serde_json::json;
 
 use crate::args::PackArgs;
@@ -20,9 +20,11 @@ pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
         package,
         warnings,
         files: count,
+        left_out,
         bytes,
     } = build(&args.folder, &options)?;
     output.findings(&warnings);
+    tell_left_out(&left_out, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(name));
     reject_inside(&path, &args.folder, package.name())?;
@@ -38,6 +40,7 @@ pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
             "sha256": digest,
             "size": bytes.len(),
             "files": count,
+            "left_out": left_out.iter().map(|left_out| &left_out.path).collect::<Vec<_>>(),
         }));
     } else {
         output.data(&format!("{digest}  {shown}\n"));
@@ -46,11 +49,20 @@ pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Tells which files of a folder are not in the archive.
+pub(super) fn tell_left_out(left_out: &[LeftOut], output: &mut Output) {
+    for left_out in left_out {
+        let path = Escaped::new(&left_out.path).to_string();
+        output.note(&format!("left out: {path} ({})", left_out.because.text()));
+    }
+}
+
 /// A packed package.
 pub(super) struct Packed {
     pub(super) package: Package,
     pub(super) warnings: Vec<Diagnostic>,
     pub(super) files: usize,
+    pub(super) left_out: Vec<LeftOut>,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -62,6 +74,7 @@ pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
         package,
         warnings,
         files: folder.files().len(),
+        left_out: folder.left_out().to_vec(),
         bytes: archive_of(&folder, options)?,
     })
 }
@@ -86,10 +99,10 @@ fn reject_inside(archive: &Path, folder: &Path, package: &PackageName) -> Result
     let Some((parent, folder)) = parent.zip(folder.canonicalize().ok()) else {
         return Ok(());
     };
-    let (Ok(inside), Some(name)) = (parent.strip_prefix(folder), archive.file_name()) else {
+    let (Ok(inside), Some(name)) = (parent.strip_prefix(&folder), archive.file_name()) else {
         return Ok(());
     };
-    if !PackageFolder::would_take(&inside.join(name), package) {
+    if !PackageFolder::would_take(&folder, &inside.join(name), package)? {
         return Ok(());
     }
     let message = format!(

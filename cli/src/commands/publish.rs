@@ -21,7 +21,7 @@ const WARNING_CHARACTERS: usize = 1000;
 
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
-    let (package, findings, bytes) = read(&args.package, &options)?;
+    let (package, findings, bytes) = read(&args.package, &options, output)?;
     output.findings(&findings);
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
@@ -84,9 +84,14 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
 }
 
 /// Reads a package and its archive; a folder is packed.
-fn read(path: &Path, options: &ReadOptions) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
+fn read(
+    path: &Path,
+    options: &ReadOptions,
+    output: &mut Output,
+) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
     if path.is_dir() {
         let packed = pack::build(path, options)?;
+        pack::tell_left_out(&packed.left_out, output);
         return Ok((packed.package, packed.warnings, packed.bytes));
     }
     let shown = path.to_string_lossy();

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::file_system::{BeingFilled, Access, EntryKind, FileSystem, NewFile};
+use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 
 /// The fault at the chosen step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod corpus;
 mod documents;
 mod generated;
 mod graphs;
+mod parallel;
 mod program;
 mod revisions;
 mod roots;

@@ -3,13 +3,20 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs the binary in a folder, with its cache there.
-pub(crate) fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+/// The binary in a folder, with its cache there.
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
+    command
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")
-        .env("PKGRES_CACHE", folder.join("cache"))
+        .env("PKGRES_CACHE", folder.join("cache"));
+    command
+}
+
+/// Runs the binary in a folder, with its cache there.
+pub(crate) fn pkgres(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments)
         .output()
         .expect("the program starts")
 }

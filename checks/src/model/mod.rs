@@ -112,6 +112,11 @@ pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport
             check.object(ObjectId(number), &class);
         }
     }
+    let start = |finding: &Diagnostic| {
+        let label = finding.labels.first();
+        label.map(|label| label.location.span().start)
+    };
+    check.report.findings.sort_by_key(start);
     check.report
 }
 

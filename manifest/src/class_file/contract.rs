@@ -250,8 +250,8 @@ mod tests {
 
     fn rules(text: &str) -> Result<Vec<Rule>, String> {
         let mut namespaces = Namespaces::default();
-        namespaces.declare("=", "org.acme");
-        namespaces.declare("std", "io.murano");
+        namespaces.declare("=", "org.acme").expect("valid");
+        namespaces.declare("std", "io.murano").expect("valid");
         parse_expression(text, &namespaces)
     }
 

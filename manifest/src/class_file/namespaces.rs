@@ -8,18 +8,26 @@ use crate::name::ClassName;
 
 /// The namespaces that apply to a document. The prefix `=` is for names without one.
 ///
-/// As in the reference implementation, nothing about a declaration is an error by itself: a prefix or a
-/// namespace that no class name can have is only an error where a name uses it.
+/// As in the reference implementation, a namespace that no class name can have is only an error where a name
+/// uses it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Namespaces {
     by_prefix: HashMap<String, String>,
 }
 
 impl Namespaces {
-    /// Declares a prefix. Names with the prefix of an empty namespace have none.
-    pub(super) fn declare(&mut self, prefix: &str, namespace: &str) {
+    /// Declares a prefix. Names with the prefix of an empty namespace have none. The error names the prefix,
+    /// if names cannot have it; an empty one is merely useless.
+    pub(super) fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), String> {
+        if !matches!(prefix, "=" | "") && !is_identifier(prefix) {
+            return Err(format!(
+                "`{}` is not a namespace prefix: use letters, digits and `_` only",
+                Escaped::shortened(prefix)
+            ));
+        }
         self.by_prefix
             .insert(prefix.to_owned(), namespace.to_owned());
+        Ok(())
     }
 
     /// Resolves a short name to a full one.
@@ -67,6 +75,13 @@ impl Namespaces {
     }
 }
 
+fn is_identifier(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
 /// The full name of a class. The empty namespace adds nothing.
 fn joined(namespace: &str, name: &str) -> String {
     if namespace.is_empty() {
@@ -84,10 +99,11 @@ mod tests {
     fn names_resolve_as_in_the_reference_implementation() {
         let mut namespaces = Namespaces::default();
         assert_eq!(namespaces.resolve("A").expect("a name").as_str(), "A");
-        namespaces.declare("=", "org.acme");
-        namespaces.declare("std", "io.murano");
-        namespaces.declare("bare", "");
-        namespaces.declare("bad", "1com..x");
+        namespaces.declare("=", "org.acme").expect("valid");
+        namespaces.declare("std", "io.murano").expect("valid");
+        namespaces.declare("bare", "").expect("valid");
+        namespaces.declare("bad", "1com..x").expect("valid");
+        namespaces.declare("a b", "x").expect_err("no name has it");
         for (written, full) in [
             ("A", "org.acme.A"),
             (":A", "org.acme.A"),
@@ -110,7 +126,7 @@ mod tests {
         ] {
             assert!(namespaces.resolve(bad).is_err(), "{bad}");
         }
-        namespaces.declare("=", "");
+        namespaces.declare("=", "").expect("valid");
         assert_eq!(namespaces.resolve("A").expect("a name").as_str(), "A");
         assert_eq!(namespaces.resolve(":A").expect("a name").as_str(), "A");
     }

@@ -277,7 +277,9 @@ impl ClassFileReader<'_> {
                 self.error(Code::Namespace, message, entry.value.span);
                 continue;
             };
-            self.namespaces.declare(&entry.key.text, namespace);
+            if let Err(message) = self.namespaces.declare(&entry.key.text, namespace) {
+                self.error(Code::Namespace, message, entry.key_span);
+            }
         }
     }
 
@@ -343,7 +345,7 @@ impl ClassFileReader<'_> {
                 parents.push(parent);
             } else {
                 let message = format!("`{}` is extended twice", parent.value);
-                self.warn(Code::Extends, message, node.span);
+                self.error(Code::Extends, message, node.span);
             }
         }
         parents

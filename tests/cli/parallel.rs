@@ -1,0 +1,138 @@
+//! Commands that change a project at the same time: what ends well is in the files.
+//!
+//! `ROUNDS` sets how often each is tried; 200 rounds take some minutes.
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use crate::program::{command, pkgres, write};
+
+/// The number of commands that run at the same time.
+const WRITERS: usize = 5;
+
+fn rounds() -> usize {
+    let set = std::env::var("ROUNDS").ok();
+    set.and_then(|rounds| rounds.parse().ok()).unwrap_or(4)
+}
+
+/// A project that requires the packages `P0` to `P4` in the manner of `requires`, with a registry that has 1.0.0 and
+/// 1.1.0 of each.
+fn project(requires: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| write(&folder.path().join(name), text);
+    let records = (0..WRITERS).flat_map(|number| {
+        ["1.0.0", "1.1.0"].map(|version| {
+            format!(
+                r#"{{"name":"P{number}","version":"{version}","classes":{{"C{number}":{{}}}}}}"#
+            ) + "\n"
+        })
+    });
+    write("index.ndjson", &records.collect::<String>());
+    write(
+        "pkgres.toml",
+        "no-core-library = true\n[registries.r]\nlocation = \"index:index.ndjson\"\n",
+    );
+    let manifest = "Type: Application\nFullName: App\nVersion: 1.0.0\nRequire:\n";
+    write("manifest.yaml", &format!("{manifest}{requires}"));
+    folder
+}
+
+fn run(folder: &Path, arguments: &[&str]) {
+    let output = pkgres(folder, arguments);
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Starts a command for each writer at once; returns what ended well.
+fn at_once(folder: &Path, arguments: impl Fn(usize) -> Vec<String>) -> Vec<usize> {
+    let writers: Vec<Child> = (0..WRITERS)
+        .map(|number| {
+            let arguments = arguments(number);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let mut command = command(folder, &arguments);
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            command.spawn().expect("it starts")
+        })
+        .collect();
+    let mut done = Vec::new();
+    for (number, mut writer) in writers.into_iter().enumerate() {
+        if writer.wait().expect("it ends").success() {
+            done.push(number);
+        }
+    }
+    done
+}
+
+/// Whether nothing temporary is left, and the lockfile is up to date.
+fn assert_clean(folder: &Path) {
+    run(folder, &["lock", "--check"]);
+    let names = std::fs::read_dir(folder).expect("readable");
+    let names = names.map(|entry| entry.expect("an entry").file_name());
+    let mut names = names.filter_map(|name| name.into_string().ok());
+    assert_eq!(names.find(|name| name.starts_with(".pkgres-")), None);
+}
+
+fn text(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("readable")
+}
+
+#[test]
+fn every_requirement_that_was_added_is_there() {
+    for _ in 0..rounds() {
+        let project = project("  P0: '*'\n");
+        let folder = project.path();
+        let done = at_once(folder, |number| {
+            vec!["add".to_owned(), format!("P{number}@1")]
+        });
+        assert_eq!(done.len(), WRITERS);
+        let (manifest, lock) = (text(folder, "manifest.yaml"), text(folder, "pkgres.lock"));
+        for number in 0..WRITERS {
+            assert!(manifest.contains(&format!("  P{number}: ")), "{manifest}");
+            assert!(lock.contains(&format!("name: P{number}\n")), "{lock}");
+        }
+        assert_clean(folder);
+        let done = at_once(folder, |number| {
+            vec!["remove".to_owned(), format!("P{number}")]
+        });
+        assert_eq!(done.len(), WRITERS);
+        assert!(!text(folder, "manifest.yaml").contains("  P"));
+        assert_clean(folder);
+    }
+}
+
+#[test]
+fn every_package_that_was_updated_is_locked_so() {
+    let requires: String = (0..WRITERS)
+        .map(|number| format!("  P{number}: 1.0\n"))
+        .collect();
+    for _ in 0..rounds() {
+        let project = project(&requires);
+        let folder = project.path();
+        run(folder, &["lock"]);
+        let manifest = text(folder, "manifest.yaml").replace(": 1.0\n", ": 1\n");
+        write(&folder.join("manifest.yaml"), &manifest);
+        let done = at_once(folder, |number| {
+            vec!["update".to_owned(), format!("P{number}")]
+        });
+        assert_eq!(done.len(), WRITERS);
+        let lock = text(folder, "pkgres.lock");
+        assert!(!lock.contains("version: 1.0.0"), "{lock}");
+        assert_clean(folder);
+    }
+}
+
+#[test]
+fn equal_lockfiles_and_models_do_not_fail() {
+    let model = r#"{"a": {"?": {"id": "a", "type": "C0"}}, "b": {"?": {"id": "b", "type": "C1"}}}"#;
+    for _ in 0..rounds() {
+        let project = project("  P0: 1\n  P1: 1\n");
+        let folder = project.path();
+        let done = at_once(folder, |_| vec!["lock".to_owned()]);
+        assert_eq!(done.len(), WRITERS);
+        assert_clean(folder);
+        write(&folder.join("model.json"), model);
+        let in_place = ["pin", "model.json", "--in-place"];
+        let done = at_once(folder, |_| in_place.map(str::to_owned).to_vec());
+        assert_eq!(done.len(), WRITERS);
+        run(folder, &["pin", "model.json", "--check"]);
+    }
+}

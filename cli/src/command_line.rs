@@ -93,6 +93,7 @@ impl CommandLine {
         check_required_version(&settings)?;
         let mut output = Output::new(&arguments.global);
         let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
+        let invocation = invocation.under(&settings);
         let context = Context::new(&arguments.command, invocation, settings)?;
         Ok((arguments, context, locks))
     }

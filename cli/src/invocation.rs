@@ -7,6 +7,8 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use pkgres_manifest::diagnostic::Escaped;
 
+use crate::settings::Settings;
+
 /// The commands that take their project as `--manifest-path`.
 const PROJECT_IS_OPTION: [&str; 3] = ["add", "remove", "update"];
 
@@ -46,7 +48,12 @@ pub(crate) struct Invocation {
     flags: Vec<&'static str>,
     /// The options about registries and versions, quoted for a shell.
     options: Vec<String>,
+    /// What commands that write the lockfile need before their name, because a setting forbids them to.
+    before_writing: String,
 }
+
+/// The commands that write the lockfile.
+const WRITES_LOCK: [&str; 4] = ["add", "lock", "remove", "update"];
 
 impl Invocation {
     /// The invocation of a command with these arguments.
@@ -74,7 +81,16 @@ impl Invocation {
                 .filter(|(id, _)| is_explicit(matches, id))
                 .flat_map(|(id, option)| as_typed(matches, id, option))
                 .collect(),
+            before_writing: String::new(),
         }
+    }
+
+    /// Takes the lock modes that settings set: a suggested command that writes the lockfile has to undo them.
+    pub(crate) fn under(mut self, settings: &Settings) -> Self {
+        let modes = [("locked", "PKGRES_LOCKED"), ("frozen", "PKGRES_FROZEN")];
+        let set = modes.into_iter().filter(|(key, _)| settings.is_set(key));
+        self.before_writing = set.map(|(_, variable)| format!("{variable}=false ")).collect();
+        self
     }
 
     /// Whether it is an invocation of this command.
@@ -137,7 +153,11 @@ impl Invocation {
 
     fn compose(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
         let (command, arguments) = words.split_once(' ').unwrap_or((words, ""));
-        let mut text = "pkgres".to_owned();
+        let is_writing = WRITES_LOCK.contains(&command) && !arguments.contains("--check");
+        let mut text = match is_writing {
+            true => format!("{}pkgres", self.before_writing),
+            false => "pkgres".to_owned(),
+        };
         let mut push = |word: &str| {
             text.push(' ');
             text.push_str(word);

@@ -65,7 +65,7 @@ pub(crate) fn problem_with_lock(
 }
 
 /// Fails if there is no lockfile, or if it is out of date.
-fn require_current_lock(
+pub(crate) fn require_current_lock(
     project: &Project,
     problem: &Problem,
     context: &Context,

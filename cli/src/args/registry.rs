@@ -86,6 +86,14 @@ pub(crate) struct LockedArgs {
 
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
+
+    /// Fail if the lockfile is out of date
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Use the lockfile as it is, as without any option
+    #[arg(long, hide = true, conflicts_with = "locked")]
+    pub(crate) frozen: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,7 +15,9 @@ use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::project::Project;
+use crate::problem::Problem;
 use crate::show::counted;
+use crate::solve::require_current_lock;
 
 /// The result of fetching everything that is locked.
 struct Fetched {
@@ -33,6 +35,10 @@ fn fetch_all(
     mut on_artifact: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
 ) -> Result<Fetched> {
     let project = Project::open(&args.manifest, context)?;
+    if args.locked {
+        let problem = Problem::of_project(&project, context)?;
+        require_current_lock(&project, &problem, context, output)?;
+    }
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));
     };

@@ -117,6 +117,14 @@ impl Settings {
         }
     }
 
+    /// Whether a variable or a file sets a flag.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|effective| {
+            let is_given = matches!(effective.origin, Origin::Variable(_) | Origin::File(_));
+            is_given && effective.value == "true"
+        })
+    }
+
     /// The settings from variables and files that are the default of a flag.
     pub(crate) fn flag_defaults(&self) -> impl Iterator<Item = &Effective> {
         self.values.iter().filter(|value| {

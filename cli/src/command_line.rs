@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, Command, FromArgMatches as _};
+use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Spec, Version};
 
@@ -40,6 +40,7 @@ impl CommandLine {
                 version_grammar().try_get_matches_from(&words)?
             }
             None => whole_grammar()
+                .color(color_of(&words))
                 .try_get_matches_from(&words)
                 .map_err(with_tip)?,
         };
@@ -119,18 +120,33 @@ pub(crate) fn requests_json() -> bool {
 }
 
 fn has_json_format(words: impl Iterator<Item = OsString>) -> bool {
-    let mut options = words.take_while(|word| word != "--");
-    let mut is_json = false;
-    while let Some(word) = options.next() {
-        if word == "--format" {
-            is_json = options.next().is_some_and(|format| format == "json");
-        } else if let Some(option) = word.to_str()
-            && let Some(format) = option.strip_prefix("--format=")
+    last_value("--format", words).is_some_and(|format| format == "json")
+}
+
+/// The last value of an option in a command line that may not parse.
+fn last_value(option: &str, words: impl Iterator<Item = OsString>) -> Option<OsString> {
+    let mut words = words.take_while(|word| word != "--");
+    let mut last = None;
+    while let Some(word) = words.next() {
+        if word == option {
+            last = words.next();
+        } else if let Some(word) = word.to_str()
+            && let Some(value) = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('='))
         {
-            is_json = format == "json";
+            last = Some(value.into());
         }
     }
-    is_json
+    last
+}
+
+/// When to color help and usage errors, which are printed before the settings are read.
+fn color_of(words: &[OsString]) -> ColorChoice {
+    let choice = last_value("--color", words.iter().cloned()).or_else(|| variable("PKGRES_COLOR"));
+    match choice.as_ref().and_then(|choice| choice.to_str()) {
+        Some("never") => ColorChoice::Never,
+        Some("always") => ColorChoice::Always,
+        _ => ColorChoice::Auto,
+    }
 }
 
 /// A usage error of the parser as a finding, with its tips as hints.

@@ -18,7 +18,7 @@ use crate::manifest_file::ManifestFile;
 use crate::settings::{SettingsFile, WorkspaceTable};
 
 /// The name that lockfiles have for the source of members.
-const REGISTRY_NAME: &str = "workspace";
+pub(crate) const REGISTRY_NAME: &str = "workspace";
 
 /// The members of a workspace.
 #[derive(Debug)]

@@ -28,7 +28,8 @@ pub struct Outdated {
     /// The version that an update of everything chooses; `None` if the package is no longer needed then, or the
     /// update has no solution.
     pub allowed: Option<Version>,
-    /// The newest version that is not yanked: a stable one, unless prereleases are allowed or one is in use.
+    /// The newest version that is neither yanked nor too new: a stable one, unless prereleases are allowed or one is
+    /// in use. If older versions are preferred, the version that an update chooses.
     pub latest: Version,
     /// The requirements that exclude the latest version.
     pub held_back_by: Vec<BlockingRequirement>,
@@ -53,7 +54,8 @@ pub struct BlockingRequirement {
 
 /// Finds the packages of a resolution that are not at their latest version.
 ///
-/// `request` is the request of the resolution; its locked versions are ignored.
+/// `request` is the request of the resolution; its locked versions are ignored. A version that is newer than all
+/// others is not outdated, whatever an update would choose.
 ///
 /// # Errors
 ///
@@ -72,7 +74,6 @@ pub fn outdated(
         .map(|package| (package.name.clone(), package.version.clone()))
         .collect();
     afresh.update = None;
-    afresh.options.prefer = Preference::Newest;
     let fresh = match drive(&mut Resolver::new(afresh.clone()), registries, options)? {
         Answer::Solved(fresh) => Some(fresh),
         Answer::Conflict(_) | Answer::GaveUp { .. } | Answer::Cancelled => None,
@@ -98,22 +99,17 @@ pub fn outdated(
         };
         let allowed = (fresh.as_deref())
             .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
-        let latest = match latest {
-            // A yanked version is not the latest, even if nothing is newer.
-            Some(latest)
-                if *latest > package.version || !candidates.all.contains(&package.version) =>
-            {
-                latest.clone()
+        let is_newer = |other: &&Version| **other > package.version;
+        let wanted = match request.options.prefer {
+            Preference::Oldest => allowed.as_ref().filter(|other| **other != package.version),
+            Preference::Newest => {
+                let allowed = allowed.as_ref().filter(is_newer);
+                latest.filter(is_newer).max(allowed)
             }
-            _ => package.version.clone(),
         };
-        let is_current = latest == package.version
-            && allowed
-                .as_ref()
-                .is_none_or(|allowed| *allowed == package.version);
-        if is_current {
+        let Some(latest) = wanted.cloned() else {
             continue;
-        }
+        };
         let mut outdated = Outdated {
             package: package.name.clone(),
             now: package.version.clone(),
@@ -157,11 +153,10 @@ fn counterpart(
     higher.or(fresh.last()).cloned()
 }
 
-/// The versions of a package that are neither yanked nor too new, and the newest of them.
+/// The newest versions of a package that are neither yanked nor too new.
 struct Newest {
     stable: Option<Version>,
     any: Option<Version>,
-    all: BTreeSet<Version>,
 }
 
 fn latest_versions(
@@ -196,7 +191,6 @@ fn latest_versions(
                 .max()
                 .cloned(),
             any: usable().max().cloned(),
-            all: usable().cloned().collect(),
         };
         latest.insert(name.clone(), newest);
     }

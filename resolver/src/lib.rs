@@ -69,7 +69,7 @@ pub use request::{
     UpdateTarget,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenYanked, ModelNotLockable, PathStep,
+    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenExcluded, Exclusion, ModelNotLockable, PathStep,
     PrereleaseReason, RequirementPath, Requirer, Resolution, ResolvedOwner, ResolvedPackage,
     ResolvedRoot, SideBySide, Stats,
 };

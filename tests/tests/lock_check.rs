@@ -248,18 +248,18 @@ fn a_binding_outside_of_the_locked_spec_is_stale() {
 fn a_missing_release_makes_a_lock_stale() {
     let named =
         |text: &str| ReleaseSource::Registry(RegistryName::parse(text).expect("a valid name"));
-    let gone = |found: Option<ReleaseSource>, host_has: Option<&str>| Staleness::Gone {
+    let gone = |found: Option<ReleaseSource>, newest: Option<&str>| Staleness::Gone {
         package: package("Db"),
         version: version("1.1.0"),
         locked: named("test"),
         found,
-        host_has: host_has.map(version),
+        newest: newest.map(version),
     };
     let mut now = world();
     now.records.retain(|record| record.name != package("Db"));
     assert_eq!(now.stale(), [gone(None, None)], "the package is gone");
     now.records.push(release("Db", "1.2.0"));
-    let from_test = gone(Some(named("test")), None);
+    let from_test = gone(Some(named("test")), Some("1.2.0"));
     assert_eq!(now.stale(), [from_test], "the version is gone");
     now.provided.push(release("Db", "1.3.0"));
     let from_host = gone(Some(ReleaseSource::Host), Some("1.3.0"));

@@ -75,7 +75,9 @@ pub(crate) struct OutdatedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// A lockfile, a folder with one, or a git revision
+    /// A lockfile, a folder with one, a git revision, or REVISION:PATH
+    ///
+    /// Of a revision, it is the lockfile of the same project as the other side.
     #[arg(default_value = "HEAD")]
     pub(crate) before: String,
 

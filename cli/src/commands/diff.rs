@@ -1,6 +1,6 @@
 //! `pkgres diff`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pkgres_files::{Follow, read_file};
@@ -18,10 +18,13 @@ use crate::project::member_hint;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let before = lockfile(&args.before, context)?;
+    // The other side says of which project a revision is meant.
+    let project = args.after.as_deref().and_then(|after| file_of(after));
+    let project = project.as_deref().and_then(Path::parent);
+    let before = lockfile(&args.before, project, context)?;
     let after = match &args.after {
-        Some(after) => lockfile(after, context)?,
-        None => lockfile(".", context).map_err(|mut failure| {
+        Some(after) => lockfile(after, None, context)?,
+        None => lockfile(".", None, context).map_err(|mut failure| {
             if !Path::new(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
             {
@@ -60,26 +63,35 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     Ok(exit)
 }
 
-/// The lockfile that an argument names.
-fn lockfile(text: &str, context: &Context) -> Result<Lockfile> {
+/// The file that an argument names as a path.
+fn file_of(text: &str) -> Option<PathBuf> {
     let path = Path::new(text);
-    let file = if path.is_dir() {
+    if path.is_dir() {
         Some(path.join(LOCK_FILE))
     } else {
         path.is_file().then(|| path.to_owned())
-    };
-    match file {
+    }
+}
+
+/// The lockfile that an argument names. Of a revision, it is that of the folder of the `project`, or else of the current
+/// folder.
+fn lockfile(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
+    match file_of(text) {
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
             let bytes = read_file(&file, limit, Follow::Links)?;
             parse_lock(&file, &bytes, context)
         }
-        None => lockfile_of_revision(text, context),
+        None => lockfile_of_revision(text, project, context),
     }
 }
 
-/// The lockfile of the current folder in a git revision, or the file of `REVISION:PATH`.
-fn lockfile_of_revision(text: &str, context: &Context) -> Result<Lockfile> {
+/// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
+fn lockfile_of_revision(
+    text: &str,
+    project: Option<&Path>,
+    context: &Context,
+) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
     // git would parse it as an option.
     if text.starts_with('-') {
@@ -87,7 +99,7 @@ fn lockfile_of_revision(text: &str, context: &Context) -> Result<Lockfile> {
     }
     let (revision, object) = match text.split_once(':') {
         Some((revision, _)) => (revision, text.to_owned()),
-        None => (text, format!("{text}:./{LOCK_FILE}")),
+        None => (text, format!("{text}:{}", path_in_git(project)?)),
     };
     let commit = format!("{revision}^{{commit}}");
     if git(&[
@@ -115,6 +127,32 @@ fn lockfile_of_revision(text: &str, context: &Context) -> Result<Lockfile> {
         // Before the first lockfile nothing was locked.
         None => Ok(Lockfile::default()),
     }
+}
+
+/// The path of a project's lockfile as git takes it: relative to the current folder.
+fn path_in_git(project: Option<&Path>) -> Result<String> {
+    let folder = project.filter(|folder| !folder.as_os_str().is_empty());
+    let Some(folder) = folder else {
+        return Ok(format!("./{LOCK_FILE}"));
+    };
+    let shown = folder.to_string_lossy();
+    if folder.is_relative() {
+        return Ok(format!("./{shown}/{LOCK_FILE}"));
+    }
+    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
+    let relative = current.ok().zip(folder.canonicalize().ok());
+    let relative = relative.and_then(|(current, folder)| {
+        let inside = folder.strip_prefix(current).ok()?;
+        Some(format!("./{}/{LOCK_FILE}", inside.to_string_lossy()))
+    });
+    relative.ok_or_else(|| {
+        let message = format!(
+            "{}: a revision has only lockfiles below the current folder",
+            Escaped::shortened(&shown)
+        );
+        let hint = "write `REVISION:PATH` for the lockfile at a path of the repository";
+        Diagnostic::error(Code::Usage, message).hint(hint).into()
+    })
 }
 
 /// The output of git; `None` if it fails.

@@ -47,10 +47,12 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
             "schema_version": 1,
             "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
             "packages": show::outdated_json(&outdated_packages),
+            "notes": show::excluded(&resolution),
         }));
         return Ok(exit);
     }
     output.data(&show::outdated(&outdated_packages));
+    output.notes(show::excluded(&resolution));
     let held_back = outdated_packages
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))

@@ -5,6 +5,8 @@
 
 mod open;
 
+pub(crate) use open::OVERRIDE_PREFIX;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

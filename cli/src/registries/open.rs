@@ -18,6 +18,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::settings::Override;
 
+/// The beginning of the names that the packages of `overrides` have as registries.
+pub(crate) const OVERRIDE_PREFIX: &str = "override-";
+
 /// The largest file of provided releases, in bytes.
 const MAX_PROVIDED_BYTES: u64 = 32 << 20;
 
@@ -101,7 +104,7 @@ fn overriding_package(
         RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let mut location = locations.remove(0);
-    location.name = RegistryName::parse(&format!("override-{package}").to_ascii_lowercase())
+    location.name = RegistryName::parse(&format!("{OVERRIDE_PREFIX}{package}").to_ascii_lowercase())
         .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let http = HttpOptions::new(Timestamp::now());
     let with_hint = |error: RegistryError| {

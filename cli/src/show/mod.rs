@@ -17,8 +17,8 @@ pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
-pub(crate) use outdated::{outdated, outdated_json};
-pub(crate) use resolution::{notes, resolution_json, side_by_side, side_by_side_json};
+pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
+pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
 };

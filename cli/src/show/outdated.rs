@@ -8,6 +8,9 @@ use super::counted;
 /// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.
 const MAX_SHOWN_REQUIREMENTS: usize = 3;
 
+/// How many packages that an update leaves behind are shown.
+const MAX_SHOWN_PACKAGES: usize = 10;
+
 /// A table of outdated packages; the lines below a package show what holds it back.
 pub(crate) fn outdated(packages: &[Outdated]) -> String {
     if packages.is_empty() {
@@ -60,6 +63,34 @@ pub(crate) fn outdated(packages: &[Outdated]) -> String {
         }
     }
     text
+}
+
+/// Lines about packages that an update of everything did not move to their latest version.
+pub(crate) fn left_behind(packages: &[Outdated]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for entry in packages.iter().take(MAX_SHOWN_PACKAGES) {
+        lines.push(format!("{} {} is held back:", entry.package, entry.latest));
+        let requirements = entry.held_back_by.iter();
+        let requirements = requirements.map(|requirement| requirement_text(entry, requirement));
+        let because = requirements.chain(entry.because.iter().cloned());
+        lines.extend(because.take(MAX_SHOWN_REQUIREMENTS).map(|reason| format!("  {reason}")));
+    }
+    if let Some(more) = packages.len().checked_sub(MAX_SHOWN_PACKAGES + 1) {
+        let others = counted(more + 1, "other package");
+        lines.push(format!("and {others}: `pkgres outdated` lists them"));
+    }
+    lines
+}
+
+/// Packages that an update of everything did not move to their latest version, as JSON.
+pub(crate) fn left_behind_json(packages: &[Outdated]) -> Vec<Value> {
+    let entries = packages.iter().map(|entry| {
+        let mut json = package_json(entry);
+        json["version"] = json!(entry.latest);
+        json["alike"] = json!([]);
+        json
+    });
+    entries.collect()
 }
 
 /// A requirement or an override that holds back a package.

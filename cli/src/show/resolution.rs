@@ -1,7 +1,7 @@
 //! Notes about a resolution, and a resolution as JSON.
 
 use pkgres_resolver::{
-    BoundRequirement, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, Resolution,
+    BoundRequirement, ChosenPrerelease, ChosenExcluded, Exclusion, PrereleaseReason, Requirer, Resolution,
     SideBySide,
 };
 use serde_json::{Map, Value, json};
@@ -20,26 +20,38 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     {
         let reason = match because {
             PrereleaseReason::Locked => "the lockfile has it".to_owned(),
+            PrereleaseReason::Requested => "it was requested".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),
             PrereleaseReason::NoStable => "no stable version fits".to_owned(),
             PrereleaseReason::Named { owner, spec } => format!("{owner} requires {spec}"),
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    for yanked in resolution.yanked() {
-        let ChosenYanked { name, version, .. } = &yanked;
-        lines.push(if yanked.was_asked_for {
-            format!("{name} {version} was yanked; it is used because it was requested")
-        } else {
-            format!("{name} {version} was yanked; it is kept because the lockfile has it")
-        });
-    }
+    lines.extend(excluded(resolution));
     for (name, spec) in resolution.unused_overrides() {
         lines.push(format!(
             "the override of {name} with {spec} has no effect: nothing requires {name}"
         ));
     }
     lines
+}
+
+/// Notes on releases that are used although the policy excludes them.
+pub(crate) fn excluded(resolution: &Resolution) -> Vec<String> {
+    let excluded = resolution.excluded().into_iter();
+    let notes = excluded.map(|chosen| {
+        let ChosenExcluded { name, version, .. } = &chosen;
+        let was = match chosen.exclusion {
+            Exclusion::TooNew => "was published too late for `--exclude-newer`",
+            _ => "was yanked",
+        };
+        if chosen.was_asked_for {
+            format!("{name} {version} {was}; it is used because it was requested")
+        } else {
+            format!("{name} {version} {was}; it is kept because the lockfile has it")
+        }
+    });
+    notes.collect()
 }
 
 /// Notes on packages with several releases, and their requirers.

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::annotation::{Subject, annotation};
 use crate::context::Context;
+use crate::registries::OVERRIDE_PREFIX;
+use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// Hints for a release whose content is not what was locked.
 pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
@@ -100,9 +102,11 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         Staleness::Gone {
             locked,
             found: Some(found),
-            host_has: None,
             ..
-        } => locked != found && !was_provided(entry),
+        } => {
+            let is_hosted = *found == ReleaseSource::Host;
+            locked != found && !is_hosted && !was_provided(entry)
+        }
         _ => false,
     };
     if outdated.iter().any(|entry| is_shadowed(entry)) {
@@ -129,12 +133,23 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
     hints
 }
 
+/// Whether the registry of this name is a folder of the project: nobody looks for one that is called so.
+fn is_made_of_folder(registry: &str) -> bool {
+    registry == WORKSPACE || registry.starts_with(OVERRIDE_PREFIX)
+}
+
 /// Whether the host provided the package, and no longer does.
 fn was_provided(entry: &Staleness) -> bool {
     match entry {
         Staleness::Gone {
-            locked, host_has, ..
-        } => *locked == ReleaseSource::Host && host_has.is_none(),
+            locked,
+            found,
+            newest,
+            ..
+        } => {
+            let host_has = *found == Some(ReleaseSource::Host) && newest.is_some();
+            *locked == ReleaseSource::Host && !host_has
+        }
         Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
         _ => false,
     }
@@ -218,10 +233,37 @@ fn line(entry: &Staleness) -> (char, String) {
         Staleness::Gone {
             package,
             version,
+            found: Some(ReleaseSource::Host),
+            newest: Some(newest),
+            ..
+        } => (
+            '~',
+            format!("{package} {version}: the host now provides {newest}"),
+        ),
+        Staleness::Gone {
+            package,
+            version,
+            found: Some(ReleaseSource::Registry(name)),
+            newest: Some(newest),
+            ..
+        } if is_made_of_folder(name.as_str()) => {
+            let place = if name.as_str() == WORKSPACE {
+                "the workspace".to_owned()
+            } else {
+                format!("the override of {package}")
+            };
+            let line = format!("{package} {version}: {place} now has {newest}");
+            ('~', line)
+        }
+        Staleness::Gone {
+            package,
+            version,
             locked,
             found,
-            host_has: None,
+            newest,
         } => {
+            let newest = newest.as_ref();
+            let instead = newest.map_or_else(String::new, |newest| format!("; the newest there is {newest}"));
             let line = match found {
                 None if *locked == ReleaseSource::Host => {
                     format!("{package} {version} was provided by the host, and nothing has it now")
@@ -231,7 +273,7 @@ fn line(entry: &Staleness) -> (char, String) {
                 ),
                 None => format!("{package} {version} is no longer in any registry"),
                 Some(found) if found == locked => {
-                    format!("{package} {version} is no longer in the registry `{found}`")
+                    format!("{package} {version} is no longer in the registry `{found}`{instead}")
                 }
                 Some(found) => format!(
                     "{package} {version} was locked from `{locked}`; {package} now comes from `{found}`, which does not have it"
@@ -239,15 +281,6 @@ fn line(entry: &Staleness) -> (char, String) {
             };
             ('-', line)
         }
-        Staleness::Gone {
-            package,
-            version,
-            host_has: Some(found),
-            ..
-        } => (
-            '~',
-            format!("{package} {version}: the host now provides {found}"),
-        ),
         Staleness::SourceDiffers {
             package,
             version,

@@ -62,8 +62,8 @@ pub enum Staleness {
         locked: ReleaseSource,
         /// The source of the package now; `None` if the package is unknown.
         found: Option<ReleaseSource>,
-        /// The version that the host has instead, if the host supplies the package.
-        host_has: Option<Version>,
+        /// The newest version that this source has, if any.
+        newest: Option<Version>,
     },
     /// A release comes from another source.
     SourceDiffers {

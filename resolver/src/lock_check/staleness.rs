@@ -134,16 +134,13 @@ impl LockCheck {
     ) -> Option<ReleaseId> {
         let source = self.universe.catalog.source(package).cloned();
         let Some(index) = self.universe.catalog.index_of(package, version) else {
-            let newest = self.universe.catalog.versions(package).last();
-            let host_has = newest
-                .filter(|_| source == Some(ReleaseSource::Host))
-                .cloned();
+            let newest = self.universe.catalog.versions(package).last().cloned();
             report.stale.push(Staleness::Gone {
                 package: name.clone(),
                 version: version.clone(),
                 locked: locked.source.clone(),
                 found: source,
-                host_has,
+                newest,
             });
             return None;
         };

@@ -19,7 +19,7 @@ use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
 pub use notes::{
-    ArtifactChange, ChosenPrerelease, ChosenYanked, PrereleaseReason, Requirer, SideBySide,
+    ArtifactChange, ChosenPrerelease, ChosenExcluded, Exclusion, PrereleaseReason, Requirer, SideBySide,
 };
 pub use paths::{PathStep, RequirementPath};
 
@@ -126,19 +126,21 @@ impl Resolution {
     /// The prereleases among the releases, and why they were chosen.
     pub fn prereleases(&self) -> &[ChosenPrerelease] {
         let solved = &*self.solved;
-        let find = || notes::prereleases(&solved.universe, &solved.selection);
+        let is_update = solved.update.is_some();
+        let find = || notes::prereleases(&solved.universe, &solved.selection, is_update);
         solved.prereleases.get_or_init(find)
     }
 
-    /// The yanked releases among the releases, sorted by name and version.
-    pub fn yanked(&self) -> Vec<ChosenYanked> {
+    /// The releases that the policy excludes, sorted by name and version: they were yanked, or published
+    /// after the cut-off date, and are locked or were requested.
+    pub fn excluded(&self) -> Vec<ChosenExcluded> {
         let Solved {
             universe,
             selection,
             update,
             ..
         } = &*self.solved;
-        notes::yanked(universe, selection, update.is_some())
+        notes::excluded(universe, selection, update.is_some())
     }
 
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.

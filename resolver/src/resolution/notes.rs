@@ -76,6 +76,8 @@ pub struct ChosenPrerelease {
 pub enum PrereleaseReason {
     /// It is locked.
     Locked,
+    /// An [update](crate::Update) requested it.
+    Requested,
     /// The policy allows the newest version.
     Policy,
     /// A requirement names a prerelease.
@@ -89,15 +91,28 @@ pub enum PrereleaseReason {
     NoStable,
 }
 
-/// A yanked release that was chosen.
+/// A release that was chosen although the policy excludes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ChosenYanked {
+#[non_exhaustive]
+pub struct ChosenExcluded {
     /// The package.
     pub name: PackageName,
     /// The release.
     pub version: Version,
+    /// Why the policy excludes it.
+    pub exclusion: Exclusion,
     /// Whether an [update](crate::Update) requested it. Otherwise it was locked.
     pub was_asked_for: bool,
+}
+
+/// Why a release is not chosen unless it is locked or requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Exclusion {
+    /// It was yanked.
+    Yanked,
+    /// It was published after the cut-off date.
+    TooNew,
 }
 
 /// A release whose digest or source differs from what was locked.
@@ -178,37 +193,51 @@ pub(super) fn side_by_side(
     versions.into_iter().map(entry).collect()
 }
 
-/// The yanked releases of a selection.
-pub(super) fn yanked(
+/// The releases of a selection that the policy excludes.
+pub(super) fn excluded(
     universe: &Universe,
     selection: &Selection,
     is_update: bool,
-) -> Vec<ChosenYanked> {
-    let locked = universe.catalog.policy().locked();
+) -> Vec<ChosenExcluded> {
+    let catalog = &universe.catalog;
     let chosen = selection.releases().iter();
-    let yanked = chosen.filter(|release| universe.catalog.is_yanked(**release));
-    let mut yanked: Vec<ChosenYanked> = yanked
-        .map(|release| {
-            let name = universe.catalog.name(release.package).clone();
-            let version = universe.catalog.read_version(*release);
-            let key = (name, version);
-            // Releases that an update unlocked are in `kept`.
-            let was_asked_for =
-                is_update && locked.preferred.contains(&key) && !locked.kept.contains(&key);
-            let (name, version) = key;
-            ChosenYanked {
-                name,
-                version,
-                was_asked_for,
-            }
+    let mut excluded: Vec<ChosenExcluded> = chosen
+        .filter(|release| !catalog.is_root(release.package))
+        .filter_map(|release| {
+            let exclusion = if catalog.is_yanked(*release) {
+                Exclusion::Yanked
+            } else if catalog.is_too_new(*release) {
+                Exclusion::TooNew
+            } else {
+                return None;
+            };
+            Some(ChosenExcluded {
+                name: catalog.name(release.package).clone(),
+                version: catalog.read_version(*release),
+                exclusion,
+                was_asked_for: is_update && was_asked_for(universe, *release),
+            })
         })
         .collect();
-    yanked.sort_unstable();
-    yanked
+    excluded.sort_unstable();
+    excluded
+}
+
+/// Whether an update requested a release.
+fn was_asked_for(universe: &Universe, release: ReleaseId) -> bool {
+    let locked = universe.catalog.policy().locked();
+    let name = universe.catalog.name(release.package).clone();
+    let key = (name, universe.catalog.read_version(release));
+    // Releases that an update unlocked are in `kept`.
+    locked.preferred.contains(&key) && !locked.kept.contains(&key)
 }
 
 /// The prereleases of a selection, and why they were chosen.
-pub(super) fn prereleases(universe: &Universe, selection: &Selection) -> Vec<ChosenPrerelease> {
+pub(super) fn prereleases(
+    universe: &Universe,
+    selection: &Selection,
+    is_update: bool,
+) -> Vec<ChosenPrerelease> {
     let mut chosen: Vec<ChosenPrerelease> = selection
         .releases()
         .iter()
@@ -217,7 +246,11 @@ pub(super) fn prereleases(universe: &Universe, selection: &Selection) -> Vec<Cho
         .map(|release| ChosenPrerelease {
             name: universe.catalog.name(release.package).clone(),
             version: universe.catalog.read_version(*release),
-            because: prerelease_reason(universe, selection, *release),
+            because: if is_update && was_asked_for(universe, *release) {
+                PrereleaseReason::Requested
+            } else {
+                prerelease_reason(universe, selection, *release)
+            },
         })
         .collect();
     chosen.sort_by(|one, two| (&one.name, &one.version).cmp(&(&two.name, &two.version)));

@@ -139,7 +139,7 @@ fn a_yanked_release_is_the_last_resort() {
     assert_eq!(report(&found).held_back, []);
     let found = solved(update(root(), records(), lock, newest(&["Y"])));
     assert_eq!(moves(&found), ["Y 1.0.0 -> 2.0.0"]);
-    assert!(!found.yanked()[0].was_asked_for);
+    assert!(!found.excluded()[0].was_asked_for);
     let narrower = || release("R", "1").requires("X", "2").requires("Y", "*");
     let found = solved(update(narrower(), records(), lock, newest(&["X"])));
     assert_eq!(moves(&found), Vec::<String>::new());
@@ -155,7 +155,7 @@ fn a_yanked_release_is_the_last_resort() {
     assert_eq!(held_back.version, version("3"));
     assert_eq!(held_back.alike, []);
     let at_one = update(root(), records(), AT_ONE, exactly("X", "2"));
-    assert!(solved(at_one).yanked()[0].was_asked_for);
+    assert!(solved(at_one).excluded()[0].was_asked_for);
 }
 
 /// The same in an update of all packages.

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName};
-use pkgres_resolver::{Locked, Resolution, Update, UpdateReport};
+use pkgres_registry_client::{Outdated, RegistrySet, outdated};
+use pkgres_resolver::{Locked, Request, Resolution, Update, UpdateReport};
 
 use crate::args::UpdateArgs;
 use crate::context::Context;
@@ -48,7 +49,14 @@ fn update_one(
     let plan = UpdatePlan::new(packages, args.precise.as_deref(), &lock, context)?;
     problem.request.locked = plan.locked;
     problem.request.update = plan.update;
-    let resolution = problem.solve(context, output)?;
+    let request = problem.request.clone();
+    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    // An update of named packages has proofs about them.
+    let held_back = if plan.named.is_empty() {
+        held_back(&request, &resolution, &registries, context)?
+    } else {
+        Vec::new()
+    };
     let updated = lock_of(&resolution);
     let written = write_lock(
         &path,
@@ -62,13 +70,16 @@ fn update_one(
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();
-        document["held_back"] = show::held_back_json(&report).into();
+        let mut all = show::held_back_json(&report);
+        all.extend(show::left_behind_json(&held_back));
+        document["held_back"] = all.into();
         document["notes"] = show::notes(&resolution, context).into();
         output.json(&document);
     } else {
         let changes = show::changes(&diff);
         output.notes(&changes);
         output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::left_behind(&held_back));
         output.notes(show::notes(&resolution, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
@@ -84,6 +95,18 @@ fn update_one(
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The packages that an update of everything could not move to their latest version.
+fn held_back(
+    request: &Request,
+    resolution: &Resolution,
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<Vec<Outdated>> {
+    let mut all = outdated(request, resolution, registries, &context.read_options)?;
+    all.retain(|entry| entry.allowed.as_ref() != Some(&entry.latest));
+    Ok(all)
 }
 
 /// The plan of an update: the packages to move and to keep.

@@ -131,7 +131,9 @@ fn last_value(option: &str, words: impl Iterator<Item = OsString>) -> Option<OsS
         if word == option {
             last = words.next();
         } else if let Some(word) = word.to_str()
-            && let Some(value) = word.strip_prefix(option).and_then(|rest| rest.strip_prefix('='))
+            && let Some(value) = word
+                .strip_prefix(option)
+                .and_then(|rest| rest.strip_prefix('='))
         {
             last = Some(value.into());
         }

@@ -89,7 +89,9 @@ impl Invocation {
     pub(crate) fn under(mut self, settings: &Settings) -> Self {
         let modes = [("locked", "PKGRES_LOCKED"), ("frozen", "PKGRES_FROZEN")];
         let set = modes.into_iter().filter(|(key, _)| settings.is_set(key));
-        self.before_writing = set.map(|(_, variable)| format!("{variable}=false ")).collect();
+        self.before_writing = set
+            .map(|(_, variable)| format!("{variable}=false "))
+            .collect();
         self
     }
 

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
     Archive, ArtifactDigest, ClassName, IndexRecord, MANIFEST_FILE, Package, PackageManifest,
-    PackageName, ReadOptions, RegistryName, Version, sha256,
+    PackageName, ReadOptions, RegistryName, Version,
 };
 
 use crate::package_folder::PackageFolder;
@@ -111,7 +111,9 @@ impl DirectoryRegistry {
                 if is_hidden {
                     continue;
                 }
-                if kind.is_dir() {
+                if kind.is_symlink() {
+                    registry.tell_link(&path);
+                } else if kind.is_dir() {
                     folders.push(path);
                 } else if kind.is_file() && path.extension().is_some_and(|end| end == "zip") {
                     registry.add_archive(&path);
@@ -120,6 +122,21 @@ impl DirectoryRegistry {
             rest.extend(folders.into_iter().rev());
         }
         Ok(registry)
+    }
+
+    /// Reports a link to what would otherwise be looked at.
+    fn tell_link(&self, path: &Path) {
+        let target = fs::metadata(path);
+        let is_zip = path.extension().is_some_and(|end| end == "zip");
+        if target.is_ok_and(|target| target.is_dir() || target.is_file() && is_zip) {
+            let message = format!(
+                "{} is a link, and links are not followed",
+                Escaped::new(&shown(path))
+            );
+            let finding = Diagnostic::warning(Code::BrokenPackage, message)
+                .hint("copy what it leads to, or name that as a registry");
+            lock(&self.findings).push(finding);
+        }
     }
 
     fn unreachable(&self, path: &Path, error: &dyn std::fmt::Display) -> RegistryError {
@@ -240,11 +257,21 @@ impl DirectoryRegistry {
         if Some(archive.digest()) != expected {
             return None;
         }
-        let mut digests = Vec::new();
-        for file in archive.files() {
-            digests.push((&file.path, sha256(&archive.read(&file.path)?)));
+        Artifact::Archive(archive).tree_digest(&self.options)
+    }
+
+    /// The archive with the same files as the folder of a digest.
+    fn archive_of_tree(&self, digest: &ArtifactDigest) -> Option<Artifact> {
+        if !matches!(digest, ArtifactDigest::Tree(_)) {
+            return None;
         }
-        Some(ArtifactDigest::of_tree(digests))
+        let archives = self.packages.values().flatten();
+        let mut archives = archives.filter(|entry| entry.is_archive);
+        archives.find_map(|entry| {
+            let archive = open_archive(&entry.path, &self.options).ok()?;
+            let artifact = Artifact::Archive(archive);
+            (artifact.tree_digest(&self.options).as_ref() == Some(digest)).then_some(artifact)
+        })
     }
 
     fn read(&self, entry: &DirectoryEntry) -> Result<IndexRecord, Vec<Diagnostic>> {
@@ -347,7 +374,7 @@ impl Registry for DirectoryRegistry {
             self.read_all();
             find()
         }) else {
-            return Ok(None);
+            return Ok(self.archive_of_tree(digest));
         };
         let changed = || {
             let message = format!("{} has changed while it was in use", shown(&path));

@@ -6,8 +6,12 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "index")]
+use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
+#[cfg(feature = "index")]
+use pkgres_resolver::Staleness;
 use pkgres_resolver::{
     Conflict, Definers, LockCheck, LockReport, ModelPlan, PlannedModel, Resolution, Resolver, Step,
     Supply,
@@ -123,7 +127,32 @@ pub fn check_lock(
     for (name, supply) in names.iter().zip(supplies) {
         check.provide(name, supply)?;
     }
-    Ok(check.report())
+    #[cfg_attr(
+        not(feature = "index"),
+        expect(unused_mut, reason = "only artifacts change it")
+    )]
+    let mut report = check.report();
+    #[cfg(feature = "index")]
+    report
+        .stale
+        .retain(|entry| !is_archive_of_locked_folder(entry, registries));
+    Ok(report)
+}
+
+/// Whether a digest differs only because the folder that was locked is an archive now, with the same files.
+#[cfg(feature = "index")]
+fn is_archive_of_locked_folder(entry: &Staleness, registries: &RegistrySet) -> bool {
+    let Staleness::DigestDiffers {
+        locked: Some(locked @ ArtifactDigest::Tree(_)),
+        found: Some(found @ ArtifactDigest::Archive(_)),
+        ..
+    } = entry
+    else {
+        return false;
+    };
+    let artifact = registries.artifact(found).ok().flatten();
+    let tree = artifact.and_then(|artifact| artifact.tree_digest(&ReadOptions::default()));
+    tree.as_ref() == Some(locked)
 }
 
 /// Completes the plan of an object model with what registries know: returns the requirements of its objects, or

@@ -256,6 +256,19 @@ impl PackageFolder {
         format!("{name}-{version}.zip")
     }
 
+    /// The release whose archive has this [file name](Self::archive_name).
+    pub fn release_of_archive(file: &str) -> Option<(PackageName, Version)> {
+        let stem = file.strip_suffix(ARCHIVE_ENDING)?;
+        // Both names and versions can have a `-`.
+        let mut dashes = stem.match_indices('-');
+        dashes.find_map(|(at, dash)| {
+            let name = PackageName::parse(&stem[..at]).ok()?;
+            let version = Version::parse(&stem[at + dash.len()..]).ok()?;
+            let is_its_name = Self::archive_name(&name, &version) == file;
+            is_its_name.then_some((name, version))
+        })
+    }
+
     /// Whether a file at a path would be part of the package in a folder. The path is relative to the folder,
     /// without `.` and `..`.
     ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::Parsed;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "index")]
-use pkgres_manifest::{Archive, ArtifactDigest, PackagePath};
+use pkgres_manifest::{Archive, ArtifactDigest, PackagePath, sha256};
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 use pkgres_resolver::CompiledIndex;
 use pkgres_resolver::ProvideError;
@@ -78,6 +78,22 @@ pub enum Artifact {
 
 #[cfg(feature = "index")]
 impl Artifact {
+    /// The digest of its files as a folder, which is the same for a folder and for its archive. `None` if they
+    /// cannot be read.
+    pub fn tree_digest(&self, options: &ReadOptions) -> Option<ArtifactDigest> {
+        match self {
+            Self::Archive(archive) => {
+                let digests = archive.files().map(|file| {
+                    let bytes = archive.read(&file.path)?;
+                    Some((&file.path, sha256(&bytes)))
+                });
+                let digests: Option<Vec<_>> = digests.collect();
+                Some(ArtifactDigest::of_tree(digests?))
+            }
+            Self::Folder(folder) => folder.digest(options).ok(),
+        }
+    }
+
     /// Reads the package in the artifact; `name` is its name in messages.
     pub fn package(&self, name: &str, options: &ReadOptions) -> Parsed<Package> {
         match self {

@@ -69,9 +69,9 @@ pub use request::{
     UpdateTarget,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenPrerelease, ChosenExcluded, Exclusion, ModelNotLockable, PathStep,
-    PrereleaseReason, RequirementPath, Requirer, Resolution, ResolvedOwner, ResolvedPackage,
-    ResolvedRoot, SideBySide, Stats,
+    ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion,
+    ModelNotLockable, PathStep, PrereleaseReason, RequirementPath, Requirer, Resolution,
+    ResolvedOwner, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
 pub use supply::{ProvideError, Supply};

@@ -98,8 +98,12 @@ pub(crate) struct LockedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VendorArgs {
-    /// The folder for the archives; it must exist
+    /// The folder for the archives; made if it does not exist
     pub(crate) folder: PathBuf,
+
+    /// Keep the archives of releases that are not locked
+    #[arg(long)]
+    pub(crate) no_delete: bool,
 
     #[command(flatten)]
     pub(crate) locked: LockedArgs,

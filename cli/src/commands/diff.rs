@@ -87,11 +87,7 @@ fn lockfile(text: &str, project: Option<&Path>, context: &Context) -> Result<Loc
 }
 
 /// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
-fn lockfile_of_revision(
-    text: &str,
-    project: Option<&Path>,
-    context: &Context,
-) -> Result<Lockfile> {
+fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
     // git would parse it as an option.
     if text.starts_with('-') {

@@ -1,9 +1,10 @@
 //! `pkgres fetch`, `verify` and `vendor`: the artifacts of locked releases.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use pkgres_files::{RealFileSystem, write_file};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_files::{FileError, FileSystem as _, RealFileSystem, make_folder, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, ReadOptions, ReleaseSource, Version};
 use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::json;
@@ -14,8 +15,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::lock_missing;
 use crate::output::Output;
-use crate::project::Project;
 use crate::problem::Problem;
+use crate::project::Project;
 use crate::show::counted;
 use crate::solve::require_current_lock;
 
@@ -60,17 +61,23 @@ fn fetch_all(
         .iter()
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
-    registries.prefetch(&prefetched)?;
+    let mut missing = Missing::default();
+    if let Err(error) = registries.prefetch(&prefetched) {
+        missing.or_fail(None, error.into())?;
+    }
     let mut absent = Vec::new();
     for (name, version, registry, digest) in wanted {
-        match registries.artifact_from(registry, &digest)? {
-            Some(artifact) => on_artifact(name, version, &artifact)?,
-            None => absent.push(format!("{name} {version}")),
+        let release = format!("{name} {version}");
+        match registries.artifact_from(registry, &digest) {
+            Ok(Some(artifact)) => on_artifact(name, version, &artifact)?,
+            Ok(None) => absent.push(release),
+            Err(error) => missing.or_fail(Some(release), error.into())?,
         }
     }
+    missing.check()?;
     output.findings(&registries.take_findings());
     if !absent.is_empty() {
-        return Err(missing(&absent, context));
+        return Err(no_registry_has(&absent, context));
     }
     Ok(Fetched {
         packages: lock.packages.len(),
@@ -78,8 +85,52 @@ fn fetch_all(
     })
 }
 
+/// The releases that are not in the cache. Registries know digests; the lockfile says of what.
+#[derive(Default)]
+struct Missing {
+    releases: Vec<String>,
+    failure: Option<Failure>,
+}
+
+impl Missing {
+    /// Takes the failure to fetch a release, or some, if that is because of `--offline`; others end the command.
+    fn or_fail(&mut self, release: Option<String>, failure: Failure) -> Result<()> {
+        let is_offline = |finding: &Diagnostic| finding.code == Code::Offline;
+        if !failure.findings.iter().any(is_offline) {
+            return Err(failure);
+        }
+        self.releases.extend(release);
+        self.failure = Some(failure);
+        Ok(())
+    }
+
+    /// Fails if there are any.
+    fn check(self) -> Result<()> {
+        const MOST: usize = 5;
+        let Some(failure) = self.failure else {
+            return Ok(());
+        };
+        if self.releases.is_empty() {
+            return Err(failure);
+        }
+        let mut named: Vec<String> = self.releases.iter().take(MOST).cloned().collect();
+        if let Some(more) = self.releases.len().checked_sub(MOST + 1) {
+            named.push(counted(more + 1, "other"));
+        }
+        let message = format!(
+            "not in the cache, and `--offline` is set: {}",
+            named.join(", ")
+        );
+        let finding = Diagnostic::error(Code::Offline, message);
+        Err(Failure {
+            findings: vec![finding.hint("run once without `--offline`")],
+            ..failure
+        })
+    }
+}
+
 /// The error for releases that no registry has.
-fn missing(releases: &[String], context: &Context) -> Failure {
+fn no_registry_has(releases: &[String], context: &Context) -> Failure {
     let mut findings: Vec<Diagnostic> = releases
         .iter()
         .map(|release| {
@@ -138,27 +189,75 @@ fn run(
 }
 
 pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let mut written = 0;
+    make_folder(&RealFileSystem, &args.folder)?;
+    let mut written = BTreeSet::new();
     let fetched = fetch_all(&args.locked, context, output, |name, version, artifact| {
-        let path = args.folder.join(PackageFolder::archive_name(name, version));
-        write_artifact(artifact, &path)?;
-        written += 1;
+        let file = PackageFolder::archive_name(name, version);
+        write_artifact(artifact, &args.folder.join(&file))?;
+        written.insert(file);
         Ok(())
     })?;
     for release in &fetched.without_digest {
         output.note(&format!("{release} has no digest; skipped"));
     }
+    let (removed, left) = clean(&args.folder, &written, !args.no_delete)?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": "vendored",
             "folder": args.folder.to_string_lossy(),
-            "archives": written,
+            "archives": written.len(),
+            "removed": removed,
+            "left": left,
         }));
     }
+    for file in &removed {
+        output.note(&format!("removed: {} (not locked)", Escaped::new(file)));
+    }
+    for file in &left {
+        output.note(&format!("left as it is: {}", Escaped::new(file)));
+    }
     let shown = args.folder.to_string_lossy();
-    output.note(&format!("Wrote {} to {shown}", counted(written, "archive")));
+    let shown = Escaped::new(&shown);
+    output.note(&format!(
+        "Wrote {} to {shown}",
+        counted(written.len(), "archive")
+    ));
     Ok(Exit::Done)
+}
+
+/// Removes the archives of releases that are not locked from a folder; returns the names of the removed files and of
+/// all others that were not `written`.
+fn clean(
+    folder: &Path,
+    written: &BTreeSet<String>,
+    removes: bool,
+) -> Result<(Vec<String>, Vec<String>)> {
+    let system = RealFileSystem;
+    let failed = |action: &'static str| {
+        move |source| FileError::System {
+            action,
+            path: folder.to_owned(),
+            source,
+        }
+    };
+    let (mut removed, mut left) = (Vec::new(), Vec::new());
+    let mut names = system.names(folder).map_err(failed("cannot read"))?;
+    names.sort_unstable();
+    for name in names {
+        if written.contains(&name) {
+            continue;
+        }
+        if removes && PackageFolder::release_of_archive(&name).is_some() {
+            system
+                .remove(&folder.join(&name))
+                .map_err(failed("cannot clean"))?;
+            removed.push(name);
+        } else {
+            left.push(name);
+        }
+    }
+    Ok((removed, left))
 }
 
 /// Writes the archive of a release; the release of a folder registry is packed first.

@@ -104,8 +104,9 @@ fn overriding_package(
         RegistryLocation::parse_all([format!("dir:{}", path.display()).as_str()], Path::new(""))
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let mut location = locations.remove(0);
-    location.name = RegistryName::parse(&format!("{OVERRIDE_PREFIX}{package}").to_ascii_lowercase())
-        .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
+    location.name =
+        RegistryName::parse(&format!("{OVERRIDE_PREFIX}{package}").to_ascii_lowercase())
+            .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let http = HttpOptions::new(Timestamp::now());
     let with_hint = |error: RegistryError| {
         let mut finding = error.to_diagnostic();

@@ -71,9 +71,21 @@ pub(crate) fn left_behind(packages: &[Outdated]) -> Vec<String> {
     for entry in packages.iter().take(MAX_SHOWN_PACKAGES) {
         lines.push(format!("{} {} is held back:", entry.package, entry.latest));
         let requirements = entry.held_back_by.iter();
-        let requirements = requirements.map(|requirement| requirement_text(entry, requirement));
+        let requirements = requirements.map(|requirement| {
+            let BlockingRequirement { owner, spec, .. } = requirement;
+            if requirement.is_override {
+                return requirement_text(entry, requirement);
+            }
+            let at = requirement.location.as_ref();
+            let at = at.map_or_else(String::new, |location| format!(" ({location})"));
+            format!("{owner} requires {} {spec}{at}", entry.package)
+        });
         let because = requirements.chain(entry.because.iter().cloned());
-        lines.extend(because.take(MAX_SHOWN_REQUIREMENTS).map(|reason| format!("  {reason}")));
+        lines.extend(
+            because
+                .take(MAX_SHOWN_REQUIREMENTS)
+                .map(|reason| format!("  {reason}")),
+        );
     }
     if let Some(more) = packages.len().checked_sub(MAX_SHOWN_PACKAGES + 1) {
         let others = counted(more + 1, "other package");

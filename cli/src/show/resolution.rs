@@ -1,8 +1,8 @@
 //! Notes about a resolution, and a resolution as JSON.
 
 use pkgres_resolver::{
-    BoundRequirement, ChosenPrerelease, ChosenExcluded, Exclusion, PrereleaseReason, Requirer, Resolution,
-    SideBySide,
+    BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
+    Resolution, SideBySide,
 };
 use serde_json::{Map, Value, json};
 

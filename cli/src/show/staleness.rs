@@ -263,7 +263,9 @@ fn line(entry: &Staleness) -> (char, String) {
             newest,
         } => {
             let newest = newest.as_ref();
-            let instead = newest.map_or_else(String::new, |newest| format!("; the newest there is {newest}"));
+            let instead = newest.map_or_else(String::new, |newest| {
+                format!("; the newest there is {newest}")
+            });
             let line = match found {
                 None if *locked == ReleaseSource::Host => {
                     format!("{package} {version} was provided by the host, and nothing has it now")

@@ -1,6 +1,6 @@
 //! A resolution as a tree of requirements, the inverted tree of a package, and the paths to one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, ReleaseSource, Version};
@@ -11,6 +11,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::resolution::requirement_json;
+
+/// The levels below a root, or below what is continued, that are indented. What is deeper is continued at the margin: a
+/// chain of packages would otherwise take space with the square of its length.
+const MAX_LEVELS: usize = 48;
 
 /// The tree of each root. A subtree that was shown before is replaced by `(*)`. The core library, which everything
 /// requires, appears directly below the roots only, unless it has several releases. `depth` limits the levels below
@@ -36,11 +40,20 @@ pub(crate) fn tree(
         shown: FxHashSet::default(),
         depth: depth.unwrap_or(usize::MAX),
         is_frozen,
+        continued: VecDeque::new(),
         text: String::new(),
     };
     for root in resolution.roots() {
         printer.line(&root.owner.to_string());
-        printer.below(&root.requires);
+        printer.below(&root.requires, 0);
+        while let Some(((name, version), levels)) = printer.continued.pop_front() {
+            if printer.shown.insert((name, version)) {
+                let package = printer.packages.get(&(name, version)).copied();
+                let requires = package.map_or(&[][..], |package| &package.requires);
+                printer.line(&format!("{name} {version} (continued)"));
+                printer.below(requires, levels);
+            }
+        }
     }
     printer.text
 }
@@ -52,6 +65,8 @@ struct Printer<'a> {
     depth: usize,
     /// Whether the resolution was read from a lockfile.
     is_frozen: bool,
+    /// The releases whose requirements are printed later, with the levels above them.
+    continued: VecDeque<((&'a PackageName, &'a Version), usize)>,
     text: String,
 }
 
@@ -68,13 +83,17 @@ impl<'a> Printer<'a> {
         writeln!(self.text, "{line}").expect("writing to a string does not fail");
     }
 
-    /// Prints requirements and what is below them, depth first and without recursion.
-    fn below(&mut self, requirements: &'a [BoundRequirement]) {
+    /// Prints requirements and what is below them, depth first and without recursion. There are `above` levels above
+    /// them.
+    fn below(&mut self, requirements: &'a [BoundRequirement], above: usize) {
+        let hidden = self.hidden.filter(|_| above > 0);
+        let requirements = requirements.iter();
+        let requirements = requirements.filter(|required| Some(&required.package) != hidden);
         let mut stack = vec![Open {
-            requirements: if self.depth == 0 {
+            requirements: if self.depth <= above {
                 Vec::new()
             } else {
-                requirements.iter().collect()
+                requirements.collect()
             },
             next: 0,
             prefix: 0,
@@ -98,9 +117,11 @@ impl<'a> Printer<'a> {
             write!(line, "{} {}", bound.package, bound.version).expect("writing does not fail");
             let key = (&bound.package, &bound.version);
             let package = self.packages.get(&key).copied();
-            let is_deepest = stack.len() >= self.depth;
+            let levels = above + stack.len();
+            let is_deepest = levels >= self.depth;
+            let is_continued = !is_deepest && stack.len() >= MAX_LEVELS;
             // A subtree that is cut off here can still fit elsewhere.
-            let first_time = if is_deepest {
+            let first_time = if is_deepest || is_continued {
                 !self.shown.contains(&key)
             } else {
                 self.shown.insert(key)
@@ -134,8 +155,12 @@ impl<'a> Printer<'a> {
             if !first_time && !below.is_empty() {
                 line.push_str(" (*)");
             }
+            if first_time && is_continued && !below.is_empty() {
+                line.push_str(" (continued below)");
+                self.continued.push_back((key, levels));
+            }
             line.push('\n');
-            if first_time && !is_deepest {
+            if first_time && !is_deepest && !is_continued {
                 prefix.push_str(if is_last { "    " } else { "\u{2502}   " });
                 stack.push(Open {
                     requirements: below,
@@ -156,26 +181,40 @@ pub(crate) fn inverted(
     depth: Option<usize>,
 ) -> String {
     let depth = depth.unwrap_or(usize::MAX);
-    let mut cache: BTreeMap<(PackageName, Version), Vec<Requirer>> = BTreeMap::new();
-    let mut requirers_of = |name: &PackageName, version: &Version| {
-        let key = (name.clone(), version.clone());
-        cache
-            .entry(key)
-            .or_insert_with(|| {
-                let mut requirers = resolution.requirers(name);
-                requirers.retain(|requirer| requirer.version == *version);
-                requirers
-            })
-            .clone()
+    let mut all: FxHashMap<(&PackageName, &Version), Vec<Requirer>> = FxHashMap::default();
+    for owner in resolution.owners() {
+        for bound in owner.requires() {
+            let requirers = all.entry((&bound.package, &bound.version)).or_default();
+            requirers.push(Requirer {
+                owner: owner.owner(),
+                spec: bound.spec.clone(),
+                is_implied: bound.is_implied,
+                version: bound.version.clone(),
+            });
+        }
+    }
+    let requirers_of = |name: &PackageName, version: &Version| {
+        all.get(&(name, version)).cloned().unwrap_or_default()
     };
     let mut text = String::new();
     let mut shown: BTreeSet<Owner> = BTreeSet::new();
+    let mut continued: VecDeque<((PackageName, Version), usize)> = VecDeque::new();
     let versions = resolution.packages().iter();
     let versions = versions.filter(|release| version.is_none_or(|named| release.version == *named));
     for release in versions.filter(|release| release.name == *package) {
         text.push_str(&format!("{} {}\n", release.name, release.version));
+        let mut above = 0;
         let mut stack = vec![(requirers_of(&release.name, &release.version), 0)];
-        while let Some((requirers, next)) = stack.last_mut() {
+        loop {
+            let Some((requirers, next)) = stack.last_mut() else {
+                let Some(((name, version), levels)) = continued.pop_front() else {
+                    break;
+                };
+                text.push_str(&format!("{name} {version} (continued)\n"));
+                above = levels;
+                stack.push((requirers_of(&name, &version), 0));
+                continue;
+            };
             let Some(requirer) = requirers.get(*next).cloned() else {
                 stack.pop();
                 continue;
@@ -198,8 +237,21 @@ pub(crate) fn inverted(
             ));
             let below = requirer.owner.release();
             let below = below.map_or_else(Vec::new, |(name, version)| requirers_of(name, version));
-            if levels >= depth {
+            if above + levels >= depth {
                 text.push('\n');
+                continue;
+            }
+            if levels >= MAX_LEVELS && !below.is_empty() {
+                let Some((name, version)) = requirer.owner.release() else {
+                    continue;
+                };
+                let release = (name.clone(), version.clone());
+                if shown.insert(requirer.owner) {
+                    text.push_str(" (continued below)\n");
+                    continued.push_back((release, above + levels));
+                } else {
+                    text.push_str(" (*)\n");
+                }
                 continue;
             }
             if shown.insert(requirer.owner) {
@@ -253,7 +305,7 @@ pub(crate) fn paths(paths: &[RequirementPath]) -> String {
     for path in paths {
         text.push_str(&format!("{}\n", path.root));
         for (depth, step) in path.steps.iter().enumerate() {
-            let indent = "    ".repeat(depth + 1);
+            let indent = "    ".repeat((depth + 1).min(MAX_LEVELS));
             let (package, spec, version) = (&step.package, &step.spec, &step.version);
             let note = if step.is_override { " (override)" } else { "" };
             text.push_str(&format!(

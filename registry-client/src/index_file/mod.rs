@@ -4,13 +4,14 @@
 //!
 //! **Idea.** Opening an index scans it once for the positions of the lines of each package, reading no more of a line
 //! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory holds
-//! names and positions, however large the file is. An error in a line is reported when its package is needed, with
-//! file, line and column. Only a line that is too long, or whose package cannot be found, is an error of the whole index.
+//! names and positions, however large the file is. A line that cannot be read is left out, with a warning that has file,
+//! line and column, when its package is needed; at once if it does not say which package that is. Only a line that is
+//! too long is an error of the whole index.
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
-//! is compiled for this run alone, once a solver has needed an eighth of its packages. An index with an error
-//! anywhere is not compiled, so that errors are the same with and without a cache.
+//! is compiled for this run alone, once a solver has needed an eighth of its packages. An index with a line that
+//! cannot be read is not compiled, so that warnings are the same with and without a cache.
 //!
 //! The file is not mapped into memory: it may be replaced or truncated while it is in use, which has to be an error
 //! and must not end the process.
@@ -22,6 +23,7 @@ mod provided;
 mod records;
 mod runs;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroUsize;
@@ -30,13 +32,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use memchr::memmem;
-use pkgres_manifest::diagnostic::{Escaped, Span};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
 use crate::index_cache::{CacheEntry, Fingerprint, IndexCache, KnownContent, Sha256Digest, Stamp};
 use crate::registry::{Registry, RegistryError, defined_classes};
-use crate::threads::Background;
+use crate::threads::{Background, lock};
 use lines::{Line, Lines};
 pub use provided::read_provided;
 use runs::Runs;
@@ -53,6 +55,7 @@ pub struct IndexFileRegistry {
     /// The number of threads that read all lines.
     threads: NonZeroUsize,
     reader: Mutex<IndexReader>,
+    skipped: Mutex<Skipped>,
     /// The bytes read last, kept for their allocation. Locked before the cursor, never after it.
     buffer: Mutex<Vec<u8>>,
     /// Held from seeking in the file to the last byte read: the file has one position for all threads.
@@ -71,13 +74,22 @@ pub struct IndexFileRegistry {
     background: Background,
 }
 
+/// The lines that cannot be read.
+#[derive(Debug, Default)]
+struct Skipped {
+    /// Their numbers.
+    lines: BTreeSet<usize>,
+    /// The warnings that were not taken yet.
+    findings: Vec<Diagnostic>,
+}
+
 impl IndexFileRegistry {
     /// Opens an index. If all lines are needed, `threads` threads read them; nothing else depends on their number.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or the package of a line cannot be found. Other errors in a line are reported when
-    /// its package is needed.
+    /// The file cannot be read, or a line is too long. Lines that cannot be read are
+    /// [findings](Registry::take_findings).
     pub fn open(
         name: RegistryName,
         path: &Path,
@@ -156,6 +168,7 @@ impl IndexFileRegistry {
             fingerprint,
             threads,
             reader: Mutex::new(IndexReader::new(limits.clone())),
+            skipped: Mutex::default(),
             buffer: Mutex::default(),
             cursor: Mutex::default(),
             runs: OnceLock::new(),
@@ -219,8 +232,14 @@ impl IndexFileRegistry {
                     Some(known) => known.clone(),
                     None => match name.map(PackageName::parse) {
                         Some(Ok(package)) => package,
-                        // Reading the line reports the error in it.
-                        _ => self.read_line(content, number)?.name,
+                        _ => match self.read_line(content, number) {
+                            Ok(record) => record.name,
+                            Err(error) => {
+                                self.skip_line(number, &error);
+                                current = None;
+                                continue;
+                            }
+                        },
                     },
                 };
                 found.begin(package.clone(), start, number);
@@ -324,5 +343,9 @@ impl Registry for IndexFileRegistry {
         let runs = self.runs();
         let packages = runs.map(|runs| runs.packages().into_iter().cloned().collect());
         packages.unwrap_or_default()
+    }
+
+    fn take_findings(&self) -> Vec<Diagnostic> {
+        std::mem::take(&mut lock(&self.skipped).findings)
     }
 }

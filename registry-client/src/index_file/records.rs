@@ -14,11 +14,7 @@ use crate::threads::lock;
 
 impl IndexFileRegistry {
     /// Reads a line of the file; `number` counts from one.
-    pub(super) fn read_line(
-        &self,
-        line: &[u8],
-        number: usize,
-    ) -> Result<IndexRecord, RegistryError> {
+    pub(super) fn read_line(&self, line: &[u8], number: usize) -> Result<IndexRecord, Diagnostic> {
         let text = std::str::from_utf8(line).map_err(|error| {
             let start = error.valid_up_to();
             let shown = String::from_utf8_lossy(line);
@@ -32,7 +28,20 @@ impl IndexFileRegistry {
             ))
         })?;
         let locate = |span| self.location(number, text, span);
-        Ok(lock(&self.reader).read_line(text, &locate)?)
+        lock(&self.reader).read_line(text, &locate)
+    }
+
+    /// Reports a line that cannot be read, once. The other lines can be used.
+    pub(super) fn skip_line(&self, number: usize, error: &Diagnostic) {
+        let mut skipped = lock(&self.skipped);
+        if !skipped.lines.insert(number) {
+            return;
+        }
+        let message = format!("a line of an index is left out: {}", error.message);
+        let mut finding = Diagnostic::warning(error.code, message);
+        finding.labels.clone_from(&error.labels);
+        finding.hints.clone_from(&error.hints);
+        skipped.findings.push(finding);
     }
 
     /// A location in a line. Empty lines replace the lines before it, which are not in memory.
@@ -114,11 +123,15 @@ impl IndexFileRegistry {
                 let (line, after) = rest.split_at(length);
                 let line = line.trim_ascii_end();
                 if !line.is_empty() {
-                    let record = self.read_line(line, number)?;
-                    if record.name.as_str() != package {
-                        return Err(self.unreadable(&"the file changed while it was in use"));
+                    match self.read_line(line, number) {
+                        Ok(record) if record.name.as_str() == package => {
+                            records.push((record, number));
+                        }
+                        Ok(_) => {
+                            return Err(self.unreadable(&"the file changed while it was in use"));
+                        }
+                        Err(error) => self.skip_line(number, &error),
                     }
-                    records.push((record, number));
                 }
                 rest = after;
                 number += 1;

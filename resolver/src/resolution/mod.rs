@@ -19,7 +19,8 @@ use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
 pub use notes::{
-    ArtifactChange, ChosenPrerelease, ChosenExcluded, Exclusion, PrereleaseReason, Requirer, SideBySide,
+    ArtifactChange, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
+    SideBySide,
 };
 pub use paths::{PathStep, RequirementPath};
 

@@ -154,6 +154,7 @@ impl Analysis {
         let mut terms = std::mem::take(&mut self.terms);
         clauses.terms(assignment, reason, &mut terms);
         let level_zero = to_u32(assignment.level_zero.len());
+        clauses.looks += terms.len() as u64;
         for term in &terms {
             if Some(term.var) == except {
                 continue;

@@ -64,6 +64,8 @@ pub(super) struct ClauseDatabase {
     /// first of these.
     pub(super) heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
+    /// The looks at long clauses since they were [counted](crate::budget::Budget::take_looks).
+    pub(super) looks: u64,
     pub(super) facts: Vec<Fact>,
 }
 

@@ -291,6 +291,7 @@ impl Search {
         conflict: ClauseRef,
         budget: &mut Budget,
     ) -> Result<Option<Origin>, Interrupt> {
+        budget.take_looks(std::mem::take(&mut self.clauses.looks));
         budget.take()?;
         self.conflicts += 1;
         let mut undone = Vec::new();

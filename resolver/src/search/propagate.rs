@@ -129,6 +129,7 @@ impl Search {
             return Ok(());
         }
         let mut watches = self.clauses.take_watches(var);
+        self.clauses.looks += watches.len() as u64;
         let mut result = Ok(());
         let domain = self.assignment.domain(var)[0];
         let mut at = 0;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::MANIFEST_FILE;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 /// A target of a check.
 pub(super) enum Target {
@@ -18,12 +18,19 @@ pub(super) enum Target {
 /// The targets at a path: a package, a file, or everything below a folder that is not a package.
 pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
-        let targets = packages_below(path)?;
+        let (targets, links) = packages_below(path)?;
         if targets.is_empty() {
             let message = format!("{} holds no package", path.to_string_lossy());
-            return Err(Diagnostic::error(Code::PackageShape, message).hint(format!(
+            let finding = Diagnostic::error(Code::PackageShape, message).hint(format!(
                 "a package has a `{MANIFEST_FILE}` in its top folder"
-            )));
+            ));
+            return Err(match links.first() {
+                Some(link) => finding.hint(format!(
+                    "{} is a link, and links are not followed",
+                    Escaped::new(&link.to_string_lossy())
+                )),
+                None => finding,
+            });
         }
         return Ok(targets);
     }
@@ -46,8 +53,9 @@ pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
     ])
 }
 
-fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
-    let mut targets = Vec::new();
+/// The packages below a folder, and the links to what could be some.
+fn packages_below(folder: &Path) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnostic> {
+    let (mut targets, mut links) = (Vec::new(), Vec::new());
     let mut rest = vec![folder.to_owned()];
     while let Some(folder) = rest.pop() {
         if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
@@ -73,7 +81,11 @@ fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
             if is_hidden {
                 continue;
             }
-            if kind.is_some_and(|kind| kind.is_dir()) {
+            if kind.is_some_and(|kind| kind.is_symlink()) {
+                if path.is_dir() || is_archive(&path) {
+                    links.push(path);
+                }
+            } else if kind.is_some_and(|kind| kind.is_dir()) {
                 folders.push(path);
             } else if is_archive(&path) {
                 targets.push(Target::Archive(path));
@@ -81,7 +93,7 @@ fn packages_below(folder: &Path) -> Result<Vec<Target>, Diagnostic> {
         }
         rest.extend(folders.into_iter().rev());
     }
-    Ok(targets)
+    Ok((targets, links))
 }
 
 fn is_archive(path: &Path) -> bool {

@@ -258,6 +258,7 @@ mod tests {
             projects: projects.iter().map(PathBuf::from).collect(),
             flags: flags.to_vec(),
             options: Vec::new(),
+            before_writing: String::new(),
         }
     }
 

@@ -146,9 +146,11 @@ impl Principal {
         self.scopes.contains(&Scope::Admin)
     }
 
-    /// Whether the principal has a scope.
+    /// Whether the principal has a scope. Reading is for the whole registry, so that a token for some names
+    /// cannot have it.
     pub fn has(&self, scope: Scope) -> bool {
-        self.is_admin() || self.scopes.contains(&scope)
+        let is_limited = scope == Scope::Read && !self.names.is_empty();
+        self.is_admin() || self.scopes.contains(&scope) && !is_limited
     }
 
     /// An error unless the principal has a scope.
@@ -194,6 +196,11 @@ impl Principal {
     /// principal has not, and expires no later.
     pub(crate) fn require_to_create(&self, new: &NewToken) -> Result<(), Problem> {
         self.require(Scope::Tokens)?;
+        if new.scopes.contains(&Scope::Read) && !new.names.is_empty() {
+            let detail = "a token for some names cannot have the scope `read`, which is for the whole \
+                          registry: create another token to read";
+            return Err(Problem::new(ProblemCode::Forbidden, detail));
+        }
         for scope in &new.scopes {
             self.require(*scope)?;
         }

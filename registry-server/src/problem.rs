@@ -80,6 +80,8 @@ codes! {
     BodyTooSlow = 408 "pkgres.body_too_slow",
     /// The body is larger than the limit.
     BodyTooLarge = 413 "pkgres.body_too_large",
+    /// A precondition of the request does not hold.
+    PreconditionFailed = 412 "pkgres.precondition_failed",
     /// The range lies outside of the artifact.
     RangeNotSatisfiable = 416 "pkgres.range_not_satisfiable",
     /// The name in the path is invalid.

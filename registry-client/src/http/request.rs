@@ -23,6 +23,11 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Whether the method changes nothing.
+    pub(super) fn is_reading(&self) -> bool {
+        self.method == Method::GET || self.method == Method::HEAD
+    }
+
     pub(super) fn get(url: Url, limit: u64) -> Self {
         Self {
             method: Method::GET,

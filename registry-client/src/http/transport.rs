@@ -247,9 +247,12 @@ impl Transport {
         if self.address.is_same_origin(url) {
             builder = match self.credential.get().and_then(Option::as_ref) {
                 Some(Credential::Token(token)) => builder.bearer_auth(token.reveal()),
-                Some(Credential::Basic { user, password }) => {
+                // Registries accept a password for reading alone, because browsers send it by themselves. As a
+                // token, it was sent on purpose.
+                Some(Credential::Basic { user, password }) if request.is_reading() => {
                     builder.basic_auth(user, Some(password.reveal()))
                 }
+                Some(Credential::Basic { password, .. }) => builder.bearer_auth(password.reveal()),
                 None => builder,
             };
         }

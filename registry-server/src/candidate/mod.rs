@@ -12,6 +12,8 @@ use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
 };
 
+use pkgres_registry_client::protocol::escape_name;
+
 pub(crate) use satisfiable::check_satisfiable;
 pub(crate) use similar::similar_names;
 
@@ -82,6 +84,7 @@ pub(crate) fn check_archive(
     record.digest = Some(ArtifactDigest::of_archive(bytes));
     record.size = Some(bytes.len() as u64);
     check_line(&record, options.limits.index_line_bytes)?;
+    check_names(&record)?;
     let manifest = &package.manifest;
     let description = manifest.description.clone().unwrap_or_default();
     Ok(Candidate {
@@ -102,6 +105,32 @@ pub(crate) fn check_archive(
             enabled: true,
         },
     })
+}
+
+/// Checks that each name can be the name of a file: a mirror of static files has one for each package and class.
+fn check_names(record: &IndexRecord) -> Result<(), Problem> {
+    let classes = record.classes.iter().flatten();
+    let classes = classes.filter(|class| !class.internal);
+    let names =
+        std::iter::once(record.name.as_str()).chain(classes.map(|class| class.name.as_str()));
+    for name in names {
+        if !is_file_name(name) {
+            let detail = format!(
+                "the name {name} is too long: with an escape for each capital letter, it may have {MAX_NAME_IN_FILE} bytes"
+            );
+            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
+        }
+    }
+    Ok(())
+}
+
+/// The longest name of a package or class as a part of a file name, in bytes. File systems allow 255; the rest is for
+/// what mirrors add, and for temporary names.
+const MAX_NAME_IN_FILE: usize = 200;
+
+/// Whether the name of a package or class can be the name of a file.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    escape_name(name).len() <= MAX_NAME_IN_FILE
 }
 
 /// An error if the line of the release in the index would be longer than clients read, now or once the

@@ -12,17 +12,15 @@ use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::authenticate::Authenticator;
+use super::conditional::{Preconditions, is_reading};
 use super::error_response::{error_response, keep_private};
 use super::microversion::{self, Microversion};
 use super::query::Query;
 use super::request::Request;
 use super::response::{Response, ResponseBody};
-use super::route::{self, Access, BodyKind, Handler, RouteMatch, Surface};
+use super::route::{self, Access, BodyKind, Handler, Route, RouteMatch, Surface};
 use super::service::Service;
-use super::{
-    artifacts, catalog, conditional, index, native, negotiate, openapi, operations, pages,
-    read_body,
-};
+use super::{artifacts, catalog, index, native, negotiate, openapi, operations, pages, read_body};
 use crate::access::{Principal, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::RegistryBackend;
@@ -89,9 +87,13 @@ impl Service {
         };
         let version = *requested.as_ref().unwrap_or(&Microversion::OLDEST);
         let name = found.as_ref().map_or("", |(route, _)| route.path);
-        let outcome = self
-            .handle(&head, body, (surface, found), requested, id.as_str())
-            .await;
+        let outcome = match check_host(parts.version, &head.uri, &head.headers) {
+            Err(problem) => Err(problem),
+            Ok(()) => {
+                self.handle(&head, body, (surface, found), requested, id.as_str())
+                    .await
+            }
+        };
         let mut response = match outcome {
             Ok(response) => response,
             Err(problem) => error_response(surface, &problem, id.as_str()),
@@ -176,7 +178,7 @@ impl Service {
                 read_body::receive(body, limit, self.body_timeout, incoming).await?
             }
         };
-        let request = Request {
+        let mut request = Request {
             parts: raw.into_iter().map(decoded).collect::<Result<_, _>>()?,
             query,
             headers: Arc::clone(&head.headers),
@@ -188,11 +190,56 @@ impl Service {
             Access::OptionalToken => true,
             Access::Public | Access::Token => false,
         };
-        let mut response = self.run(handler, request).await?;
+        let preconditions = Preconditions::of(&head.method, &head.headers);
+        let mut response = if !is_reading(&head.method) {
+            if !preconditions.is_empty() {
+                let current = self.representation(route, version, &request).await?;
+                preconditions.check_change(current.as_ref())?;
+            }
+            self.run(handler, request).await?
+        } else {
+            // Preconditions come first, and they are about the whole representation, as `HEAD` is.
+            let range = head.headers.contains_key(header::RANGE);
+            let is_whole = head.method == Method::HEAD || !preconditions.is_empty();
+            let ranged = (range && is_whole).then(|| request.clone());
+            if ranged.is_some() {
+                request.headers = Arc::new(without_range(&head.headers));
+            }
+            let whole = preconditions.apply(self.run(handler, request).await?)?;
+            match ranged {
+                Some(ranged) if head.method == Method::GET && whole.status == StatusCode::OK => {
+                    self.run(handler, ranged).await?
+                }
+                _ => whole,
+            }
+        };
         if is_restricted {
             keep_private(&mut response);
         }
-        Ok(conditional::apply(&head.headers, response))
+        Ok(response)
+    }
+
+    /// What a `GET` of the address of a request returns, if there is anything.
+    async fn representation(
+        self: &Arc<Self>,
+        route: &'static Route,
+        version: Microversion,
+        request: &Request,
+    ) -> Result<Option<Response>, Problem> {
+        let Some(handler) = route.handler(&Method::GET, version) else {
+            return Ok(None);
+        };
+        let request = Request {
+            query: Query::default(),
+            headers: Arc::default(),
+            body: Bytes::new(),
+            ..request.clone()
+        };
+        match self.run(handler, request).await {
+            Ok(response) => Ok(Some(response).filter(|response| response.status.is_success())),
+            Err(problem) if problem.code.status() == StatusCode::NOT_FOUND.as_u16() => Ok(None),
+            Err(problem) => Err(problem),
+        }
     }
 
     /// Runs a handler: its fast path, or on a thread that may block.
@@ -266,6 +313,28 @@ impl Service {
             BodyKind::Form => self.registry.options.read.limits.archive_bytes + MAX_JSON_BYTES,
         }
     }
+}
+
+/// The headers of a request for the whole of something.
+fn without_range(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    headers.remove(header::RANGE);
+    headers.remove(header::IF_RANGE);
+    headers
+}
+
+/// An error unless a request names one host, as HTTP/1.1 demands. In HTTP/2 the address has it.
+fn check_host(version: http::Version, uri: &http::Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    let hosts = headers.get_all(header::HOST).iter().count();
+    let is_named = match version {
+        http::Version::HTTP_11 => hosts == 1,
+        _ => hosts == 1 || hosts == 0 && (version < http::Version::HTTP_11 || uri.host().is_some()),
+    };
+    if is_named {
+        return Ok(());
+    }
+    let detail = "a request has to have one `Host`";
+    Err(Problem::new(ProblemCode::HeaderInvalid, detail))
 }
 
 /// A parameter of the path without its percent-encoding.

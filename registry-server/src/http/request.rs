@@ -12,7 +12,7 @@ use crate::access::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 /// A request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// The values of the parameters of the path, in their order.
     pub(crate) parts: Vec<String>,

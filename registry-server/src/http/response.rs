@@ -180,6 +180,10 @@ impl Response {
     /// Removes the body, and sets its length, as for `HEAD`.
     pub(crate) fn remove_body(&mut self) {
         let length = self.body.length();
+        // A 304 says nothing of the length: its own is not that of the representation.
+        if self.status == StatusCode::NOT_MODIFIED {
+            return;
+        }
         self.headers.insert(header::CONTENT_LENGTH, length.into());
         self.body = ResponseBody::default();
     }

@@ -7,6 +7,7 @@ use pkgres_manifest::{ArtifactDigest, IndexRecord};
 use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
 use super::backend::RegistryBackend;
+use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
 
@@ -32,6 +33,14 @@ impl RegistryBackend {
         let mut artifacts = BTreeSet::new();
         for entry in state.packages() {
             let name = entry.name.as_str();
+            if !is_file_name(name) {
+                // It was published before such names were rejected, and must not stop all others.
+                tracing::warn!(
+                    name,
+                    "a package is left out of the export: its name is too long for a file"
+                );
+                continue;
+            }
             let document = self
                 .node
                 .document(DocumentKind::Package, name, &entry.digest)?;
@@ -41,6 +50,13 @@ impl RegistryBackend {
             artifacts.extend(self.digests(&document.body)?);
         }
         for (class, digest) in state.classes() {
+            if !is_file_name(class.as_str()) {
+                tracing::warn!(
+                    class = class.as_str(),
+                    "a class is left out of the export: its name is too long for a file"
+                );
+                continue;
+            }
             let document = self
                 .node
                 .document(DocumentKind::Class, class.as_str(), digest)?;

@@ -18,7 +18,7 @@
 //!     .into_result()
 //!     .expect("the manifest can be read");
 //! let findings = check_manifest(&manifest);
-//! assert_eq!(findings[0].message, "no version of `org.acme.Db` can match `>=2,<1`");
+//! assert_eq!(findings[0].message, "no version of `org.acme.Db` can match `>=2, <1`");
 //! ```
 
 mod classes;

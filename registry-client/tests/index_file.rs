@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::num::NonZeroUsize;
 
+use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{
     Answer, IndexFileRegistry, Registry as _, RegistryError, RegistrySet, drive,
@@ -43,8 +44,12 @@ fn versions(registry: &IndexFileRegistry, name: &str) -> Result<Option<Vec<Strin
 
 /// An error with the lines and columns that it names.
 fn shown(error: &RegistryError) -> String {
-    let finding = error.to_diagnostic();
-    let mut text = finding.message;
+    placed(&error.to_diagnostic())
+}
+
+/// The message of a finding with its places.
+fn placed(finding: &Diagnostic) -> String {
+    let mut text = finding.message.clone();
     for label in &finding.labels {
         let place = label.location.position();
         text.push_str(&format!(" @{}:{}", place.line, place.column));
@@ -103,20 +108,30 @@ fn an_error_is_reported_when_its_package_is_needed() {
     for (name, message, places) in [
         ("bad.Json", "trailing comma", " @2:38"),
         ("bad.Version", "not an index record", " @3:37"),
-        (
-            "bad.Twice",
-            "appears twice with different content",
-            " @4:1 @6:1",
-        ),
         ("bad.Names", "`name` appears twice", " @7:44"),
     ] {
-        let text = versions(&registry, name).expect_err("the line is wrong");
-        assert!(text.contains(message) && text.ends_with(places), "{text}");
+        // The line is left out, and told of once.
+        for expected in [1, 0] {
+            assert_eq!(versions(&registry, name), Ok(Some(Vec::new())), "{name}");
+            let findings = registry.take_findings();
+            assert_eq!(findings.len(), expected, "{name}: {findings:?}");
+            for finding in findings {
+                let text = placed(&finding);
+                assert!(text.contains(message) && text.ends_with(places), "{text}");
+                assert!(!finding.is_error());
+            }
+        }
     }
+    let text = versions(&registry, "bad.Twice").expect_err("it is ambiguous");
+    let message = "appears twice with different content";
+    assert!(
+        text.contains(message) && text.ends_with(" @4:1 @6:1"),
+        "{text}"
+    );
 }
 
 #[test]
-fn a_line_without_a_package_is_a_fault_of_the_index() {
+fn a_line_without_a_package_is_left_out() {
     for (line, message) in [
         (r#"{"version":"1.0.0"}"#, "missing field `name`"),
         (
@@ -127,10 +142,20 @@ fn a_line_without_a_package_is_a_fault_of_the_index() {
         ("nothing", "expected"),
     ] {
         let file = file(&[r#"{"name":"a.A","version":"1.0.0"}"#, line]);
-        let error = open(&file, &Limits::default()).expect_err("the line is wrong");
-        let text = shown(&error);
+        let registry = open(&file, &Limits::default()).expect("the other line is an index");
+        assert_eq!(versions(&registry, "a.A"), Ok(Some(listed(&["1.0.0"]))));
+        let findings = registry.take_findings();
+        let text = placed(&findings[0]);
         assert!(text.contains(message) && text.contains(" @2:"), "{text}");
+        assert_eq!(findings.len(), 1);
     }
+    let file = file(&["nothing", "else"]);
+    let error = open(&file, &Limits::default()).expect_err("there is no record");
+    assert!(shown(&error).contains(" @1:"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_a_fault_of_the_index() {
     let mut limits = Limits::default();
     limits.index_line_bytes = 40;
     let file = file(&[

@@ -37,6 +37,28 @@ macro_rules! codes {
     };
 }
 
+/// Whether an error, or one of its causes, is that there is no space to write.
+fn is_out_of_space(error: &(dyn Error + 'static)) -> bool {
+    use std::io::ErrorKind;
+
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = error.downcast_ref::<std::io::Error>();
+        let is_full = io.is_some_and(|error| {
+            matches!(
+                error.kind(),
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+            )
+        });
+        // SQLite has an error of its own.
+        if is_full || error.to_string().contains("database or disk is full") {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 codes! {
     /// No route has the path.
     NoSuchAddress = 404 "pkgres.no_such_address",
@@ -147,7 +169,13 @@ impl Problem {
     }
 
     /// A failure of the server. The cause goes to the log, not into the response.
+    ///
+    /// A full disk is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let cause = cause.into();
+        if is_out_of_space(&*cause) {
+            return Self::unavailable(cause);
+        }
         let detail = "the server failed; its log says why under the request id";
         Self::new(ProblemCode::Internal, detail).with_cause(cause)
     }

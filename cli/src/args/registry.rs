@@ -101,10 +101,6 @@ pub(crate) struct VendorArgs {
     /// The folder for the archives; made if it does not exist
     pub(crate) folder: PathBuf,
 
-    /// Keep the archives of releases that are not locked
-    #[arg(long)]
-    pub(crate) no_delete: bool,
-
     #[command(flatten)]
     pub(crate) locked: LockedArgs,
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use pkgres_files::{FileError, FileSystem as _, RealFileSystem, make_folder, write_file};
+use pkgres_files::{
+    FileError, FileSystem as _, Follow, RealFileSystem, make_folder, read_file, write_file,
+};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, ReadOptions, ReleaseSource, Version};
 use pkgres_registry_client::{Artifact, PackageFolder};
@@ -200,7 +202,7 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
     for release in &fetched.without_digest {
         output.note(&format!("{release} has no digest; skipped"));
     }
-    let (removed, left) = clean(&args.folder, &written, !args.no_delete)?;
+    let (removed, left) = clean(&args.folder, &written)?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -226,13 +228,15 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
     Ok(Exit::Done)
 }
 
-/// Removes the archives of releases that are not locked from a folder; returns the names of the removed files and of
-/// all others that were not `written`.
-fn clean(
-    folder: &Path,
-    written: &BTreeSet<String>,
-    removes: bool,
-) -> Result<(Vec<String>, Vec<String>)> {
+/// The file in a vendored folder with the names of the files that `vendor` wrote there. No other file is ever removed.
+const WRITTEN_FILE: &str = ".pkgres-vendored";
+
+/// The largest such file, in bytes.
+const MAX_WRITTEN_BYTES: u64 = 16 << 20;
+
+/// Removes the archives that an earlier run wrote and this one did not; returns their names and those of all other files
+/// that were not `written`.
+fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<String>)> {
     let system = RealFileSystem;
     let failed = |action: &'static str| {
         move |source| FileError::System {
@@ -241,14 +245,23 @@ fn clean(
             source,
         }
     };
+    let record = folder.join(WRITTEN_FILE);
+    let before = match read_file(&record, MAX_WRITTEN_BYTES, Follow::Nothing) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.is_not_found() => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let before: BTreeSet<&str> = before.lines().collect();
     let (mut removed, mut left) = (Vec::new(), Vec::new());
     let mut names = system.names(folder).map_err(failed("cannot read"))?;
     names.sort_unstable();
     for name in names {
-        if written.contains(&name) {
+        if written.contains(&name) || name == WRITTEN_FILE {
             continue;
         }
-        if removes && PackageFolder::release_of_archive(&name).is_some() {
+        // Also the name has to be that of an archive: the record is a file that anybody can write.
+        let is_archive = PackageFolder::release_of_archive(&name).is_some();
+        if is_archive && before.contains(name.as_str()) {
             system
                 .remove(&folder.join(&name))
                 .map_err(failed("cannot clean"))?;
@@ -257,6 +270,8 @@ fn clean(
             left.push(name);
         }
     }
+    let text: String = written.iter().map(|name| format!("{name}\n")).collect();
+    write_file(&system, &record, text.as_bytes())?;
     Ok((removed, left))
 }
 

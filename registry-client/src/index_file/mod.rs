@@ -6,7 +6,7 @@
 //! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory holds
 //! names and positions, however large the file is. A line that cannot be read is left out, with a warning that has file,
 //! line and column, when its package is needed; at once if it does not say which package that is. Only a line that is
-//! too long is an error of the whole index.
+//! too long, and a file without any record, are errors of the whole index.
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
@@ -88,7 +88,7 @@ impl IndexFileRegistry {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or a line is too long. Lines that cannot be read are
+    /// The file cannot be read, a line is too long, or no line is a record. Other lines that cannot be read are
     /// [findings](Registry::take_findings).
     pub fn open(
         name: RegistryName,
@@ -203,12 +203,17 @@ impl IndexFileRegistry {
         let _cursor = self.seek(0).map_err(|error| self.unreadable(&error))?;
         let mut found = Runs::default();
         let mut current: Option<PackageName> = None;
+        let mut first_error: Option<Diagnostic> = None;
         let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
         let mut number = 0;
         loop {
             let line = lines.next().map_err(|error| self.unreadable(&error))?;
             let Some(line) = line else {
-                return Ok(found);
+                // Without any record, this is no index.
+                return match first_error {
+                    Some(error) if found.packages().is_empty() => Err(error.into()),
+                    _ => Ok(found),
+                };
             };
             number += 1;
             let Line::Whole {
@@ -236,6 +241,7 @@ impl IndexFileRegistry {
                             Ok(record) => record.name,
                             Err(error) => {
                                 self.skip_line(number, &error);
+                                first_error.get_or_insert(error);
                                 current = None;
                                 continue;
                             }

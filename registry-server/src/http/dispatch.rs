@@ -193,7 +193,9 @@ impl Service {
         let preconditions = Preconditions::of(&head.method, &head.headers);
         let mut response = if !is_reading(&head.method) {
             if !preconditions.is_empty() {
-                let current = self.representation(route, version, &request).await?;
+                let current = self
+                    .representation(surface, route, version, &request)
+                    .await?;
                 preconditions.check_change(current.as_ref())?;
             }
             self.run(handler, request).await?
@@ -219,17 +221,30 @@ impl Service {
         Ok(response)
     }
 
-    /// What a `GET` of the address of a request returns, if there is anything.
+    /// What a `GET` of the address of a request returns, if there is anything. If the address has no `GET`, it is
+    /// a part of the next one above it that has.
     async fn representation(
         self: &Arc<Self>,
-        route: &'static Route,
+        surface: &'static Surface,
+        mut route: &'static Route,
         version: Microversion,
         request: &Request,
     ) -> Result<Option<Response>, Problem> {
-        let Some(handler) = route.handler(&Method::GET, version) else {
-            return Ok(None);
+        let handler = loop {
+            if let Some(handler) = route.handler(&Method::GET, version) {
+                break handler;
+            }
+            let above = route.path.rsplit_once('/').map(|(above, _)| above);
+            let mut routes = surface.routes.iter();
+            match routes.find(|route| Some(route.path) == above) {
+                Some(above) => route = above,
+                None => return Ok(None),
+            }
         };
+        let mut parts = request.parts.clone();
+        parts.truncate(route.path.matches('{').count());
         let request = Request {
+            parts,
             query: Query::default(),
             headers: Arc::default(),
             body: Bytes::new(),

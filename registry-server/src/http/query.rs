@@ -44,6 +44,22 @@ impl Query {
         )
     }
 
+    /// An error unless all parameters are `known`.
+    pub(crate) fn require_known(&self, known: &[&str]) -> Result<(), Problem> {
+        let mut names = self.0.iter().map(|(name, _)| name.as_str());
+        match names.find(|name| !known.contains(name)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let unknown = Escaped::shortened(unknown);
+                let detail = format!(
+                    "`{unknown}` is no parameter: there are {}",
+                    known.join(", ")
+                );
+                Err(Problem::new(ProblemCode::QueryInvalid, detail))
+            }
+        }
+    }
+
     /// All values of a parameter.
     pub(crate) fn all<'query>(&'query self, name: &str) -> impl Iterator<Item = &'query str> {
         let parameters = self.0.iter().filter(move |(known, _)| known == name);

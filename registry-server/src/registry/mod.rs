@@ -19,7 +19,8 @@ mod views;
 
 pub use backend::{OpenError, RegistryBackend};
 pub(crate) use catalog::{
-    CatalogEntry, CatalogFilter, CatalogPart, CategoryView, Comparison, Upload, VersionTest,
+    CatalogEntry, CatalogFilter, CatalogPart, CategoryView, Comparison, MAX_NAME, Upload,
+    VersionTest,
 };
 pub(crate) use checks::no_such_package;
 pub(crate) use extenders::{Bounds, Extender, Extenders};

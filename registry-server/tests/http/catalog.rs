@@ -291,7 +291,7 @@ fn a_deleted_release_is_absent_everywhere() {
     let before = served.registry.serial();
     assert_eq!(served.ask("DELETE", &path, &[], b"").status, 401);
     let deleted = served.catalog("DELETE", &path, "application/json", b"");
-    assert_eq!(deleted.status, 204, "{deleted:?}");
+    assert_eq!(deleted.status, 200, "{deleted:?}");
     assert_eq!(served.registry.serial(), before + 1);
     for gone in [
         &*path,
@@ -337,7 +337,7 @@ fn categories_and_bundles() {
     }
     let empty = id(&served.catalog("POST", base, json, b"{\"name\":\"Empty\"}"));
     let empty = format!("{base}/{empty}");
-    assert_eq!(served.catalog("DELETE", &empty, json, b"").status, 204);
+    assert_eq!(served.catalog("DELETE", &empty, json, b"").status, 200);
     assert_eq!(served.catalog("DELETE", &empty, json, b"").status, 404);
     assert_eq!(served.get(&format!("{base}?marker=none")).status, 400);
 

@@ -130,6 +130,7 @@ impl Served {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let mut request = http::Request::builder().method(method).uri(path);
+        request = request.header("host", "registry.example.org");
         for header in headers {
             let (name, value) = header.split_once(':').expect("a header");
             request = request.header(name, value.trim());

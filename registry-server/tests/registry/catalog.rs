@@ -24,6 +24,7 @@ fn listed(registry: &Arc<RegistryBackend>, query: &str) -> Vec<String> {
         .build()
         .expect("a runtime");
     let request = http::Request::get(format!("/v1/catalog/packages?{query}"))
+        .header("host", "registry.example.org")
         .body(Full::new(Bytes::new()))
         .expect("a request");
     let body = runtime.block_on(async {

@@ -146,14 +146,14 @@ fn available_versions(universe: &Universe, package: PackageId) -> String {
 
 /// The reasons for which a release is not a candidate.
 #[derive(Debug, Clone, Copy)]
-struct Exclusion {
+struct ExcludedRelease {
     is_yanked: bool,
     is_too_new: bool,
     /// Whether it is a prerelease, and prereleases are forbidden.
     is_forbidden_prerelease: bool,
 }
 
-impl Exclusion {
+impl ExcludedRelease {
     fn of(universe: &Universe, release: ReleaseId) -> Self {
         Self {
             is_yanked: universe.catalog.is_yanked(release),
@@ -253,7 +253,7 @@ pub(super) fn excluded_release_hint(
     let excluded = matching.intersection(&universe.catalog.candidates_of(package).complement());
     let releases = excluded.iter().map(|index| ReleaseId { package, index });
     let (release, exclusion) = releases
-        .map(|release| (release, Exclusion::of(universe, release)))
+        .map(|release| (release, ExcludedRelease::of(universe, release)))
         .filter(|(_, exclusion)| exclusion.count() > 0)
         .min_by_key(|(release, exclusion)| (exclusion.count(), std::cmp::Reverse(release.index)))?;
     let (name, version) = (

@@ -78,9 +78,10 @@ fn a_package_goes_through_a_registry_and_back() {
     #[allow(clippy::disallowed_methods)]
     std::fs::create_dir_all(&vendored).expect("a folder");
     user.does(&["vendor", vendored.to_str().expect("text"), app]);
+    // Four archives, and the record of what was written.
     assert_eq!(
         std::fs::read_dir(&vendored).expect("it is there").count(),
-        4
+        5
     );
     let list = user.does(&["cache", "list"]);
     assert!(list.stdout.contains("4 artifacts"), "{}", list.stdout);

@@ -96,12 +96,12 @@ struct Unnamed {
     /// Where its document begins.
     beginning: Span,
     usage: ClassUsage,
-    members: Members,
+    body: ClassBody,
 }
 
 /// What a class consists of, except its name and usage.
 #[derive(Clone)]
-struct Members {
+struct ClassBody {
     extends: Vec<Located<ClassName>>,
     uses: Vec<Located<ClassName>>,
     properties: Vec<Property>,
@@ -109,7 +109,7 @@ struct Members {
     unknown_keys: Vec<Located<String>>,
 }
 
-impl Members {
+impl ClassBody {
     fn of_class(self, name: Located<ClassName>, usage: ClassUsage) -> ClassDefinition {
         ClassDefinition {
             name,
@@ -127,7 +127,7 @@ impl Unnamed {
     fn named(&self, name: &ClassName, location: Location) -> ClassDefinition {
         let value = name.clone();
         let name = Located { value, location };
-        self.members.clone().of_class(name, self.usage)
+        self.body.clone().of_class(name, self.usage)
     }
 }
 
@@ -194,12 +194,12 @@ impl ClassFileReader<'_> {
                     end: document.span.start,
                 },
                 usage: usage?,
-                members,
+                body: members,
             })),
         }
     }
 
-    fn members(&mut self, mapping: &Mapping) -> Members {
+    fn members(&mut self, mapping: &Mapping) -> ClassBody {
         self.uses = Vec::new();
         let extends = self.extends(mapping);
         for key in ["Meta", "Import"] {
@@ -217,7 +217,7 @@ impl ClassFileReader<'_> {
             .collect();
         let mut seen = HashSet::new();
         self.uses.retain(|used| seen.insert(used.value.clone()));
-        Members {
+        ClassBody {
             extends,
             uses: std::mem::take(&mut self.uses),
             properties,

@@ -23,10 +23,15 @@ fn described(view: &CategoryView) -> Value {
     })
 }
 
+/// The parameters of a list of categories. Others are an error here, unlike elsewhere in the catalog.
+pub(super) const PARAMETERS: &[&str] = &["sort_keys", "sort_dir", "limit", "marker"];
+
 /// Lists categories.
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let query = &request.query;
-    let mut keys: Vec<&str> = query.all("sort_keys").collect();
+    query.require_known(PARAMETERS)?;
+    let keys = query.all("sort_keys").flat_map(|keys| keys.split(','));
+    let mut keys: Vec<&str> = keys.filter(|key| !key.is_empty()).collect();
     if keys.is_empty() {
         keys.push("name");
     }
@@ -58,11 +63,21 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
         let at = at.ok_or_else(|| invalid_query("there is no category with the id of `marker`"))?;
         views.drain(..=at);
     }
+    let mut next_marker = None;
     if query.get("limit").is_some() {
-        views.truncate(super::query::limit(query)?);
+        let limit = super::query::limit(query)?;
+        // Only a full page can have another one behind it.
+        if views.len() >= limit {
+            views.truncate(limit);
+            next_marker = views.last().map(|view| view.row.id.clone());
+        }
     }
     let categories: Vec<Value> = views.iter().map(described).collect();
-    Ok(Response::json(&json!({ "categories": categories })))
+    let mut answer = json!({ "categories": categories });
+    if let Some(marker) = next_marker {
+        answer["next_marker"] = marker.into();
+    }
+    Ok(Response::json(&answer))
 }
 
 /// Shows a category with its releases.
@@ -95,5 +110,5 @@ pub(super) fn remove(service: &Service, request: &Request) -> Result<Response, P
     service
         .registry
         .remove_category(request.principal()?, request.part(0))?;
-    Ok(Response::empty(StatusCode::NO_CONTENT))
+    Ok(Response::empty(StatusCode::OK))
 }

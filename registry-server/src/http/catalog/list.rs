@@ -34,7 +34,20 @@ pub(super) const PARAMETERS: &[&str] = &[
 /// Lists releases.
 pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Problem> {
     let filter = filter(request)?;
-    let found = service.registry.catalog(&filter)?;
+    // `id=in:` lists what has one of no ids.
+    let parameters = &request.query;
+    let is_of_nothing = [
+        ("id", &filter.ids),
+        ("category", &filter.categories),
+        ("tag", &filter.tags),
+    ]
+    .iter()
+    .any(|(name, values)| parameters.get(name).is_some() && values.is_empty());
+    let found = if is_of_nothing {
+        Vec::new()
+    } else {
+        service.registry.catalog(&filter)?
+    };
     let packages: Vec<Value> = found.iter().map(representation::package).collect();
     let mut answer = json!({ "packages": packages });
     // Only a full page can have another one behind it. Clients continue if the key is present.

@@ -123,7 +123,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 Handler {
                     summary: "List categories",
                     access: Access::OptionalToken,
-                    query: &["sort_keys", "sort_dir", "limit", "marker"],
+                    query: categories::PARAMETERS,
                     has_open_query: true,
                     run: categories::list,
                     ..GET

@@ -51,6 +51,9 @@ fn split(text: &str) -> (&str, Option<&str>) {
 struct Bundle {
     #[serde(rename = "Packages")]
     packages: Vec<BundleEntry>,
+    /// The version of the form of the document.
+    #[serde(rename = "Version", default, skip_serializing_if = "Option::is_none")]
+    version: Option<u32>,
 }
 
 #[derive(serde::Deserialize, serde::Serialize)]
@@ -61,7 +64,13 @@ struct BundleEntry {
     /// A spec, which clients append to the name.
     #[serde(rename = "Version", default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    /// Where the package comes from. Clients import it from here all the same.
+    #[serde(rename = "Url", default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
+
+/// The longest address in a bundle, in bytes.
+const MAX_URL: usize = 2048;
 
 /// Shows a bundle.
 pub(super) fn bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
@@ -73,11 +82,19 @@ pub(super) fn bundle(service: &Service, request: &Request) -> Result<Response, P
 /// Adds or replaces a bundle.
 pub(super) fn put_bundle(service: &Service, request: &Request) -> Result<Response, Problem> {
     let bundle: Bundle = request.json()?;
+    if bundle.version.is_some_and(|version| version != 1) {
+        return Err(invalid_body("bundles have the version 1"));
+    }
     check_name(request.part(0))?;
     for listed in &bundle.packages {
         PackageName::parse(&listed.name).map_err(|error| invalid_body(error.to_string()))?;
         if let Some(version) = &listed.version {
             Spec::parse(version).map_err(|error| invalid_body(error.to_string()))?;
+        }
+        let is_long = |url: &String| url.len() > MAX_URL || url.chars().any(char::is_control);
+        if listed.url.as_ref().is_some_and(is_long) {
+            let detail = format!("a `Url` has at most {MAX_URL} bytes, and no control characters");
+            return Err(invalid_body(detail));
         }
     }
     let body = serde_json::to_string(&bundle).map_err(Problem::internal)?;

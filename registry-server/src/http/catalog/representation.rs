@@ -7,11 +7,8 @@ use serde_json::{Value, json};
 use crate::http::error_response::status_of;
 use crate::http::response::{NO_CACHE, Response};
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::CatalogEntry;
+use crate::registry::{CatalogEntry, MAX_NAME};
 use crate::store::releases::exported;
-
-/// The limit of the name of a release, a category or a bundle, in characters.
-const MAX_NAME: usize = 80;
 
 /// A problem in the only form that the client can read: every value at the top is an object, and the
 /// text that it shows is called `message`.

@@ -65,5 +65,6 @@ pub(super) fn delete(service: &Service, request: &Request) -> Result<Response, P
     service
         .registry
         .delete(request.principal()?, request.part(0))?;
-    Ok(Response::empty(StatusCode::NO_CONTENT))
+    // Murano answers 200, and not 204.
+    Ok(Response::empty(StatusCode::OK))
 }

@@ -20,7 +20,7 @@ use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::Upload;
 
-/// The name of the part of the form that sets values in the catalog.
+/// The name in messages of the part of the form that sets values in the catalog.
 const METADATA: &str = "__metadata__";
 
 /// The limit of that part, in bytes.
@@ -119,12 +119,8 @@ fn parts(
         .ok_or_else(broken)?
         .map_err(|_| broken())?
     {
-        let is_metadata = field.name() == Some(METADATA);
-        let place = if is_metadata {
-            &mut metadata
-        } else {
-            &mut archive
-        };
+        let is_named = field.name() == Some(METADATA);
+        let is_file = field.file_name().is_some();
         let mut receiving = incoming.receive();
         while let Some(piece) = finish(field.chunk(), &is_over)
             .ok_or_else(broken)?
@@ -133,6 +129,14 @@ fn parts(
             receiving.add(&piece).map_err(Problem::internal)?;
         }
         let bytes = receiving.finish().map_err(Problem::internal)?;
+        // As in Murano, every part that is no file is the metadata: clients call it differently. An archive may
+        // come without a file name.
+        let is_metadata = is_named || !is_file && !bytes.starts_with(b"PK");
+        let place = if is_metadata {
+            &mut metadata
+        } else {
+            &mut archive
+        };
         if is_metadata && bytes.len() > MAX_METADATA_BYTES {
             return Err(invalid_body(format!(
                 "`{METADATA}` has more than {MAX_METADATA_BYTES} bytes"

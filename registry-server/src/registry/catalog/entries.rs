@@ -43,6 +43,9 @@ pub(crate) enum CatalogPart {
     SupplierLogo,
 }
 
+/// The limit of the name of a release in the catalog, in characters.
+pub(crate) const MAX_NAME: usize = 80;
+
 impl RegistryBackend {
     /// Publishes the release of an archive. Unlike [`publish`](Self::publish), this is an error if the
     /// registry has the release already.
@@ -66,8 +69,15 @@ impl RegistryBackend {
         if let Some(description) = upload.description {
             listing.description = description;
         }
-        if let Some(tags) = upload.tags {
-            listing.tags = tags;
+        for tag in upload.tags.into_iter().flatten() {
+            if !listing.tags.contains(&tag) {
+                listing.tags.push(tag);
+            }
+        }
+        let length = listing.name.chars().count();
+        if length > MAX_NAME {
+            let detail = format!("the name has {length} characters, and may have {MAX_NAME}");
+            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
         }
         listing.categories = upload.categories;
         listing.is_public = upload.is_public;

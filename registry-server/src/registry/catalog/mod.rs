@@ -7,5 +7,5 @@ mod entries;
 mod filter;
 
 pub(crate) use categories::CategoryView;
-pub(crate) use entries::{CatalogEntry, CatalogPart, Upload};
+pub(crate) use entries::{CatalogEntry, CatalogPart, MAX_NAME, Upload};
 pub(crate) use filter::{CatalogFilter, Comparison, VersionTest};

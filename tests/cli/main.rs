@@ -13,6 +13,7 @@ mod parallel;
 mod program;
 mod revisions;
 mod roots;
+mod shared_cases;
 mod streams;
 mod terminal;
 

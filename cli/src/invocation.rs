@@ -156,10 +156,12 @@ impl Invocation {
     fn compose(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
         let (command, arguments) = words.split_once(' ').unwrap_or((words, ""));
         let is_writing = WRITES_LOCK.contains(&command) && !arguments.contains("--check");
-        let mut text = match is_writing {
-            true => format!("{}pkgres", self.before_writing),
-            false => "pkgres".to_owned(),
+        let before = if is_writing {
+            &*self.before_writing
+        } else {
+            ""
         };
+        let mut text = format!("{before}pkgres");
         let mut push = |word: &str| {
             text.push(' ');
             text.push_str(word);

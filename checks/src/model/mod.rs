@@ -262,27 +262,25 @@ impl<'a> ModelCheck<'a> {
             let spec = object.constraint.spec.as_ref();
             let found = self.packages.lookup(&declaring.release, class);
             let is_allowed = |at: &ClassAt| spec.is_none_or(|spec| spec.matches(&at.release.1));
-            match found.filter(is_allowed) {
-                Some(class) => described.push(CheckedObject {
+            if let Some(class) = found.filter(is_allowed) {
+                described.push(CheckedObject {
                     path: object.path,
                     class,
                     properties: object.properties,
                     location: object.location,
-                }),
-                None => {
-                    let message = format!(
-                        "the contract of `{}` of the object {} names the class `{class}`, which \
-                         no package that {} requires defines",
-                        object.path,
-                        self.model.shown(holder),
-                        declaring.release.0
-                    );
-                    let finding = Diagnostic::error(Code::ModelContract, message);
-                    self.report
-                        .findings
-                        .push(finding.at(object.location.clone()));
-                }
+                });
+                continue;
             }
+            let message = format!(
+                "the contract of `{}` of the object {} names the class `{class}`, which no package \
+                 that {} requires defines",
+                object.path,
+                self.model.shown(holder),
+                declaring.release.0
+            );
+            let finding = Diagnostic::error(Code::ModelContract, message);
+            let finding = finding.at(object.location.clone());
+            self.report.findings.push(finding);
         }
         described
     }

@@ -19,7 +19,7 @@ use crate::show::{self, counted};
 
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     // The other side says of which project a revision is meant.
-    let project = args.after.as_deref().and_then(|after| file_of(after));
+    let project = args.after.as_deref().and_then(file_of);
     let project = project.as_deref().and_then(Path::parent);
     let before = lockfile(&args.before, project, context)?;
     let after = match &args.after {

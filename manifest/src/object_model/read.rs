@@ -107,9 +107,9 @@ fn link(value: &mut ModelValue, ids: &HashMap<String, ValueKind>) {
             }
         }
         ValueKind::Untyped(properties) => {
-            properties
-                .iter_mut()
-                .for_each(|(_, value)| link(value, ids));
+            for (_, value) in properties {
+                link(value, ids);
+            }
         }
         ValueKind::List(items) => items.iter_mut().for_each(|item| link(item, ids)),
         ValueKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| link(value, ids)),

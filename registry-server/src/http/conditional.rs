@@ -13,10 +13,14 @@ use crate::problem::{Problem, ProblemCode};
 /// The preconditions of a request.
 #[derive(Debug, Default)]
 pub(super) struct Preconditions {
-    if_match: Option<Vec<String>>,
-    if_none_match: Option<Vec<String>>,
-    if_unmodified_since: Option<SystemTime>,
-    if_modified_since: Option<SystemTime>,
+    /// `If-Match`.
+    must_match: Option<Vec<String>>,
+    /// `If-None-Match`.
+    none_match: Option<Vec<String>>,
+    /// `If-Unmodified-Since`.
+    unmodified_since: Option<SystemTime>,
+    /// `If-Modified-Since`.
+    modified_since: Option<SystemTime>,
 }
 
 /// What preconditions say about a request.
@@ -42,18 +46,18 @@ impl Preconditions {
         let is_reading = is_reading(method);
         let date = |name: &HeaderName| headers.get(name).and_then(read_date);
         Self {
-            if_match: tags(headers, &header::IF_MATCH),
-            if_none_match: tags(headers, &header::IF_NONE_MATCH),
-            if_unmodified_since: date(&header::IF_UNMODIFIED_SINCE),
+            must_match: tags(headers, &header::IF_MATCH),
+            none_match: tags(headers, &header::IF_NONE_MATCH),
+            unmodified_since: date(&header::IF_UNMODIFIED_SINCE),
             // It is for reading alone.
-            if_modified_since: date(&header::IF_MODIFIED_SINCE).filter(|_| is_reading),
+            modified_since: date(&header::IF_MODIFIED_SINCE).filter(|_| is_reading),
         }
     }
 
     /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
-        let has_tags = self.if_match.is_some() || self.if_none_match.is_some();
-        !has_tags && self.if_unmodified_since.is_none() && self.if_modified_since.is_none()
+        let has_tags = self.must_match.is_some() || self.none_match.is_some();
+        !has_tags && self.unmodified_since.is_none() && self.modified_since.is_none()
     }
 
     /// An error unless a request that changes something may go on. `current` is the representation, if there
@@ -81,7 +85,7 @@ impl Preconditions {
     fn evaluate(&self, current: Option<&Validators>, is_reading: bool) -> Verdict {
         let etag = current.and_then(|current| current.etag.as_deref());
         let modified = current.and_then(|current| current.modified);
-        if let Some(listed) = &self.if_match {
+        if let Some(listed) = &self.must_match {
             // The comparison is strong: no weak tag matches.
             let matches = |tag: &String| match tag.as_str() {
                 "*" => current.is_some(),
@@ -90,12 +94,12 @@ impl Preconditions {
             if !listed.iter().any(matches) {
                 return Verdict::Failed(header::IF_MATCH);
             }
-        } else if let Some((limit, modified)) = self.if_unmodified_since.zip(modified)
+        } else if let Some((limit, modified)) = self.unmodified_since.zip(modified)
             && modified > limit
         {
             return Verdict::Failed(header::IF_UNMODIFIED_SINCE);
         }
-        if let Some(listed) = &self.if_none_match {
+        if let Some(listed) = &self.none_match {
             let matches = |tag: &String| match tag.as_str() {
                 "*" => current.is_some(),
                 tag => etag == Some(tag.strip_prefix("W/").unwrap_or(tag)),
@@ -106,7 +110,7 @@ impl Preconditions {
                 (true, false) => Verdict::Failed(header::IF_NONE_MATCH),
             };
         }
-        match self.if_modified_since.zip(modified) {
+        match self.modified_since.zip(modified) {
             Some((since, modified)) if modified <= since => Verdict::NotModified,
             _ => Verdict::Go,
         }

@@ -191,15 +191,7 @@ impl Service {
             Access::Public | Access::Token => false,
         };
         let preconditions = Preconditions::of(&head.method, &head.headers);
-        let mut response = if !is_reading(&head.method) {
-            if !preconditions.is_empty() {
-                let current = self
-                    .representation(surface, route, version, &request)
-                    .await?;
-                preconditions.check_change(current.as_ref())?;
-            }
-            self.run(handler, request).await?
-        } else {
+        let mut response = if is_reading(&head.method) {
             // Preconditions come first, and they are about the whole representation, as `HEAD` is.
             let range = head.headers.contains_key(header::RANGE);
             let is_whole = head.method == Method::HEAD || !preconditions.is_empty();
@@ -214,6 +206,14 @@ impl Service {
                 }
                 _ => whole,
             }
+        } else {
+            if !preconditions.is_empty() {
+                let current = self
+                    .representation(surface, route, version, &request)
+                    .await?;
+                preconditions.check_change(current.as_ref())?;
+            }
+            self.run(handler, request).await?
         };
         if is_restricted {
             keep_private(&mut response);

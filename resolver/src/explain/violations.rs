@@ -294,7 +294,7 @@ fn class_reason(
     let violation = violations.first()?;
     let (class, package, _) = actual_class(first);
     let versions = problems.iter().map(|problem| actual_class(problem).2);
-    let releases = releases_text(universe, &package, versions.collect());
+    let releases = releases_text(universe, &package, &versions.collect());
     let model = universe.catalog.model()?;
     let (declaring, declaring_package, declaring_version) = &violation.declared_by;
     let versions: BTreeSet<Version> = (problems.iter())
@@ -335,7 +335,7 @@ fn value_reason(
     let versions: BTreeSet<Version> = (violations.iter())
         .map(|violation| violation.declared_by.2.clone())
         .collect();
-    let releases = releases_text(universe, package, versions.clone());
+    let releases = releases_text(universe, package, &versions);
     let model = universe.catalog.model()?;
     let object = model.object(violation.holder);
     let path = Escaped::shortened(&violation.path);
@@ -363,7 +363,7 @@ fn value_reason(
 fn releases_text(
     universe: &mut Universe,
     package: &PackageName,
-    versions: BTreeSet<Version>,
+    versions: &BTreeSet<Version>,
 ) -> String {
     let package = universe.catalog.package_id(package);
     let releases: BTreeSet<ReleaseId> = (versions.iter())

@@ -63,6 +63,7 @@ impl Check<'_> {
         })
     }
 
+    #[expect(clippy::match_same_arms, reason = "each arm is a rule")]
     fn value(&self, holder: usize, declaring: &Class, contract: &Contract, value: &Value) -> bool {
         let held_by = |object: usize| {
             let held = self.model.objects[object].held.as_ref();

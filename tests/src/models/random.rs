@@ -116,12 +116,12 @@ impl Model {
                     continue;
                 }
                 let release = (record.name.clone(), record.version.clone());
-                let declared = self.properties.entry((declaring.clone(), release));
-                let declared = declared.or_default();
-                if declared.iter().any(|property| property.name == name) {
+                let known = self.properties.entry((declaring.clone(), release));
+                let known = known.or_default();
+                if known.iter().any(|property| property.name == name) {
                     continue;
                 }
-                declared.push(Property {
+                known.push(Property {
                     name: name.clone(),
                     contract: some_contract(random, &self.universe, 2),
                     has_default: random.chance(30),

@@ -64,6 +64,7 @@ pub fn drive(
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
     registries.attach_to(resolver)?;
+    resolver.ask_again();
     loop {
         if let Some(answer) = Answer::of(advance(resolver, registries, options)?)? {
             return Ok(answer);

@@ -131,6 +131,8 @@ pub async fn drive_async(
             resolver.attach(source, index)?;
         }
     }
+    // The call before this one may have ended in the middle of a question.
+    resolver.ask_again();
     loop {
         match resolver.step() {
             Step::Need(names) => {

@@ -307,6 +307,13 @@ impl Resolver {
         Ok(())
     }
 
+    /// Lets the next step ask again for what the last one asked for. Call it if nothing could be
+    /// provided and it is worth another try: otherwise a question without an answer ends with
+    /// [`Step::Unanswered`], because a caller that answers nothing would go on for ever.
+    pub fn ask_again(&mut self) {
+        self.needed = None;
+    }
+
     /// A handle that cancels the solver from another thread.
     pub fn cancellation(&self) -> Cancellation {
         self.budget.cancellation().clone()

@@ -1,5 +1,6 @@
 //! The output of a run: data goes to stdout, everything else to stderr.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -27,6 +28,7 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
     styled: bool,
+    data_reader: DataReader,
     shows_progress: bool,
     stdout: io::BufWriter<Box<dyn io::Write + Send>>,
     /// The first error of writing data; no data is written after it.
@@ -54,6 +56,23 @@ impl io::Write for Buffer {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// What reads the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DataReader {
+    Terminal,
+    Program,
+}
+
+impl DataReader {
+    fn of_stdout() -> Self {
+        if io::stdout().is_terminal() {
+            Self::Terminal
+        } else {
+            Self::Program
+        }
     }
 }
 
@@ -88,6 +107,7 @@ impl Output {
             format: args.format,
             quiet: args.quiet,
             styled: choice != ColorChoice::Never,
+            data_reader: DataReader::of_stdout(),
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
             // Without styles, this also removes escape sequences from foreign text.
@@ -101,6 +121,7 @@ impl Output {
             format,
             quiet: false,
             styled: false,
+            data_reader: DataReader::of_stdout(),
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
@@ -124,6 +145,7 @@ impl Output {
             format: style.format,
             quiet: style.quiet,
             styled: style.styled,
+            data_reader: DataReader::Program,
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(stdout.clone())),
             failure: None,
@@ -154,9 +176,16 @@ impl Output {
 
     /// Writes data. [`finish`](Self::finish) reports errors.
     pub(crate) fn data(&mut self, text: &str) {
-        if self.failure.is_none() {
-            self.failure = self.stdout.write_all(text.as_bytes()).err();
+        if self.failure.is_some() {
+            return;
         }
+        // Programs get data as they are; a terminal would follow what is in them.
+        let text = if self.data_reader == DataReader::Terminal {
+            harmless(text)
+        } else {
+            Cow::Borrowed(text)
+        };
+        self.failure = self.stdout.write_all(text.as_bytes()).err();
     }
 
     /// Whether writing data failed, so that producing more is useless.
@@ -206,7 +235,7 @@ impl Output {
     fn write_lines(&mut self, lines: &str) {
         self.flush();
         // There is no way to report that stderr cannot be written.
-        let _ = self.stderr.write_all(lines.as_bytes());
+        let _ = self.stderr.write_all(harmless(lines).as_bytes());
     }
 
     /// Writes findings to stderr; with `--quiet`, only errors.
@@ -230,6 +259,44 @@ impl Output {
             }
             _ => exit,
         }
+    }
+}
+
+/// A text without control characters, except for line feeds, tabs and the styles of messages: names of files and folders
+/// can have any, and a terminal would follow them.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if !text.chars().any(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let style = style_length(rest);
+        if style > 0 {
+            safe.push_str(&rest[..style]);
+            rest = &rest[style..];
+            continue;
+        }
+        if is_harmful(next) {
+            safe.extend(next.escape_unicode());
+        } else {
+            safe.push(next);
+        }
+        rest = &rest[next.len_utf8()..];
+    }
+    Cow::Owned(safe)
+}
+
+/// The length of the style that a text begins with: `ESC [ … m`. It can change colors and nothing else.
+fn style_length(text: &str) -> usize {
+    let Some(parameters) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let end = parameters.find(|next: char| !next.is_ascii_digit() && next != ';');
+    match end {
+        Some(end) if parameters[end..].starts_with('m') => text.len() - parameters.len() + end + 1,
+        _ => 0,
     }
 }
 
@@ -296,6 +363,28 @@ impl Drop for Progress {
             drop(done);
             // A spinner that panicked does not matter.
             let _ = spinner.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_not_sent() {
+        for (text, shown) in [
+            ("plain\n\ttext", "plain\n\ttext"),
+            (
+                "\u{1b}[1m\u{1b}[31merror\u{1b}[0m",
+                "\u{1b}[1m\u{1b}[31merror\u{1b}[0m",
+            ),
+            ("a\u{1b}]0;x\u{7}b", "a\\u{1b}]0;x\\u{7}b"),
+            ("\u{1b}[2J", "\\u{1b}[2J"),
+            ("\u{1b}[", "\\u{1b}["),
+            ("\u{9b}31m\r", "\\u{9b}31m\\u{d}"),
+        ] {
+            assert_eq!(harmless(text), shown);
         }
     }
 }

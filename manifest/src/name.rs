@@ -50,7 +50,8 @@ pub enum NameError {
 
 /// Whether `word` names a device on Windows, with or without an extension.
 pub(crate) fn is_device_name(word: &str) -> bool {
-    let stem = word.split('.').next().unwrap_or(word);
+    // Blanks before the extension mean nothing to such a system.
+    let stem = word.split('.').next().unwrap_or(word).trim_end();
     let is_one_of = |text: &str, words: &[&str]| {
         let mut words = words.iter();
         words.any(|word| text.eq_ignore_ascii_case(word))

@@ -66,10 +66,12 @@ impl PackagePath {
     }
 }
 
-/// Folds the case of a text. Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`.
+/// Folds the case of a text. Upper case, then lower case, folds more than lower case alone: `ß` becomes `ss`, and after
+/// lower case `ẞ` does, too.
 pub(crate) fn fold(text: &str) -> String {
     text.nfc()
         .collect::<String>()
+        .to_lowercase()
         .to_uppercase()
         .to_lowercase()
         .nfc()
@@ -202,6 +204,7 @@ mod tests {
     #[test]
     fn folding_joins_what_a_file_system_might() {
         assert_eq!(fold("Stra\u{df}e"), fold("STRASSE"));
+        assert_eq!(fold("STRA\u{1e9e}E"), fold("strasse"));
         assert_eq!(fold("caf\u{e9}"), fold("cafe\u{301}"));
         assert_ne!(fold("a"), fold("b"));
     }

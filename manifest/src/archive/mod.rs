@@ -31,6 +31,7 @@ mod write;
 pub use lazy::LazyArchive;
 pub use write::write_archive;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -172,6 +173,29 @@ fn check_contents(bytes: &[u8], entries: &[Listed<'_>]) -> Result<(), Diagnostic
     Ok(())
 }
 
+/// Checks that not more folders are needed than there may be entries: a path of a few bytes can need hundreds, and making
+/// them takes as long as writing files.
+fn check_folders<'path>(
+    paths: impl Iterator<Item = &'path PackagePath>,
+    limits: &Limits,
+) -> Result<(), Diagnostic> {
+    let mut folders: HashSet<&str> = HashSet::new();
+    for path in paths {
+        let mut folder = path.as_str();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            if !folders.insert(above) {
+                break;
+            }
+            folder = above;
+        }
+        if folders.len() as u64 > limits.archive_entries {
+            let limit = limits.archive_entries;
+            return Err(Limits::exceeded("folders in an archive", limit));
+        }
+    }
+    Ok(())
+}
+
 /// The entries of an archive, after checks of the framing, the names and the limits.
 fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'bytes>>, Diagnostic> {
     if bytes.len() as u64 > limits.archive_bytes {
@@ -182,6 +206,7 @@ fn list<'bytes>(bytes: &'bytes [u8], limits: &Limits) -> Result<Vec<Listed<'byte
     }
     let directory = CentralDirectory::locate(bytes, limits)?;
     let mut entries = directory.entries(bytes.len())?;
+    check_folders(entries.iter().map(|entry| &entry.path), limits)?;
     names::check_distinct(
         entries
             .iter()

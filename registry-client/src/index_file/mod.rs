@@ -151,6 +151,10 @@ impl IndexFileRegistry {
         threads: NonZeroUsize,
     ) -> Result<Self, RegistryError> {
         let open = || {
+            // Opening a pipe would wait for somebody to write into it.
+            if !std::fs::metadata(path)?.is_file() {
+                return Err(io::Error::other("this is not a plain file"));
+            }
             let file = File::open(path)?;
             let metadata = file.metadata()?;
             if metadata.is_file() {

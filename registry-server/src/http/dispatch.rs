@@ -164,7 +164,7 @@ impl Service {
         negotiate::check_accept(&head.headers, handler.media_type)?;
         let query = head.uri.query().unwrap_or_default();
         let query = if handler.has_open_query {
-            Query::read_open(query)
+            Query::read_open(query)?
         } else {
             Query::read(query, handler.query)?
         };

@@ -4,6 +4,22 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use crate::problem::{Problem, ProblemCode};
 
+/// The longest value of a parameter, in bytes. A list of the most releases of a page is shorter.
+const MAX_VALUE: usize = 10_000;
+
+/// An error for a value that is too long: databases reject patterns of some length.
+fn check_length(name: &str, value: &str) -> Result<(), Problem> {
+    if value.len() <= MAX_VALUE {
+        return Ok(());
+    }
+    let name = Escaped::shortened(name);
+    let detail = format!(
+        "`{name}` has {} bytes, and may have {MAX_VALUE}",
+        value.len()
+    );
+    Err(Problem::new(ProblemCode::QueryInvalid, detail))
+}
+
 /// The parameters of a query, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Query(Vec<(String, String)>);
@@ -23,6 +39,7 @@ impl Query {
                 let name = Escaped::shortened(&name);
                 return Err(wrong(format!("`{name}` is no parameter: {known}")));
             }
+            check_length(&name, &value)?;
             if value.contains('\0') {
                 return Err(wrong(format!("`{name}` has the character U+0000")));
             }
@@ -35,13 +52,13 @@ impl Query {
     }
 
     /// A query that may have any parameters, any number of times.
-    pub(crate) fn read_open(text: &str) -> Self {
-        let parameters = url::form_urlencoded::parse(text.as_bytes());
-        Self(
-            parameters
-                .map(|(name, value)| (name.into_owned(), value.into_owned()))
-                .collect(),
-        )
+    pub(crate) fn read_open(text: &str) -> Result<Self, Problem> {
+        let mut parameters = Vec::new();
+        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+            check_length(&name, &value)?;
+            parameters.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(Self(parameters))
     }
 
     /// An error unless all parameters are `known`.

@@ -119,13 +119,17 @@ mod tests {
             ("id=in:", &[]),
             ("other=a", &[]),
         ] {
-            assert_eq!(list(&Query::read_open(text), "id"), expected, "{text}");
+            let query = Query::read_open(text).expect("a query");
+            assert_eq!(list(&query, "id"), expected, "{text}");
         }
     }
 
     #[test]
     fn versions_have_comparisons() {
-        let read = |text: &str| versions(&Query::read_open(text)).map_err(|problem| problem.code);
+        let read = |text: &str| {
+            let query = Query::read_open(text).expect("a query");
+            versions(&query).map_err(|problem| problem.code)
+        };
         let version = |text: &str| Version::parse(text).expect("a version");
         let compared = |comparison, text| VersionTest::Compared(comparison, version(text));
         for (text, expected) in [

@@ -39,7 +39,11 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
     } else {
         Renderer::plain()
     };
-    renderer.render(&groups)
+    let mut text = renderer.render(&groups);
+    for label in &finding.labels {
+        correct_column(&mut text, label);
+    }
+    text
 }
 
 /// A finding without a position: the snippet renderer would draw an empty margin.
@@ -85,11 +89,35 @@ fn add_label<'a>(group: Group<'a>, label: &Label, kind: AnnotationKind) -> Group
     )
 }
 
+/// Corrects the column of a label in a very long line: the renderer counts from where the window begins.
+fn correct_column(text: &mut String, label: &Label) {
+    let location = &label.location;
+    if location.source().text().is_empty() {
+        return;
+    }
+    let window = Window::around(location);
+    if !window.is_cut {
+        return;
+    }
+    let path = Escaped::new(location.source().name()).to_string();
+    let shown = window.text[..window.span.0].chars().count() + 1;
+    let wrong = format!("{path}:{}:{shown}", window.line);
+    let found = text.match_indices(&wrong).map(|(at, _)| at + wrong.len());
+    let mut ends =
+        found.filter(|end| !text[*end..].starts_with(|next: char| next.is_ascii_digit()));
+    if let Some(end) = ends.next() {
+        let digits = end - shown.to_string().len()..end;
+        text.replace_range(digits, &location.position().column.to_string());
+    }
+}
+
 /// The part of the source that is shown: a line, or a part of a very long one.
 struct Window {
     text: String,
     line: usize,
     span: (usize, usize),
+    /// Whether the line begins before the window.
+    is_cut: bool,
 }
 
 impl Window {
@@ -111,6 +139,7 @@ impl Window {
             text: neutral(&text[from..until]),
             line: location.position().line,
             span: (span.start - from, stop - from),
+            is_cut: from > begin,
         }
     }
 }

@@ -76,6 +76,25 @@ fn slow_connections_do_not_keep_others_waiting() {
     drop(slow);
 }
 
+/// `*` is the server, not one of its paths.
+#[test]
+fn the_methods_of_the_server_are_those_of_all_paths() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start(&folder.path().join("data"), &[]);
+    let mut connection = server.connect();
+    let (status, head, body) = connection.ask("OPTIONS", "*", &[], b"").expect("an answer");
+    assert_eq!((status, body.len()), (204, 0), "{head}");
+    let head = head.to_ascii_lowercase();
+    assert!(
+        head.contains("\r\nallow: get, head, post, put, patch, delete, options\r\n"),
+        "{head}"
+    );
+    assert!(head.contains("\r\nx-openstack-request-id: req-"), "{head}");
+    // Other methods are for paths.
+    let (status, ..) = connection.ask("GET", "*", &[], b"").expect("an answer");
+    assert_eq!(status, 404);
+}
+
 #[test]
 fn input_that_is_not_http_is_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::authenticate::Authenticator;
-use super::conditional::{Preconditions, is_reading};
+use super::conditional::{Preconditions, http_date, is_reading};
 use super::error_response::{error_response, keep_private};
 use super::microversion::{self, Microversion};
 use super::query::Query;
@@ -42,6 +42,9 @@ const VERSION: HeaderName = HeaderName::from_static(microversion::HEADER);
 
 /// The limit of a JSON document in a request, in bytes.
 const MAX_JSON_BYTES: u64 = 1 << 20;
+
+/// The methods of all routes.
+const ALL_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /// A request without its body.
 struct RequestHead {
@@ -87,6 +90,12 @@ impl Service {
         };
         let version = *requested.as_ref().unwrap_or(&Microversion::OLDEST);
         let name = found.as_ref().map_or("", |(route, _)| route.path);
+        let is_negotiated = pages::are_negotiated(SURFACES, path);
+        let handler = found.as_ref().and_then(|(route, _)| {
+            let method = Some(&head.method).filter(|method| **method != Method::HEAD);
+            route.handler(method.unwrap_or(&Method::GET), version)
+        });
+        let is_restricted = handler.is_some_and(|handler| self.is_restricted(handler.access));
         let outcome = match check_host(parts.version, &head.uri, &head.headers) {
             Err(problem) => Err(problem),
             Ok(()) => {
@@ -98,11 +107,22 @@ impl Service {
             Ok(response) => response,
             Err(problem) => error_response(surface, &problem, id.as_str()),
         };
-        let headers = &mut response.headers;
-        if surface.has_microversions {
-            headers.insert(VERSION, version.header());
-            headers.append(header::VARY, HeaderValue::from_static(microversion::HEADER));
+        if is_restricted {
+            keep_private(&mut response);
         }
+        if surface.has_microversions {
+            response.headers.insert(VERSION, version.header());
+            response.vary(microversion::HEADER);
+        }
+        if is_negotiated {
+            response.vary("accept");
+        }
+        if response.is_made_now() {
+            let now = http_date(self.registry.environment.now());
+            let now = now.map(|now| (header::LAST_MODIFIED, now));
+            response.headers.extend(now);
+        }
+        let headers = &mut response.headers;
         headers.insert(REQUEST_ID, id.header());
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
@@ -139,6 +159,11 @@ impl Service {
             Problem::new(ProblemCode::NoSuchAddress, detail)
         };
         let version = requested?;
+        if head.method == Method::OPTIONS && head.uri.path() == "*" {
+            // About the server, and no path of it.
+            let allow = HeaderValue::from_static(ALL_METHODS);
+            return Ok(Response::empty(StatusCode::NO_CONTENT).header(header::ALLOW, allow));
+        }
         let found = found.filter(|(route, _)| route.is_in(version));
         let (route, raw) = found.ok_or_else(nothing)?;
         if head.method == Method::OPTIONS {
@@ -185,13 +210,8 @@ impl Service {
             body,
             principal,
         };
-        let is_restricted = match handler.access {
-            Access::Reader => request.principal.is_some(),
-            Access::OptionalToken => true,
-            Access::Public | Access::Token => false,
-        };
         let preconditions = Preconditions::of(&head.method, &head.headers);
-        let mut response = if is_reading(&head.method) {
+        if is_reading(&head.method) {
             // Preconditions come first, and they are about the whole representation, as `HEAD` is.
             let range = head.headers.contains_key(header::RANGE);
             let is_whole = head.method == Method::HEAD || !preconditions.is_empty();
@@ -202,9 +222,9 @@ impl Service {
             let whole = preconditions.apply(self.run(handler, request).await?)?;
             match ranged {
                 Some(ranged) if head.method == Method::GET && whole.status == StatusCode::OK => {
-                    self.run(handler, ranged).await?
+                    self.run(handler, ranged).await
                 }
-                _ => whole,
+                _ => Ok(whole),
             }
         } else {
             if !preconditions.is_empty() {
@@ -213,12 +233,17 @@ impl Service {
                     .await?;
                 preconditions.check_change(current.as_ref())?;
             }
-            self.run(handler, request).await?
-        };
-        if is_restricted {
-            keep_private(&mut response);
+            self.run(handler, request).await
         }
-        Ok(response)
+    }
+
+    /// Whether responses to those who may use a handler are not for everybody.
+    fn is_restricted(&self, access: Access) -> bool {
+        match access {
+            Access::Public => false,
+            Access::Reader => self.registry.options.is_private,
+            Access::OptionalToken | Access::Token => true,
+        }
     }
 
     /// What a `GET` of the address of a request returns, if there is anything. If the address has no `GET`, it is

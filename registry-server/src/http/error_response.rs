@@ -5,7 +5,7 @@ use http::header::{self, HeaderValue};
 use pkgres_registry_client::protocol::{ErrorDocument, ErrorEntry};
 
 use super::microversion::Microversion;
-use super::response::{JSON, NO_CACHE, Response};
+use super::response::{JSON, NO_CACHE, NO_STORE, Response};
 use super::route::Surface;
 use crate::problem::{Problem, ProblemCode};
 
@@ -32,6 +32,7 @@ pub(super) fn error_response(surface: &Surface, problem: &Problem, id: &str) -> 
                 .headers
                 .insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
         }
+        ProblemCode::NotAcceptable => response.vary("accept"),
         _ => {}
     }
     if let Some(length) = problem.length
@@ -76,14 +77,13 @@ pub(super) fn status_of(problem: &Problem) -> StatusCode {
 
 /// Marks a response that only some clients may read, so that shared caches do not store it.
 pub(super) fn keep_private(response: &mut Response) {
-    for name in ["authorization", "x-auth-token"] {
-        let name = HeaderValue::from_static(name);
-        response.headers.append(header::VARY, name);
+    response.vary("authorization");
+    response.vary("x-auth-token");
+    let cached = response.headers.get(header::CACHE_CONTROL);
+    if cached == Some(&NO_STORE) {
+        return;
     }
-    let is_public = response
-        .headers
-        .get(header::CACHE_CONTROL)
-        .is_some_and(|value| value.as_bytes().starts_with(b"public"));
+    let is_public = cached.is_some_and(|value| value.as_bytes().starts_with(b"public"));
     let value = if is_public {
         "private, max-age=31536000, immutable"
     } else {

@@ -12,6 +12,7 @@ use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
 
+use super::conditional::http_date;
 use crate::blobs::{self, Content};
 use crate::index::Document;
 
@@ -115,6 +116,7 @@ pub(crate) struct Response {
 /// Media types and cache rules of many responses.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(crate) const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 impl Response {
     /// A response without a body.
@@ -171,10 +173,32 @@ impl Response {
         self
     }
 
-    /// This response, marked as one that depends on the media types that the client accepts.
+    /// This response with the time of its last change, as RFC 3339.
     #[must_use]
-    pub(crate) fn varying(self) -> Self {
-        self.header(header::VARY, HeaderValue::from_static("accept"))
+    pub(crate) fn modified(mut self, time: &str) -> Self {
+        let time = time.parse().ok().and_then(http_date);
+        let header = time.map(|time| (header::LAST_MODIFIED, time));
+        self.headers.extend(header);
+        self
+    }
+
+    /// Marks this response as one that depends on a header of the request.
+    pub(crate) fn vary(&mut self, name: &'static str) {
+        let known = self.headers.get_all(header::VARY);
+        if !known.iter().any(|known| known == name) {
+            self.headers
+                .append(header::VARY, HeaderValue::from_static(name));
+        }
+    }
+
+    /// Whether this is a body that was made for the request, and whose time is therefore now.
+    pub(crate) fn is_made_now(&self) -> bool {
+        let cached = self.headers.get(header::CACHE_CONTROL);
+        let is_immutable = cached.is_some_and(|value| value.as_bytes().ends_with(b"immutable"));
+        self.status.is_success()
+            && self.headers.contains_key(header::CONTENT_TYPE)
+            && !self.headers.contains_key(header::LAST_MODIFIED)
+            && !is_immutable
     }
 
     /// Removes the body, and sets its length, as for `HEAD`.

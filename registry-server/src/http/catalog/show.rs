@@ -20,16 +20,17 @@ fn entry(service: &Service, request: &Request) -> Result<CatalogEntry, Problem> 
 
 /// Shows a release.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
-    Ok(Response::json(&representation::package(&entry(
-        service, request,
-    )?)))
+    let entry = entry(service, request)?;
+    Ok(Response::json(&representation::package(&entry)).modified(&entry.row.updated))
 }
 
 /// Downloads the archive of a release.
 pub(super) fn download(service: &Service, request: &Request) -> Result<Response, Problem> {
     let entry = entry(service, request)?;
     let digest = Digest::parse(&entry.row.sha256)?;
-    archive(service, request, &digest, "application/octet-stream")
+    let response = archive(service, request, &digest, "application/octet-stream")?;
+    // The archive never changes.
+    Ok(response.modified(&entry.row.created))
 }
 
 /// An archive, or a range of it, with a media type.
@@ -57,7 +58,7 @@ pub(super) fn file(
         CatalogPart::Logo | CatalogPart::SupplierLogo => "application/octet-stream",
     };
     let kind = HeaderValue::from_static(kind);
-    Ok(Response::document(kind, &Document::new(bytes)))
+    Ok(Response::document(kind, &Document::new(bytes)).modified(&entry.row.created))
 }
 
 /// Deletes a release.

@@ -176,6 +176,4 @@ fn versions() -> Response {
             "links": [{ "rel": "self", "href": "v1/" }, { "rel": "index", "href": "index/config.json" }],
         }],
     }))
-    // Clients that prefer HTML get a page instead.
-    .varying()
 }

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use http::header;
 use serde_json::{Value, json};
 
-use crate::http::conditional::http_date;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -50,11 +48,7 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Response, P
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let package = service.registry.package(&request.package(0)?)?;
     let response = Response::json(&described(&package));
-    let updated = package.updated.parse().ok().and_then(http_date);
-    Ok(match updated {
-        Some(updated) => response.header(header::LAST_MODIFIED, updated),
-        None => response,
-    })
+    Ok(response.modified(&package.updated))
 }
 
 /// A package as JSON.

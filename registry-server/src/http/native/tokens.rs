@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
+use http::header::{self, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use pkgres_registry_client::Namespace;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::packages::is_owner;
 use crate::access::{NewToken, Scope};
 use crate::http::request::Request;
-use crate::http::response::Response;
+use crate::http::response::{NO_STORE, Response};
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::TokenView;
@@ -94,7 +95,12 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
     let mut value = described(&created);
     // The secret is shown only here.
     value["token"] = secret.into();
-    Ok(Response::json_with(StatusCode::CREATED, &value))
+    // Relative, because no node knows the address that a proxy has for it.
+    let location = HeaderValue::from_str(&format!("tokens/{}", created.id));
+    let location = location.map_err(Problem::internal)?;
+    Ok(Response::json_with(StatusCode::CREATED, &value)
+        .header(header::LOCATION, location)
+        .header(header::CACHE_CONTROL, NO_STORE))
 }
 
 /// A token as JSON, without its secret.

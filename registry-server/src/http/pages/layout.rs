@@ -72,7 +72,6 @@ impl Page<'_> {
         let mut response = Response::document(kind, &document);
         response.status = status;
         response
-            .varying()
             .header(header::CONTENT_SECURITY_POLICY, POLICY)
             .header(
                 header::REFERRER_POLICY,

@@ -101,7 +101,7 @@ const fn surface(error: fn(&Problem, &str) -> Response) -> Surface {
 }
 
 /// For clients that prefer JSON.
-static FOR_PROGRAMS: Surface = surface(|problem, id| errors_document(problem, id).varying());
+static FOR_PROGRAMS: Surface = surface(errors_document);
 
 /// For clients that prefer HTML, by the depth of the path, on which links depend.
 static FOR_PEOPLE: [Surface; 4] = [
@@ -119,16 +119,11 @@ pub(super) fn find<'path>(
     path: &'path str,
     headers: &HeaderMap,
 ) -> Option<(&'static Surface, Option<RouteMatch<'path>>)> {
-    let first = path.split('/').next().unwrap_or_default();
-    let begins = |route: &Route| {
-        let rest = route.path.strip_prefix(first);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let is_page = !first.is_empty() && ROUTES.iter().any(begins);
     // Most requests are for the index: their headers need not be read.
-    if !is_page && !is_free(surfaces, path, first) {
+    if !are_negotiated(surfaces, path) {
         return None;
     }
+    let is_page = is_page(path);
     let prefers_pages = negotiate::prefers(headers, HTML, "application/json");
     if !is_page && !prefers_pages {
         return None;
@@ -142,10 +137,26 @@ pub(super) fn find<'path>(
     Some((surface, surface.find(path)))
 }
 
-/// Whether a path belongs to no API.
-fn is_free(surfaces: &'static [&'static Surface], path: &str, first: &str) -> bool {
+/// Whether the form of what a path returns depends on the media types that the client accepts: the path is that of a
+/// page, or belongs to no API.
+pub(super) fn are_negotiated(surfaces: &'static [&'static Surface], path: &str) -> bool {
     let surface = route::surface(surfaces, path);
-    path.is_empty() || (surface.prefix.is_empty() && first != "v1")
+    let is_free = surface.prefix.is_empty() && first_segment(path) != "v1";
+    path.is_empty() || is_free || is_page(path)
+}
+
+/// Whether a path is that of a page, or below one.
+fn is_page(path: &str) -> bool {
+    let first = first_segment(path);
+    let begins = |route: &Route| {
+        let rest = route.path.strip_prefix(first);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    !first.is_empty() && ROUTES.iter().any(begins)
+}
+
+fn first_segment(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default()
 }
 
 /// A file of the pages.

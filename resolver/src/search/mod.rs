@@ -193,7 +193,12 @@ impl Search {
             }
             // Variables that are decided already only get their places.
             if self.decide_in_order(problem, budget)? {
-                return Ok(None);
+                if !problem.is_restricted() || self.by_activity {
+                    return Ok(None);
+                }
+                // Without all requirements, a package can be needed after its place in the order was
+                // passed, and then the order decides it no more.
+                self.search_by_activity();
             }
         }
     }

@@ -111,6 +111,33 @@ fn no_reason_can_be_left_out_where_specs_are_equivalent() {
     );
 }
 
+/// Without some of the requirements, a package is needed only after its place in the order of
+/// decisions was passed.
+#[test]
+fn a_package_that_is_needed_late_is_decided() {
+    let mut universe = Universe::new(
+        release("p.Root", "1.0.0")
+            .requires("p.A", "*")
+            .requires("p.C", "*"),
+        vec![
+            release("p.A", "1.0.0").requires("p.C", "3"),
+            release("p.A", "2.0.0").requires("p.D", ">=3"),
+            release("p.A", "3.0.0").requires("p.B", ">=3"),
+            release("p.B", "3.0.0").requires("p.D", "3"),
+            release("p.C", "2.0.0").requires("p.A", "1"),
+            release("p.C", "3.0.0")
+                .requires("p.A", ">=2")
+                .requires("p.D", "1"),
+            release("p.D", "1.0.0"),
+            release("p.D", "3.0.0"),
+        ],
+    );
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("D cannot be 1 and 3");
+    assert!(conflict.is_minimal);
+    assert_minimal("late", &universe, &conflict);
+}
+
 /// A small universe without classes whose releases write the same requirement in different ways.
 fn spelled(random: &mut Random) -> Universe {
     const NAMES: [&str; 4] = ["p.A", "p.B", "p.C", "p.D"];

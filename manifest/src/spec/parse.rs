@@ -96,7 +96,7 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     if trimmed.is_empty() {
         return parse(UNSPECIFIED);
     }
-    let clauses: Vec<&str> = trimmed.split(',').map(str::trim).collect();
+    let clauses: Vec<&str> = trimmed.split(',').map(without_blanks).collect();
     let count = clauses.len();
     let too_many = || {
         problem(
@@ -131,13 +131,19 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
     Ok((set, names_prerelease))
 }
 
+/// A part of a spec without the spaces and tabs around it. Other white space has no place inside of a spec, because
+/// messages show specs as written: a line separator would break a line, or hide what follows.
+fn without_blanks(part: &str) -> &str {
+    part.trim_matches([' ', '\t'])
+}
+
 fn read_clause(clause: &str) -> Result<(Operator, Operand), String> {
     let (operator, rest) = OPERATORS
         .iter()
         .find_map(|(symbol, operator)| {
             clause
                 .strip_prefix(symbol)
-                .map(|rest| (*operator, rest.trim_start()))
+                .map(|rest| (*operator, without_blanks(rest)))
         })
         .unwrap_or((Operator::Equal, clause));
     if rest.is_empty() {
@@ -350,4 +356,35 @@ fn parse_without_suggestion(text: &str) -> bool {
     text.split(',').map(str::trim).all(|clause| {
         read_clause(clause).is_ok_and(|(operator, operand)| matching(operator, &operand).is_ok())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inside_of_a_spec_white_space_is_spaces_and_tabs() {
+        for blank in [" ", "\t", " \t "] {
+            assert!(
+                parse(&format!(">={blank}1{blank},{blank}<2")).is_ok(),
+                "{blank:?}"
+            );
+        }
+        for other in [
+            "\n", "\r", "\u{85}", "\u{a0}", "\u{2028}", "\u{2029}", "\u{3000}",
+        ] {
+            for text in [">=X1,<2", ">=1X,<2", ">=1,X<2", ">=1,<2,X>0"] {
+                let text = text.replace('X', other);
+                let error = parse(&text).expect_err(&text);
+                assert!(
+                    error.reason.ends_with("separate clauses with commas"),
+                    "{error}"
+                );
+            }
+            assert!(
+                parse(&format!("{other}>=1{other}")).is_ok(),
+                "around it is no part of it"
+            );
+        }
+    }
 }

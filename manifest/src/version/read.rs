@@ -125,7 +125,10 @@ fn nearest_version(text: &str) -> Option<Version> {
         "{}.{}.{}{suffix}",
         components[0], components[1], components[2]
     );
-    semver::Version::parse(&candidate).ok().map(Version)
+    // Zeros and signs that were added can make it too long to be read.
+    let is_short = candidate.len() <= MAX_VERSION_BYTES;
+    let parsed = semver::Version::parse(&candidate).ok();
+    parsed.filter(|_| is_short).map(Version)
 }
 
 #[cfg(test)]
@@ -169,6 +172,19 @@ mod tests {
             three_numbers("0.10.123456789012345678"),
             Some([0, 10, 123_456_789_012_345_678])
         );
+    }
+
+    #[test]
+    fn the_nearest_version_is_not_too_long_to_be_read() {
+        let nearest = |letters: usize| {
+            let text = format!("1!{}", "a".repeat(letters));
+            let error = Version::parse(&text).expect_err("it has an epoch");
+            error.nearest.map(|nearest| nearest.to_string())
+        };
+        let longest = nearest(MAX_VERSION_BYTES - 6).expect("1.0.0- and letters");
+        assert_eq!(longest.len(), MAX_VERSION_BYTES);
+        assert!(Version::parse(&longest).is_ok());
+        assert_eq!(nearest(MAX_VERSION_BYTES - 5), None);
     }
 
     #[test]

@@ -17,9 +17,9 @@ pub(crate) const LAYERS: [&[&str]; 5] = [
     &["cli"],
 ];
 
-/// The crates beside the layers: it may depend on any crate, and none depends on it except for
+/// The crates beside the layers: they may depend on any crate, and none of the layers depends on them except for
 /// its own tests.
-pub(crate) const TOOLS: [&str; 2] = ["tests", "benches"];
+pub(crate) const TOOLS: [&str; 3] = ["tests", "fuzz", "benches"];
 
 /// The libraries, which neither print nor know their surroundings.
 pub(crate) fn libraries() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,35 @@
+//! Hostile input: fuzz targets for every parser of the workspace, and how work grows with input.
+//!
+//! A [`Target`] is a function from bytes to nothing. It reads the bytes with one parser, and asserts what must
+//! hold for every input: what is written after reading reads as the same value, two readers of one format
+//! agree, and printed text cannot act on a terminal. [`TARGETS`] lists them.
+//!
+//! The same targets run in two ways:
+//!
+//! - `cargo test -p pkgres-fuzzing` runs each on its seeds and on [mutations](mutation) of them, the same ones
+//!   in each run. `EXECUTIONS=1000000` makes the runs longer.
+//! - libFuzzer runs one, guided by coverage. `CONTRIBUTING.md` has the commands.
+//!
+//! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
+
+pub mod mutation;
+mod packages;
+pub mod property;
+mod seeds;
+mod target;
+mod values;
+
+pub use target::Target;
+
+/// All fuzz targets.
+pub const TARGETS: &[&[Target]] = &[values::TARGETS, packages::TARGETS];
+
+/// All fuzz targets, in the order of [`TARGETS`].
+pub fn all() -> impl Iterator<Item = &'static Target> {
+    TARGETS.iter().copied().flatten()
+}
+
+/// Returns the fuzz target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    all().find(|target| target.name == name)
+}

@@ -4,7 +4,13 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
+
+use pkgres_tests::described::{Description, Exchange};
+
+/// The description that servers give of themselves, which every response is compared with.
+static DESCRIPTION: OnceLock<Description> = OnceLock::new();
 
 /// A server process. It is killed when this is dropped.
 pub(crate) struct Server {
@@ -33,11 +39,16 @@ impl Server {
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line");
         assert!(line.starts_with("http://127.0.0.1:"), "{line:?}");
-        Self {
+        let server = Self {
             process,
             base: line.trim().to_owned(),
             stdout,
-        }
+        };
+        DESCRIPTION.get_or_init(|| {
+            let answer = server.connect().ask("GET", "/v1/openapi.json", &[], b"");
+            Description::parse(&answer.expect("an answer").2)
+        });
+        server
     }
 
     pub(crate) fn connect(&self) -> Connection {
@@ -98,7 +109,19 @@ impl Connection {
         let mut request = head.into_bytes();
         request.extend_from_slice(body);
         self.stream.get_mut().write_all(&request)?;
-        self.answer()
+        let (status, head, body) = self.answer()?;
+        if let Some(description) = DESCRIPTION.get() {
+            let headers = head.lines().filter_map(|line| line.split_once(": "));
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            description.check(&Exchange {
+                method,
+                path,
+                status,
+                headers: headers.collect(),
+                body: &body,
+            });
+        }
+        Ok((status, head, body))
     }
 
     /// Publishes a new release.

@@ -9,6 +9,7 @@
 //! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
 //!   the solver and the reference.
 //! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
+//! - [`described`] compares responses of a server with its description of itself.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
 //!   reports tests that cannot run here.
 //!
@@ -17,6 +18,7 @@
 
 pub mod archives;
 pub mod build;
+pub mod described;
 pub mod drive;
 pub mod examples;
 mod generate;

@@ -345,7 +345,7 @@ impl Service {
         match kind {
             // A body that no handler reads has no limit of its own.
             BodyKind::None => u64::MAX,
-            BodyKind::Json | BodyKind::CatalogPatch => MAX_JSON_BYTES,
+            BodyKind::Json(_) | BodyKind::CatalogPatch => MAX_JSON_BYTES,
             // A name and a digest each.
             BodyKind::Batch => self.registry.options.batch_names as u64 * 400 + 1024,
             BodyKind::Archive => self.registry.options.read.limits.archive_bytes,

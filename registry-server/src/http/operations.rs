@@ -26,6 +26,7 @@ pub(crate) const HEALTH: Surface = Surface {
         }],
     }],
     has_microversions: false,
+    error_schema: "Errors",
     error: errors_document,
 };
 
@@ -50,5 +51,6 @@ pub(crate) const METRICS: Surface = Surface {
         }],
     }],
     has_microversions: false,
+    error_schema: "Errors",
     error: errors_document,
 };

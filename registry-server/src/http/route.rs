@@ -10,7 +10,7 @@ use super::microversion::Microversion;
 use super::request::Request;
 use super::response::Response;
 use super::service::Service;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 
 /// A group of routes with a common prefix and one form of errors.
 pub(crate) struct Surface {
@@ -19,6 +19,8 @@ pub(crate) struct Surface {
     pub(crate) routes: &'static [Route],
     /// Whether the routes have microversions, which every response then names.
     pub(crate) has_microversions: bool,
+    /// The schema of errors in the description of the API.
+    pub(crate) error_schema: &'static str,
     /// Renders a problem, with the id of the request.
     pub(crate) error: fn(&Problem, &str) -> Response,
 }
@@ -58,6 +60,10 @@ pub(crate) struct Handler {
     pub(crate) body: BodyKind,
     /// The media type of the response.
     pub(crate) media_type: &'static str,
+    /// The statuses of success, each with what the response contains.
+    pub(crate) answers: &'static [(u16, Content)],
+    /// The problems that the handler finds by itself, beside those that follow from the other fields.
+    pub(crate) problems: &'static [ProblemCode],
     /// Responds from memory if that is possible, without blocking.
     pub(crate) fast_path: Option<FastPath>,
     /// Responds, on a thread that may block.
@@ -81,13 +87,24 @@ pub(crate) enum Access {
     Token,
 }
 
+/// What a response of success contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// No body.
+    Nothing,
+    /// Bytes or text of the media type of the handler.
+    Raw,
+    /// A JSON document with a schema of the description of the API.
+    Json(&'static str),
+}
+
 /// The body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyKind {
     /// No body; one that is sent all the same is not read.
     None,
-    /// A small JSON document.
-    Json,
+    /// A small JSON document with a schema of the description of the API.
+    Json(&'static str),
     /// A batch request.
     Batch,
     /// An archive.
@@ -103,7 +120,7 @@ impl BodyKind {
     pub(crate) fn media_type(self) -> Option<&'static str> {
         match self {
             Self::None => None,
-            Self::Json | Self::Batch => Some("application/json"),
+            Self::Json(_) | Self::Batch => Some("application/json"),
             Self::Archive => Some("application/zip"),
             Self::Form => Some("multipart/form-data"),
             Self::CatalogPatch => Some("application/murano-packages-json-patch"),
@@ -122,6 +139,8 @@ pub(crate) const GET: Handler = Handler {
     has_open_query: false,
     body: BodyKind::None,
     media_type: "application/json",
+    answers: &[(200, Content::Raw)],
+    problems: &[],
     fast_path: None,
     run: |_, _| Err(Problem::internal("a handler without work")),
 };

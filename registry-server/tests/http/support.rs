@@ -1,14 +1,15 @@
 //! Short ways to send requests to a service.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{Digest, ErrorDocument};
 use pkgres_registry_server::{RegistryBackend, RegistryOptions, Service, Storage};
+use pkgres_tests::described::{Description, Exchange};
 use tempfile::TempDir;
 
 use crate::shared::{environment, first_token};
@@ -135,7 +136,26 @@ impl Served {
             let (name, value) = header.split_once(':').expect("a header");
             request = request.header(name, value.trim());
         }
-        let request = request.body(body).expect("a request");
+        let answer = self.answered(request.body(body).expect("a request"));
+        let headers = answer.headers.iter().map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            (name.to_string(), value.into_owned())
+        });
+        self.description().check(&Exchange {
+            method,
+            path,
+            status: answer.status,
+            headers: headers.collect(),
+            body: &answer.body,
+        });
+        answer
+    }
+
+    fn answered<B>(&self, request: http::Request<B>) -> Answer
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
         self.runtime.block_on(async {
             let (parts, body) = self.service.answer(request).await.into_parts();
             let body = body.collect().await.expect("a body").to_bytes();
@@ -144,6 +164,16 @@ impl Served {
                 headers: parts.headers,
                 body,
             }
+        })
+    }
+
+    /// The description that the service gives of itself, which every response is compared with.
+    fn description(&self) -> &'static Description {
+        static DESCRIPTION: OnceLock<Description> = OnceLock::new();
+        DESCRIPTION.get_or_init(|| {
+            let request = http::Request::get("/v1/openapi.json").header("host", "localhost");
+            let request = request.body(Full::<Bytes>::default()).expect("a request");
+            Description::parse(&self.answered(request).body)
         })
     }
 

@@ -15,7 +15,8 @@ mod upload;
 
 use http::Method;
 
-use super::route::{Access, BodyKind, GET, Handler, Route, Surface};
+use super::route::{Access, BodyKind, Content, GET, Handler, Route, Surface};
+use crate::problem::ProblemCode;
 use crate::registry::CatalogPart;
 
 /// `v1/catalog/`: the catalog.
@@ -31,6 +32,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: list::PARAMETERS,
                     has_open_query: true,
                     run: list::list,
+                    answers: &[(200, Content::Json("CatalogList"))],
+                    problems: &[ProblemCode::NoSuchEntry],
                     ..GET
                 },
                 Handler {
@@ -40,6 +43,13 @@ pub(crate) const SURFACE: Surface = Surface {
                     has_open_query: true,
                     body: BodyKind::Form,
                     run: upload::upload,
+                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    problems: &[
+                        ProblemCode::PackageInvalid,
+                        ProblemCode::VersionExists,
+                        ProblemCode::NameTaken,
+                        ProblemCode::NotOwner,
+                    ],
                     ..GET
                 },
             ],
@@ -52,6 +62,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::OptionalToken,
                     has_open_query: true,
                     run: show::show,
+                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                     ..GET
                 },
                 Handler {
@@ -61,6 +73,12 @@ pub(crate) const SURFACE: Surface = Surface {
                     has_open_query: true,
                     body: BodyKind::CatalogPatch,
                     run: update::update,
+                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    problems: &[
+                        ProblemCode::NoSuchEntry,
+                        ProblemCode::NotOwner,
+                        ProblemCode::NotChangeable,
+                    ],
                     ..GET
                 },
                 Handler {
@@ -69,6 +87,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     run: show::delete,
+                    answers: &[(200, Content::Nothing)],
+                    problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                     ..GET
                 },
             ],
@@ -81,6 +101,12 @@ pub(crate) const SURFACE: Surface = Surface {
                 has_open_query: true,
                 media_type: "application/octet-stream",
                 run: show::download,
+                answers: &[(200, Content::Raw), (206, Content::Raw)],
+                problems: &[
+                    ProblemCode::NoSuchEntry,
+                    ProblemCode::NotOwner,
+                    ProblemCode::RangeNotSatisfiable,
+                ],
                 ..GET
             }],
         },
@@ -92,6 +118,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 has_open_query: true,
                 media_type: "text/plain",
                 run: |service, request| show::file(service, request, CatalogPart::Form),
+                problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                 ..GET
             }],
         },
@@ -103,6 +130,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 has_open_query: true,
                 media_type: "application/octet-stream",
                 run: |service, request| show::file(service, request, CatalogPart::Logo),
+                problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                 ..GET
             }],
         },
@@ -114,6 +142,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 has_open_query: true,
                 media_type: "application/octet-stream",
                 run: |service, request| show::file(service, request, CatalogPart::SupplierLogo),
+                problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                 ..GET
             }],
         },
@@ -126,6 +155,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: categories::PARAMETERS,
                     has_open_query: true,
                     run: categories::list,
+                    answers: &[(200, Content::Json("CategoryList"))],
                     ..GET
                 },
                 Handler {
@@ -133,8 +163,10 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Add a category",
                     access: Access::Token,
                     has_open_query: true,
-                    body: BodyKind::Json,
+                    body: BodyKind::Json("NewCategory"),
                     run: categories::create,
+                    answers: &[(200, Content::Json("Category"))],
+                    problems: &[ProblemCode::CategoryExists],
                     ..GET
                 },
             ],
@@ -147,6 +179,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::OptionalToken,
                     has_open_query: true,
                     run: categories::show,
+                    answers: &[(200, Content::Json("CategoryWithPackages"))],
+                    problems: &[ProblemCode::NoSuchCategory],
                     ..GET
                 },
                 Handler {
@@ -155,12 +189,15 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     run: categories::remove,
+                    answers: &[(200, Content::Nothing)],
+                    problems: &[ProblemCode::NoSuchCategory, ProblemCode::CategoryInUse],
                     ..GET
                 },
             ],
         },
     ],
     has_microversions: false,
+    error_schema: "CatalogError",
     error: representation::error,
 };
 
@@ -174,10 +211,19 @@ pub(crate) const APPS: Surface = Surface {
             has_open_query: true,
             media_type: "application/zip",
             run: repository::app,
+            answers: &[(200, Content::Raw), (206, Content::Raw)],
+            problems: &[
+                ProblemCode::NameInvalid,
+                ProblemCode::VersionInvalid,
+                ProblemCode::NoSuchPackage,
+                ProblemCode::NoSuchVersion,
+                ProblemCode::RangeNotSatisfiable,
+            ],
             ..GET
         }],
     }],
     has_microversions: false,
+    error_schema: "CatalogError",
     error: representation::error,
 };
 
@@ -191,14 +237,17 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "A bundle: packages that are imported together",
                 has_open_query: true,
                 run: repository::bundle,
+                answers: &[(200, Content::Json("Bundle"))],
+                problems: &[ProblemCode::NoSuchBundle],
                 ..GET
             },
             Handler {
                 method: Method::PUT,
                 summary: "Add or replace a bundle",
                 access: Access::Token,
-                body: BodyKind::Json,
+                body: BodyKind::Json("Bundle"),
                 run: repository::put_bundle,
+                answers: &[(204, Content::Nothing)],
                 ..GET
             },
             Handler {
@@ -206,10 +255,13 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "Remove a bundle",
                 access: Access::Token,
                 run: repository::remove_bundle,
+                answers: &[(204, Content::Nothing)],
+                problems: &[ProblemCode::NoSuchBundle],
                 ..GET
             },
         ],
     }],
     has_microversions: false,
+    error_schema: "CatalogError",
     error: representation::error,
 };

@@ -10,7 +10,20 @@ use serde_json::json;
 use super::error_response::errors_document;
 use super::microversion::Microversion;
 use super::response::Response;
-use super::route::{Access, BodyKind, GET, Handler, Route, Surface};
+use super::route::{Access, BodyKind, Content, GET, Handler, Route, Surface};
+use crate::problem::ProblemCode;
+
+/// The problems of publishing a release.
+const PUBLISH: &[ProblemCode] = &[
+    ProblemCode::NameInvalid,
+    ProblemCode::VersionInvalid,
+    ProblemCode::PackageInvalid,
+    ProblemCode::ReleaseMismatch,
+    ProblemCode::VersionExists,
+    ProblemCode::NameTaken,
+    ProblemCode::Unsatisfiable,
+    ProblemCode::NotOwner,
+];
 
 /// The base and `v1/`: the native API, and every path of no other surface.
 pub(crate) const SURFACE: Surface = Surface {
@@ -22,6 +35,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The versions of the API",
                 access: Access::Public,
                 fast_path: Some(|_, _| Some(Ok(versions()))),
+                answers: &[(200, Content::Json("Versions"))],
                 ..GET
             }],
         },
@@ -31,6 +45,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "This description",
                 access: Access::Public,
                 run: |service, _| Ok(Response::json(&service.description)),
+                answers: &[(200, Content::Json("Description"))],
                 ..GET
             }],
         },
@@ -40,6 +55,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "Search packages",
                 query: &["q", "class", "owner", "limit", "marker"],
                 run: packages::search,
+                answers: &[(200, Content::Json("PackageList"))],
                 ..GET
             }],
         },
@@ -48,6 +64,8 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[Handler {
                 summary: "A package: description, owners, versions",
                 run: packages::show,
+                answers: &[(200, Content::Json("Package"))],
+                problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchPackage],
                 ..GET
             }],
         },
@@ -57,8 +75,15 @@ pub(crate) const SURFACE: Surface = Surface {
                 method: Method::PUT,
                 summary: "Replace the owners of a package",
                 access: Access::Token,
-                body: BodyKind::Json,
+                body: BodyKind::Json("NewOwners"),
                 run: packages::set_owners,
+                answers: &[(200, Content::Json("Package"))],
+                problems: &[
+                    ProblemCode::NameInvalid,
+                    ProblemCode::NoSuchPackage,
+                    ProblemCode::NotOwner,
+                    ProblemCode::ConcurrentUpdate,
+                ],
                 ..GET
             }],
         },
@@ -68,6 +93,8 @@ pub(crate) const SURFACE: Surface = Surface {
                 since: Microversion::new(1, 1),
                 summary: "Packages with a release that requires a package",
                 run: packages::dependants,
+                answers: &[(200, Content::Json("Dependants"))],
+                problems: &[ProblemCode::NameInvalid],
                 ..GET
             }],
         },
@@ -77,6 +104,13 @@ pub(crate) const SURFACE: Surface = Surface {
                 Handler {
                     summary: "A release",
                     run: releases::show,
+                    answers: &[(200, Content::Json("Release"))],
+                    problems: &[
+                        ProblemCode::NameInvalid,
+                        ProblemCode::VersionInvalid,
+                        ProblemCode::NoSuchPackage,
+                        ProblemCode::NoSuchVersion,
+                    ],
                     ..GET
                 },
                 Handler {
@@ -86,7 +120,12 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     query: &["allow_unsatisfiable"],
                     body: BodyKind::Archive,
+                    problems: PUBLISH,
                     run: releases::publish,
+                    answers: &[
+                        (200, Content::Json("Release")),
+                        (201, Content::Json("Release")),
+                    ],
                     ..GET
                 },
                 Handler {
@@ -96,7 +135,12 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     query: &["allow_unsatisfiable"],
                     body: BodyKind::Archive,
+                    problems: PUBLISH,
                     run: releases::publish_with_warnings,
+                    answers: &[
+                        (200, Content::Json("Release")),
+                        (201, Content::Json("Release")),
+                    ],
                     ..GET
                 },
             ],
@@ -108,8 +152,16 @@ pub(crate) const SURFACE: Surface = Surface {
                     method: Method::PUT,
                     summary: "Yank a release",
                     access: Access::Token,
-                    body: BodyKind::Json,
+                    body: BodyKind::Json("Yank"),
                     run: releases::yank,
+                    answers: &[(204, Content::Nothing)],
+                    problems: &[
+                        ProblemCode::NameInvalid,
+                        ProblemCode::VersionInvalid,
+                        ProblemCode::NoSuchPackage,
+                        ProblemCode::NoSuchVersion,
+                        ProblemCode::NotOwner,
+                    ],
                     ..GET
                 },
                 Handler {
@@ -117,6 +169,14 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Undo a yank",
                     access: Access::Token,
                     run: releases::unyank,
+                    answers: &[(204, Content::Nothing)],
+                    problems: &[
+                        ProblemCode::NameInvalid,
+                        ProblemCode::VersionInvalid,
+                        ProblemCode::NoSuchPackage,
+                        ProblemCode::NoSuchVersion,
+                        ProblemCode::NotOwner,
+                    ],
                     ..GET
                 },
             ],
@@ -128,14 +188,16 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "The tokens of an owner, without their secrets (scope `tokens`)",
                     access: Access::Token,
                     run: tokens::list,
+                    answers: &[(200, Content::Json("TokenList"))],
                     ..GET
                 },
                 Handler {
                     method: Method::POST,
                     summary: "Create a token that permits no more and expires no later (scope `tokens`)",
                     access: Access::Token,
-                    body: BodyKind::Json,
+                    body: BodyKind::Json("NewToken"),
                     run: tokens::create,
+                    answers: &[(201, Content::Json("CreatedToken"))],
                     ..GET
                 },
             ],
@@ -147,6 +209,8 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "Remove a token: itself, or another one (scope `tokens`); tokens that it created stay",
                 access: Access::Token,
                 run: tokens::remove,
+                answers: &[(204, Content::Nothing)],
+                problems: &[ProblemCode::NoSuchToken],
                 ..GET
             }],
         },
@@ -156,11 +220,13 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The owner and the scopes of the token",
                 access: Access::Token,
                 run: tokens::whoami,
+                answers: &[(200, Content::Json("Principal"))],
                 ..GET
             }],
         },
     ],
     has_microversions: true,
+    error_schema: "Errors",
     error: errors_document,
 };
 

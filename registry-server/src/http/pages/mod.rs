@@ -24,7 +24,7 @@ use super::negotiate;
 use super::response::Response;
 use super::route::{self, Access, GET, Handler, Route, RouteMatch, Surface};
 use crate::index::Document;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 
 /// The routes of pages, which `v1/openapi.json` describes beside the routes of the surfaces.
 pub(super) const ROUTES: &[Route] = &[
@@ -53,6 +53,7 @@ pub(super) const ROUTES: &[Route] = &[
             summary: "The page of a package",
             media_type: HTML,
             run: package::show,
+            problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchPackage],
             ..GET
         }],
     },
@@ -62,6 +63,7 @@ pub(super) const ROUTES: &[Route] = &[
             summary: "The page of a class",
             media_type: HTML,
             run: class::show,
+            problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchClass],
             ..GET
         }],
     },
@@ -96,6 +98,7 @@ const fn surface(error: fn(&Problem, &str) -> Response) -> Surface {
         prefix: "",
         routes: ROUTES,
         has_microversions: false,
+        error_schema: "Errors",
         error,
     }
 }

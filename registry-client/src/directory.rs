@@ -26,6 +26,8 @@ pub struct DirectoryRegistry {
     options: ReadOptions,
     packages: BTreeMap<PackageName, Vec<DirectoryEntry>>,
     findings: Mutex<Vec<Diagnostic>>,
+    /// The paths of packages that cannot be read, by the names that their manifests have.
+    unreadable: Mutex<BTreeMap<String, BTreeSet<PathBuf>>>,
     /// The paths of the releases whose records were read.
     artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
     /// Set once all packages were read to find an artifact.
@@ -77,6 +79,7 @@ impl DirectoryRegistry {
             options: options.clone(),
             packages: BTreeMap::new(),
             findings: Mutex::new(Vec::new()),
+            unreadable: Mutex::new(BTreeMap::new()),
             artifacts: Mutex::new(BTreeMap::new()),
             all_read: OnceLock::new(),
         };
@@ -176,8 +179,19 @@ impl DirectoryRegistry {
                 let name = entry.manifest.name.value.clone();
                 self.packages.entry(name).or_default().push(entry);
             }
-            Err(errors) => lock(&self.findings).push(broken(path, &errors)),
+            Err(errors) => {
+                if let Some(name) = errors.iter().find_map(written_name) {
+                    self.remember_unreadable(&name, path);
+                }
+                lock(&self.findings).push(broken(path, &errors));
+            }
         }
+    }
+
+    fn remember_unreadable(&self, name: &str, path: &Path) {
+        let mut unreadable = lock(&self.unreadable);
+        let paths = unreadable.entry(name.to_owned()).or_default();
+        paths.insert(path.to_owned());
     }
 
     /// The names of the packages, sorted.
@@ -201,6 +215,7 @@ impl DirectoryRegistry {
             let record = match self.read(entry) {
                 Ok(record) => record,
                 Err(errors) => {
+                    self.remember_unreadable(entry.manifest.name.value.as_str(), &entry.path);
                     lock(&self.findings).push(broken(&entry.path, &errors));
                     continue;
                 }
@@ -311,6 +326,15 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// The name in a manifest that cannot be read, as it is written.
+fn written_name(error: &Diagnostic) -> Option<String> {
+    let text = error.labels.first()?.location.source().text();
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("FullName:"))?;
+    let value = value.split(" #").next().unwrap_or_default();
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+}
+
 /// The warning about a package that cannot be read, with its first error. The rest of the registry can be used.
 fn broken(path: &Path, errors: &[Diagnostic]) -> Diagnostic {
     let first = errors.iter().find(|error| error.is_error());
@@ -366,6 +390,12 @@ impl Registry for DirectoryRegistry {
 
     fn known_packages(&self) -> Vec<PackageName> {
         self.packages.keys().cloned().collect()
+    }
+
+    fn unreadable(&self, package: &PackageName) -> Vec<String> {
+        let unreadable = lock(&self.unreadable);
+        let paths = unreadable.get(package.as_str()).into_iter().flatten();
+        paths.map(|path| shown(path)).collect()
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

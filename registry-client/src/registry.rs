@@ -231,6 +231,12 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
+    /// The places of packages of this name that cannot be read, as far as they were looked at. Such a package is not
+    /// among the [`records`](Self::records).
+    fn unreadable(&self, _package: &PackageName) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Findings about a registry that can be used all the same, such as packages that cannot be read. Each is
     /// returned once.
     fn take_findings(&self) -> Vec<Diagnostic> {

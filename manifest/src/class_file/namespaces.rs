@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::diagnostic::Escaped;
 use crate::name::ClassName;
+use crate::similar::most_similar;
 
 /// The namespaces that apply to a document. The prefix `=` is for names without one.
 ///
@@ -28,6 +29,17 @@ impl Namespaces {
         self.by_prefix
             .insert(prefix.to_owned(), namespace.to_owned());
         Ok(())
+    }
+
+    /// The declared prefix that is most similar to another one. The first one by name, so that it is always the
+    /// same.
+    pub(super) fn similar(&self, prefix: &str) -> Option<&str> {
+        if self.by_prefix.contains_key(prefix) {
+            return None;
+        }
+        let mut known: Vec<&str> = self.by_prefix.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        most_similar(prefix, known)
     }
 
     /// Resolves a short name to a full one.

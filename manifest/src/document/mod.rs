@@ -14,12 +14,18 @@ mod edit;
 mod json;
 pub(crate) mod merge_marker;
 #[cfg(feature = "packages")]
+mod syntax_error;
+#[cfg(feature = "packages")]
+mod unquoted_spec;
+#[cfg(feature = "packages")]
 mod yaml;
 
 #[cfg(feature = "packages")]
 pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
 #[cfg(feature = "packages")]
-pub(crate) use yaml::unquoted_spec;
+pub(crate) use syntax_error::mapping_hint;
+#[cfg(feature = "packages")]
+pub(crate) use unquoted_spec::error as unquoted_spec;
 #[cfg(feature = "packages")]
 pub use yaml::yaml_word;
 
@@ -207,11 +213,14 @@ impl Node {
 }
 
 /// The documents of a text, and the findings on their syntax.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Documents {
-    /// `None` if reading stopped early. It does not stop at errors that leave the rest readable, such as a
-    /// duplicate key, so that the rest can have findings too.
+    /// `None` if the text has a syntax error or exceeds a limit. Errors that leave the rest readable, such as a
+    /// duplicate key, are not among them.
     pub(crate) nodes: Option<Vec<Node>>,
+    /// If there is a syntax error: what could be read before it, and from the next entry of the top level on, so
+    /// that all of the text can have findings. Something that is not here may be in the text.
+    pub(crate) readable: Vec<Node>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 

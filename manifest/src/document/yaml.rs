@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle};
 
 use super::merge_marker;
+use super::syntax_error;
+use super::unquoted_spec;
 use super::{Documents, Entry, Mapping, Node, Scalar, Style, Syntax, Value};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Location, MAX_FINDINGS_PER_FILE, Severity, SourceText, Span,
@@ -17,47 +19,31 @@ use crate::read_options::Limits;
 pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
     if let Some(line_break) = ambiguous_line_break(source) {
         return Documents {
-            nodes: None,
             diagnostics: vec![line_break],
+            ..Documents::default()
         };
     }
     let mut composer = YamlComposer {
         source,
         syntax,
+        base: 0,
+        is_continued: false,
         nodes: 0,
         open: Vec::new(),
         documents: Vec::new(),
         diagnostics: Vec::new(),
         left_out: 0,
     };
-    let options = granit_parser::options! {
-        emit_comments: false,
-        emit_unresolved_aliases: true,
-        disallow_directives: true,
-        // One more than is allowed, so that the limit is reported here, by its name.
-        flow_nesting_limit: syntax.depth + 2,
-        block_nesting_limit: syntax.depth + 2,
-    };
-    let mut is_whole = true;
-    for event in Parser::new_from_str_with_options(source.text(), options) {
-        match event {
-            Ok((event, span)) => {
-                let range = span.byte_range().unwrap_or_default();
-                let span = Span {
-                    start: range.start,
-                    end: range.end,
-                };
-                if composer.take(event, span).is_break() {
-                    is_whole = false;
-                    break;
-                }
-            }
-            Err(error) => {
-                composer.syntax_error(&error);
-                is_whole = false;
-                break;
-            }
+    let mut end = composer.read_from(0);
+    let is_whole = end == End::OfText;
+    while let End::Error(at) = end {
+        let Some(next) = next_section(source.text(), at) else {
+            break;
+        };
+        if composer.diagnostics.len() >= MAX_FINDINGS_PER_FILE {
+            break;
         }
+        end = composer.read_from(next);
     }
     // Merge conflict markers cause many kinds of errors, none of which names the cause.
     let merge = (!composer.diagnostics.is_empty())
@@ -65,18 +51,49 @@ pub(super) fn parse(source: &Arc<SourceText>, syntax: Syntax) -> Documents {
         .flatten();
     if let Some(marker) = merge {
         return Documents {
-            nodes: None,
             diagnostics: vec![unmerged(marker)],
+            ..Documents::default()
         };
     }
     if composer.left_out > 0 {
         let rest = left_out(composer.left_out, Severity::Error, source);
         composer.diagnostics.push(rest);
     }
+    let (nodes, readable) = match (is_whole, end) {
+        (true, _) => (Some(composer.documents), Vec::new()),
+        (false, End::OfLimit) => (None, Vec::new()),
+        (false, _) => (None, composer.documents),
+    };
     Documents {
-        nodes: is_whole.then_some(composer.documents),
+        nodes,
+        readable,
         diagnostics: composer.diagnostics,
     }
+}
+
+/// Why the reading of a text or of a part of it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    OfText,
+    /// A limit is exceeded.
+    OfLimit,
+    /// There is a syntax error at this place.
+    Error(usize),
+}
+
+/// The first line behind the one of an error that begins an entry of the top level, or a document. What is
+/// between it and the error cannot be read.
+fn next_section(text: &str, error: usize) -> Option<usize> {
+    let from = text.floor_char_boundary(error.min(text.len()));
+    let mut start = from;
+    for line in text[from..].split_inclusive('\n') {
+        let is_beginning = line.starts_with(|first: char| first.is_ascii_alphabetic());
+        if start > from && (is_beginning && line.contains(':') || line.starts_with("---")) {
+            return Some(start);
+        }
+        start += line.len();
+    }
+    None
 }
 
 /// The error for a character that ends a line for readers of YAML 1.1, such as the deployment engine, and not
@@ -139,6 +156,10 @@ enum Collection {
 struct YamlComposer<'source> {
     source: &'source Arc<SourceText>,
     syntax: Syntax,
+    /// Where the part of the text begins that is being read: 0, or a place behind a syntax error.
+    base: usize,
+    /// Whether the next node continues the document that a syntax error has ended.
+    is_continued: bool,
     nodes: usize,
     open: Vec<Open>,
     documents: Vec<Node>,
@@ -151,6 +172,93 @@ struct YamlComposer<'source> {
 type Flow = std::ops::ControlFlow<()>;
 
 impl YamlComposer<'_> {
+    /// Reads the text from a place on.
+    fn read_from(&mut self, base: usize) -> End {
+        let options = granit_parser::options! {
+            emit_comments: false,
+            emit_unresolved_aliases: true,
+            disallow_directives: true,
+            // One more than is allowed, so that the limit is reported here, by its name.
+            flow_nesting_limit: self.syntax.depth + 2,
+            block_nesting_limit: self.syntax.depth + 2,
+        };
+        self.base = base;
+        let source = Arc::clone(self.source);
+        let text = &source.text()[base..];
+        self.is_continued = base > 0 && !text.starts_with("---");
+        for event in Parser::new_from_str_with_options(text, options) {
+            match event {
+                Ok((event, span)) => {
+                    let range = span.byte_range().unwrap_or_default();
+                    let span = Span {
+                        start: base + range.start,
+                        end: base + range.end,
+                    };
+                    if self.take(event, span).is_break() {
+                        return End::OfLimit;
+                    }
+                }
+                Err(error) => {
+                    let at = base + error.marker().byte_offset().unwrap_or(0);
+                    self.syntax_error(&error, at);
+                    self.close_all(at);
+                    let is_limit = *error.kind() == ErrorKind::RecursionLimitExceeded;
+                    return if is_limit {
+                        End::OfLimit
+                    } else {
+                        End::Error(at)
+                    };
+                }
+            }
+        }
+        End::OfText
+    }
+
+    /// Ends what is open at a syntax error, without a key that has no value yet, and without values that reach into
+    /// the line of the error: the parser may have joined them with what is wrong there.
+    fn close_all(&mut self, error: usize) {
+        let text = self.source.text();
+        let error = text.floor_char_boundary(error.min(text.len()));
+        let line = text[..error].rfind('\n').map_or(0, |at| at + 1);
+        let is_before = |node: &Node| node.span.end <= line;
+        while let Some(Open { span, collection }) = self.open.pop() {
+            let value = match collection {
+                Collection::Sequence(mut items) => {
+                    items.truncate(items.iter().take_while(|item| is_before(item)).count());
+                    Value::Sequence(items)
+                }
+                Collection::Mapping { mut entries, .. } => {
+                    let before = entries.iter().take_while(|entry| is_before(&entry.value));
+                    entries.truncate(before.count());
+                    Value::Mapping(Mapping { entries })
+                }
+            };
+            self.add(Node { span, value });
+        }
+    }
+
+    /// Adds a node at the top level: a document, or the rest of one after a syntax error.
+    fn add_document(&mut self, node: Node) {
+        let is_continued = std::mem::take(&mut self.is_continued);
+        let last = self.documents.last_mut().map(|last| &mut last.value);
+        let Some(Value::Mapping(before)) = last.filter(|_| is_continued) else {
+            self.documents.push(node);
+            return;
+        };
+        if let Value::Mapping(rest) = node.value {
+            // At most once for each error, of which there are few.
+            let keys = before.entries.iter().map(|entry| entry.key.text.clone());
+            let seen: HashSet<String> = keys.collect();
+            let entries = rest.entries.into_iter();
+            let new = entries.filter(|entry| !seen.contains(&entry.key.text));
+            before.entries.extend(new);
+        } else if let Some(hint) = syntax_error::mapping_hint(&node) {
+            let location = Location::new(self.source, node.span);
+            let finding = Diagnostic::error(Code::Syntax, "this is not an entry of a mapping");
+            self.diagnostics.push(finding.at(location).hint(hint));
+        }
+    }
+
     fn take(&mut self, event: Event<'_>, span: Span) -> Flow {
         if event.is_node() {
             self.nodes += 1;
@@ -301,7 +409,7 @@ impl YamlComposer<'_> {
 
     fn add(&mut self, node: Node) {
         let Some(parent) = self.open.last_mut() else {
-            self.documents.push(node);
+            self.add_document(node);
             return;
         };
         let Collection::Mapping {
@@ -379,10 +487,7 @@ impl YamlComposer<'_> {
         }
     }
 
-    fn syntax_error(&mut self, error: &granit_parser::ScanError) {
-        use granit_parser::ErrorKind;
-
-        let start = error.marker().byte_offset().unwrap_or(0);
+    fn syntax_error(&mut self, error: &granit_parser::ScanError, start: usize) {
         if self.report_unquoted_spec(start) {
             return;
         }
@@ -394,37 +499,25 @@ impl YamlComposer<'_> {
             ErrorKind::DirectiveDisallowed => {
                 (Code::ForbiddenYaml, "directives are not allowed".to_owned())
             }
-            _ => (Code::Syntax, Escaped::shortened(&error.info()).to_string()),
+            kind => match syntax_error::cause(self.source, kind, start) {
+                Some(finding) => {
+                    self.diagnostics.push(finding);
+                    return;
+                }
+                None => (Code::Syntax, Escaped::shortened(&error.info()).to_string()),
+            },
         };
         self.report(code, message, Span { start, end: start });
     }
 
     /// Reports an unquoted spec if a value at or before `offset` on its line begins like one, and returns
     /// whether it did.
-    ///
-    /// `>` begins a block of text, `*` an alias and `!` a tag, so that the parser's own message would
-    /// mislead.
     fn report_unquoted_spec(&mut self, offset: usize) -> bool {
-        let text = self.source.text();
-        let offset = text.floor_char_boundary(offset.min(text.len()));
-        // The parser may report the problem at the beginning of the next line.
-        let before = &text[..offset];
-        let ends = [before.trim_end_matches(['\n', '\r', ' ']), before];
-        let starts = ends.map(|end| end.rfind('\n').map_or(0, |at| at + 1));
-        let found = starts.into_iter().find_map(|line_start| {
-            let line = text[line_start..].lines().next().unwrap_or("");
-            let (at, value) = values(line).find(|(_, value)| {
-                let begins = [">", "*", "!="]
-                    .iter()
-                    .any(|start| value.starts_with(start));
-                begins && crate::spec::Spec::parse(value).is_ok()
-            })?;
-            Some((line_start + at, value))
-        });
+        let found = unquoted_spec::find(self.source.text(), offset);
         if let Some((start, value)) = found {
             let end = start + value.len();
             let location = Location::new(self.source, Span { start, end });
-            self.diagnostics.push(unquoted_spec(value, location));
+            self.diagnostics.push(unquoted_spec::error(value, location));
         }
         found.is_some()
     }
@@ -435,38 +528,4 @@ fn unmerged(marker: Location) -> Diagnostic {
     Diagnostic::error(Code::Syntax, "the file contains merge conflict markers")
         .at(marker)
         .hint("resolve the conflict, and remove the lines with markers")
-}
-
-/// The number of values per line that [`values`] returns, and the bytes of each: more than any spec needs
-/// that people write, and little enough where one line is a whole document.
-const VALUES_PER_LINE: usize = 32;
-const BYTES_PER_VALUE: usize = 256;
-
-/// The possible values on a line and their places: the text after each colon, or the whole of a line without
-/// a colon, each up to the end of the line, up to a closing bracket, and up to a comma.
-fn values(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    let after_colons = line.match_indices(": ").map(|(at, colon)| at + colon.len());
-    let starts = after_colons.chain((!line.contains(':')).then_some(0));
-    starts.take(VALUES_PER_LINE).flat_map(move |from| {
-        let end = line.floor_char_boundary(from.saturating_add(BYTES_PER_VALUE).min(line.len()));
-        let rest = line[from..end].trim_start();
-        let start = end - rest.len();
-        let rest = rest.split(" #").next().unwrap_or(rest);
-        [&[][..], &['}', ']'], &['}', ']', ',']].map(|ends| {
-            let end = rest.find(ends).unwrap_or(rest.len());
-            (start, rest[..end].trim_end())
-        })
-    })
-}
-
-/// The error for a spec that YAML reads as something else.
-pub(crate) fn unquoted_spec(value: &str, location: Location) -> Diagnostic {
-    let meaning = match value.chars().next() {
-        Some('>') => "YAML reads `>` as the start of a block of text",
-        Some('*') => "YAML reads `*` as an alias",
-        _ => "YAML reads `!` as a tag",
-    };
-    Diagnostic::error(Code::UnquotedSpec, "the spec must be quoted")
-        .label(location, meaning)
-        .hint(format!("write \"{}\"", Escaped::shortened(value)))
 }

@@ -13,7 +13,7 @@ use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// Adds hints in front of the hints of a conflict: packages with similar names, packages that define a missing class,
+    /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names, packages that define a missing class,
     /// and releases in a registry that is shadowed by a preferred one.
     ///
     /// # Errors
@@ -42,6 +42,13 @@ impl RegistrySet {
         let unknown: BTreeSet<PackageName> = unknown.collect();
         let mut advice = Vec::new();
         for package in unknown {
+            let registries = self.registries.iter();
+            let unreadable = registries.flat_map(|registry| registry.unreadable(&package));
+            advice.extend(unreadable.map(|place| {
+                Hint::packages(format!(
+                    "{place} has the package `{package}`, but cannot be read: `pkgres check {place}` shows why"
+                ))
+            }));
             let mut hints = conflict.hints.iter().enumerate();
             let known = hints.find_map(|(at, hint)| match &hint.kind {
                 HintKind::Similar { unknown, similar } if *unknown == package => {

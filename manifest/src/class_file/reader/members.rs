@@ -4,8 +4,13 @@ use super::ClassFileReader;
 use crate::class_file::contract::{parse_expression, unreadable};
 use crate::class_file::yaql::created_classes;
 use crate::class_file::{Argument, Contract, MapKey, Method, Property, Rule};
-use crate::diagnostic::{Code, Located, Span};
-use crate::document::{Entry, Mapping, Node, Value};
+use crate::diagnostic::{Code, Escaped, Located, Span};
+use crate::document::{Entry, Mapping, Node, Value, mapping_hint};
+
+/// The keys that declarations can have.
+const PROPERTY_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
+const METHOD_KEYS: [&str; 5] = ["Arguments", "Body", "Meta", "Scope", "Usage"];
+const ARGUMENT_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
 
 impl ClassFileReader<'_> {
     /// Reads the properties that a class declares.
@@ -13,10 +18,10 @@ impl ClassFileReader<'_> {
         let mut properties = Vec::new();
         for entry in self.entries(mapping, "Properties") {
             let Some(declaration) = entry.value.as_mapping() else {
-                let message = format!("a property must be a mapping, not {}", entry.value.kind());
-                self.error(Code::ClassFile, message, entry.value.span);
+                self.not_a_property(entry);
                 continue;
             };
+            self.misspelt_keys(declaration, &PROPERTY_KEYS, "a property");
             if let Some(node) = declaration.get("Meta") {
                 self.named_classes(node, "Meta");
             }
@@ -29,6 +34,20 @@ impl ClassFileReader<'_> {
             });
         }
         properties
+    }
+
+    /// Reports a property that is not a mapping. A contract is sometimes written in place of it.
+    fn not_a_property(&mut self, entry: &Entry) {
+        let message = format!("a property must be a mapping, not {}", entry.value.kind());
+        self.error(Code::ClassFile, message, entry.value.span);
+        let scalar = entry.value.as_scalar();
+        let contract = scalar.filter(|scalar| scalar.text.starts_with('$'));
+        if let (Some(contract), Some(last)) = (contract, self.diagnostics.last_mut()) {
+            let contract = Escaped::shortened(&contract.text);
+            last.hints.push(format!(
+                "write `Contract: {contract}` below the name of the property"
+            ));
+        }
     }
 
     /// The usage as written. Whether it exists is left to checks.
@@ -70,6 +89,7 @@ impl ClassFileReader<'_> {
             if let Some(node) = declaration.get("Meta") {
                 self.named_classes(node, "Meta");
             }
+            self.misspelt_keys(declaration, &METHOD_KEYS, "a method");
             let arguments = declaration
                 .get("Arguments")
                 .map(|node| self.arguments(node))
@@ -102,6 +122,7 @@ impl ClassFileReader<'_> {
         for entry in mappings.iter().flat_map(|mapping| &mapping.entries) {
             let empty = Mapping::default();
             let declaration = entry.value.as_mapping().unwrap_or(&empty);
+            self.misspelt_keys(declaration, &ARGUMENT_KEYS, "an argument");
             arguments.push(Argument {
                 name: self.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
@@ -169,6 +190,7 @@ impl ClassFileReader<'_> {
                 rules
             }
             // The reference implementation looks at a contract only once it has a value to check.
+            Err(_) if !self.is_namespaces_known => vec![Rule::Unchecked(text.trim().to_owned())],
             Err(reason) => {
                 self.warn(Code::Contract, unreadable(text, &reason), span);
                 vec![Rule::Unchecked(text.trim().to_owned())]
@@ -211,6 +233,10 @@ impl ClassFileReader<'_> {
                 }
                 let message = format!("`{key}` must be a mapping, not {}", node.kind());
                 self.error(Code::ClassFile, message, node.span);
+                if let (Some(hint), Some(last)) = (mapping_hint(node), self.diagnostics.last_mut())
+                {
+                    last.hints.push(hint);
+                }
                 &[]
             }
             _ => &[],

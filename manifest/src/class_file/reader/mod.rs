@@ -10,9 +10,10 @@ use super::{ClassDefinition, ClassUsage, Method, Property};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
-use crate::document::{Documents, Mapping, Node, Syntax, Value, parse_yaml};
+use crate::document::{Documents, Entry, Mapping, Node, Syntax, Value, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
+use crate::similar::most_similar;
 
 /// The keys that a class can have.
 pub(crate) const KNOWN_KEYS: [&str; 12] = [
@@ -38,16 +39,20 @@ pub(super) fn parse(
     options: &ReadOptions,
 ) -> Parsed<Vec<ClassDefinition>> {
     let syntax = Syntax::of_class_file(&options.limits);
-    let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
-    let Some(documents) = nodes else {
-        return Parsed::new(None, diagnostics);
-    };
+    let Documents {
+        nodes,
+        readable,
+        diagnostics,
+    } = parse_yaml(source, syntax);
     let mut reader = ClassFileReader {
         source,
+        unreadable_from: nodes.is_none().then(|| beginning_of(&diagnostics)),
+        is_namespaces_known: true,
         namespaces: Namespaces::default(),
         uses: Vec::new(),
         diagnostics: Vec::new(),
     };
+    let documents = nodes.unwrap_or(readable);
     let mut classes: Vec<ClassDefinition> = Vec::new();
     let mut unnamed: Option<Unnamed> = None;
     for document in &documents {
@@ -67,7 +72,7 @@ pub(super) fn parse(
             .filter(|name| !named.contains(**name))
             .map(|name| unnamed.named(name, reader.location(unnamed.beginning)))
             .collect();
-        if unnamed_are.is_empty() {
+        if unnamed_are.is_empty() && reader.unreadable_from.is_none() {
             reader.without_name(unnamed.beginning, requested.is_empty());
         }
         classes.extend(unnamed_are);
@@ -83,6 +88,13 @@ pub(super) fn parse(
         );
     }
     Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
+}
+
+/// The place of the first error.
+fn beginning_of(errors: &[Diagnostic]) -> usize {
+    let labels = errors.iter().filter_map(|error| error.labels.first());
+    let starts = labels.map(|label| label.location.span().start);
+    starts.min().unwrap_or_default()
 }
 
 /// What a document of a class file defines.
@@ -133,7 +145,11 @@ impl Unnamed {
 
 struct ClassFileReader<'source> {
     source: &'source Arc<SourceText>,
+    /// The place of the first syntax error. What seems to be missing may be there.
+    unreadable_from: Option<usize>,
     namespaces: Namespaces,
+    /// Whether the namespaces were read as a whole.
+    is_namespaces_known: bool,
     /// The classes that the current class uses.
     uses: Vec<Located<ClassName>>,
     diagnostics: Vec<Diagnostic>,
@@ -145,6 +161,9 @@ impl ClassFileReader<'_> {
     }
 
     fn error(&mut self, code: Code, message: impl Into<String>, span: Span) {
+        if code == Code::Namespace && !self.is_namespaces_known {
+            return;
+        }
         let location = self.location(span);
         self.diagnostics
             .push(Diagnostic::error(code, message).at(location));
@@ -172,8 +191,15 @@ impl ClassFileReader<'_> {
             self.error(Code::ClassFile, message, document.span);
             return None;
         };
-        if let Some(node) = mapping.get("Namespaces") {
-            self.namespaces(node);
+        let namespaces = mapping.entry("Namespaces");
+        self.is_namespaces_known = self.unreadable_from.is_none_or(|unreadable| {
+            let after =
+                |entry: &&Entry| namespaces.is_some_and(|it| it.end() < entry.key_span.start);
+            let next = mapping.entries.iter().find(after);
+            next.is_some_and(|next| next.key_span.start < unreadable)
+        });
+        if let Some(entry) = namespaces {
+            self.namespaces(&entry.value);
         }
         if mapping
             .entries
@@ -297,8 +323,44 @@ impl ClassFileReader<'_> {
         match self.namespaces.resolve(&scalar.text) {
             Ok(name) => Some(self.located(name, node.span)),
             Err(message) => {
-                self.error(Code::Namespace, message, node.span);
+                self.unresolved(&scalar.text, message, node.span);
                 None
+            }
+        }
+    }
+
+    /// Reports a name that does not resolve, with the prefix that was probably meant.
+    fn unresolved(&mut self, written: &str, message: String, span: Span) {
+        self.error(Code::Namespace, message, span);
+        let prefix = written.split_once(':').map(|(prefix, _)| prefix);
+        let similar = prefix.and_then(|prefix| self.namespaces.similar(prefix));
+        if let (Some(similar), Some(last), true) = (
+            similar,
+            self.diagnostics.last_mut(),
+            self.is_namespaces_known,
+        ) {
+            last.hints.push(format!("did you mean `{similar}`?"));
+        }
+    }
+
+    /// Warns about the keys of a declaration that are probably misspelt, so that the intended ones have no effect.
+    /// `owner` says what has them, in messages.
+    fn misspelt_keys(&mut self, declaration: &Mapping, known: &[&'static str], owner: &str) {
+        for entry in &declaration.entries {
+            let key = entry.key.text.as_str();
+            if known.contains(&key) {
+                continue;
+            }
+            let missing = known
+                .iter()
+                .copied()
+                .filter(|it| declaration.get(it).is_none());
+            if let Some(similar) = most_similar(key, missing) {
+                let message = format!("unknown key `{}` in {owner}", Escaped::shortened(key));
+                let finding = Diagnostic::warning(Code::UnknownKey, message)
+                    .at(self.location(entry.key_span))
+                    .hint(format!("did you mean `{similar}`?"));
+                self.diagnostics.push(finding);
             }
         }
     }
@@ -384,7 +446,7 @@ impl ClassFileReader<'_> {
     fn use_written(&mut self, written: &str, span: Span) {
         match self.namespaces.resolve(written) {
             Ok(name) => self.uses.push(self.located(name, span)),
-            Err(message) => self.error(Code::Namespace, message, span),
+            Err(message) => self.unresolved(written, message, span),
         }
     }
 }

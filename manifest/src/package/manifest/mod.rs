@@ -111,16 +111,18 @@ impl PackageManifest {
     #[cfg(feature = "packages")]
     pub fn parse(source: &Arc<SourceText>, options: &ReadOptions) -> Parsed<Self> {
         let syntax = Syntax::of_manifest(&options.limits);
-        let Documents { nodes, diagnostics } = parse_yaml(source, syntax);
-        let Some(documents) = nodes else {
-            return Parsed::new(None, diagnostics);
-        };
+        let Documents {
+            nodes,
+            readable,
+            diagnostics,
+        } = parse_yaml(source, syntax);
         let mut reader = ManifestReader {
             source,
             options,
+            is_whole: nodes.is_some(),
             diagnostics: Vec::new(),
         };
-        let manifest = reader.documents(&documents);
+        let manifest = reader.documents(&nodes.unwrap_or(readable));
         Parsed::new(manifest, in_order(diagnostics, reader.diagnostics))
     }
 

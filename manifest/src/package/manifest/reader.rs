@@ -6,7 +6,7 @@ use super::{ClassEntry, KNOWN_KEYS, PackageKind, PackageManifest};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, SourceText, Span, is_hazardous,
 };
-use crate::document::{Entry, Mapping, Node, Scalar, Value};
+use crate::document::{Entry, Mapping, Node, Scalar, Value, mapping_hint};
 use crate::format::Format;
 use crate::name::{ClassName, NameError, PackageName};
 use crate::package_path::PackagePath;
@@ -16,6 +16,8 @@ use crate::version::Version;
 pub(super) struct ManifestReader<'source> {
     pub(super) source: &'source Arc<SourceText>,
     pub(super) options: &'source ReadOptions,
+    /// Whether there is no syntax error. If there is one, what seems to be missing may be in the rest.
+    pub(super) is_whole: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -30,12 +32,47 @@ impl ManifestReader<'_> {
             .push(Diagnostic::error(code, message).at(location));
     }
 
+    /// Reports something that is missing, unless it may be in a part of the text that cannot be read.
+    fn missing(&mut self, message: impl Into<String>, span: Span) {
+        if self.is_whole {
+            self.error(Code::Field, message, span);
+        }
+    }
+
+    /// Reports a key that is missing, at the key that was probably meant to be it.
+    fn missing_key(&mut self, mapping: &Mapping, key: &str, message: &str, beginning: Span) {
+        let mut entries = mapping.entries.iter();
+        let misspelt = entries.find(|entry| {
+            let is_known = KNOWN_KEYS.contains(&entry.key.text.as_str());
+            !is_known && PackageManifest::similar_key(&entry.key.text) == Some(key)
+        });
+        let Some(misspelt) = misspelt else {
+            self.missing(message, beginning);
+            return;
+        };
+        let written = Escaped::shortened(&misspelt.key.text);
+        let finding = Diagnostic::error(Code::Field, message)
+            .label(
+                self.location(misspelt.key_span),
+                format!("`{written}` is not a key"),
+            )
+            .hint(format!("did you mean `{key}`?"));
+        self.diagnostics.push(finding);
+    }
+
+    /// Adds a hint to the last error, which is about a node that is not a mapping.
+    fn hint_at_mapping(&mut self, node: &Node) {
+        if let (Some(hint), Some(last)) = (mapping_hint(node), self.diagnostics.last_mut()) {
+            last.hints.push(hint);
+        }
+    }
+
     pub(super) fn documents(&mut self, documents: &[Node]) -> Option<PackageManifest> {
         let Some(document) = documents.first() else {
-            self.error(Code::Field, "the manifest is empty", Span::default());
+            self.missing("the manifest is empty", Span::default());
             return None;
         };
-        if let Some(second) = documents.get(1) {
+        if let Some(second) = documents.get(1).filter(|_| self.is_whole) {
             self.error(
                 Code::Field,
                 "a manifest must be a single document",
@@ -44,7 +81,8 @@ impl ManifestReader<'_> {
         }
         let Some(mapping) = document.as_mapping() else {
             let message = format!("a manifest must be a mapping, not {}", document.kind());
-            self.error(Code::Field, message, document.span);
+            self.missing(message, document.span);
+            self.hint_at_mapping(document);
             return None;
         };
         self.manifest(mapping, document.span)
@@ -115,7 +153,7 @@ impl ManifestReader<'_> {
 
     fn full_name(&mut self, mapping: &Mapping, beginning: Span) -> Option<Located<PackageName>> {
         let Some(node) = mapping.get("FullName") else {
-            self.error(Code::Field, "`FullName` is missing", beginning);
+            self.missing_key(mapping, "FullName", "`FullName` is missing", beginning);
             return None;
         };
         let scalar = self.name_text(node, "`FullName`")?;
@@ -155,11 +193,8 @@ impl ManifestReader<'_> {
 
     fn kind(&mut self, mapping: &Mapping, beginning: Span) -> Option<PackageKind> {
         let Some(node) = mapping.get("Type") else {
-            self.error(
-                Code::Field,
-                "`Type` is missing: it must be `Application` or `Library`",
-                beginning,
-            );
+            let message = "`Type` is missing: it must be `Application` or `Library`";
+            self.missing_key(mapping, "Type", message, beginning);
             return None;
         };
         match node.as_scalar().map(|scalar| scalar.text.as_str()) {
@@ -220,6 +255,7 @@ impl ManifestReader<'_> {
         if found.is_none() {
             let message = format!("`{key}` must be a mapping, not {}", node.kind());
             self.error(Code::Field, message, node.span);
+            self.hint_at_mapping(node);
         }
         found
     }

@@ -10,6 +10,14 @@ use crate::read_options::Limits;
 use crate::spec::Requirement;
 use crate::spec::Spec;
 
+/// A hint for a key that is a name and a spec, as in `org.acme.Base 1.0`.
+fn as_entry(key: &str) -> Option<String> {
+    let (name, spec) = key.split_once([' ', '@'])?;
+    let spec = spec.trim();
+    let is_both = PackageName::parse(name).is_ok() && !spec.is_empty() && Spec::parse(spec).is_ok();
+    is_both.then(|| format!("the spec is the value of the key: write `{name}: \"{spec}\"`"))
+}
+
 impl ManifestReader<'_> {
     pub(super) fn requirements(
         &mut self,
@@ -30,6 +38,11 @@ impl ManifestReader<'_> {
         let mut folded: HashMap<String, Span> = HashMap::new();
         for entry in &entries.entries {
             let package = self.key_name(entry, "a package name", PackageName::parse);
+            if let (None, Some(hint)) = (&package, as_entry(&entry.key.text))
+                && let Some(error) = self.diagnostics.last_mut()
+            {
+                error.hints.push(hint);
+            }
             let spec = self.spec(&entry.value);
             let (Some(package), Some(spec)) = (package, spec) else {
                 continue;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::exit;
+use crate::help;
 
 mod generated;
 mod packages;
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 /// The arguments of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GlobalArgs {
-    /// Output format; each command supports some of them
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
@@ -68,19 +68,19 @@ pub(crate) enum Format {
     Text,
     /// A JSON document
     Json,
-    /// GitHub workflow annotations: `check`, `lock --check`
+    /// Annotations of a GitHub workflow
     Github,
-    /// A Markdown table for pull requests: `diff`
+    /// A Markdown table for pull requests
     Markdown,
-    /// A graph in the DOT language of Graphviz: `graph`
+    /// A graph in the DOT language of Graphviz
     Dot,
-    /// A Mermaid graph for Markdown: `graph`
+    /// A Mermaid graph for Markdown
     Mermaid,
-    /// A drawing of up to 500 nodes: `graph`
+    /// A drawing of up to 500 nodes
     Svg,
-    /// CycloneDX 1.6: `export`
+    /// CycloneDX 1.6
     Cyclonedx,
-    /// SPDX 2.3: `export`
+    /// SPDX 2.3
     Spdx,
 }
 
@@ -103,6 +103,13 @@ macro_rules! commands {
         }
 
         impl Command {
+            /// The name of the command.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+
             /// The grammar of the command of this name, if there is one.
             fn grammar(name: &str) -> Option<clap::Command> {
                 match name {
@@ -124,19 +131,7 @@ pub(crate) fn grammar_of(name: &str) -> Option<clap::Command> {
 
 /// The grammar of all commands, with their complete help.
 pub(crate) fn whole_grammar() -> clap::Command {
-    let whole = Arguments::command().after_long_help(exit::ALL_EXIT_CODES);
-    whole.mut_subcommands(|command| with_exit_codes(command, ""))
-}
-
-/// A command and its subcommands, with the exit codes in their help. `parent` is its path so far.
-fn with_exit_codes(command: clap::Command, parent: &str) -> clap::Command {
-    let path = format!("{parent}{}", command.get_name());
-    let prefix = format!("{path} ");
-    let command = match exit::help_of(&path) {
-        Some(help) => command.after_long_help(help),
-        None => command,
-    };
-    command.mut_subcommands(|command| with_exit_codes(command, &prefix))
+    help::complete(Arguments::command())
 }
 
 /// The grammar of `pkgres --version`, which is quick to build.
@@ -314,7 +309,8 @@ mod tests {
 
     #[test]
     fn the_grammar_of_one_command_is_that_of_the_whole_grammar() {
-        let all = whole_grammar();
+        // The complete help changes what is shown, not what is accepted.
+        let all = Arguments::command();
         let mut count = 0;
         for command in all.get_subcommands() {
             let name = command.get_name();
@@ -347,7 +343,7 @@ mod tests {
             .map(|command| (command.get_name().to_owned(), command))
             .collect();
         while let Some((path, command)) = rest.pop() {
-            let exit_codes = exit::exit_codes_of(&path).count();
+            let exit_codes = crate::exit::exit_codes_of(&path).count();
             // A command with subcommands does nothing by itself.
             assert_eq!(exit_codes > 0, !command.has_subcommands(), "{path}");
             let below = command.get_subcommands();

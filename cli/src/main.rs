@@ -4,6 +4,7 @@
 //! combines them with the environment and settings files into the values that a run uses, each module of
 //! `commands` is a command, and `show` renders results. Everything else is computed by the libraries.
 
+mod advice;
 mod args;
 mod command_line;
 mod commands;
@@ -11,6 +12,7 @@ mod context;
 mod environment;
 mod exit;
 mod failure;
+mod help;
 mod invocation;
 mod lockfile;
 mod manifest_file;

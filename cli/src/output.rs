@@ -11,6 +11,7 @@ use std::time::Duration;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Color, Format, GlobalArgs};
 use crate::environment::variable;
@@ -28,6 +29,10 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
     styled: bool,
+    /// Whether trees and differences on stdout have styles.
+    data_styled: bool,
+    /// The columns of the terminal that messages go to.
+    width: Option<usize>,
     data_reader: DataReader,
     shows_progress: bool,
     stdout: io::BufWriter<Box<dyn io::Write + Send>>,
@@ -88,15 +93,20 @@ pub(crate) struct OutputStyle {
     format: Format,
     quiet: bool,
     styled: bool,
+    data_styled: bool,
+    width: Option<usize>,
 }
 
 impl Output {
     /// The output of a process with these arguments.
     pub(crate) fn new(args: &GlobalArgs) -> Self {
-        let choice = match args.color {
-            Color::Auto => AutoStream::choice(&io::stderr()),
-            Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
+        let (choice, data_choice) = match args.color {
+            Color::Auto => (
+                AutoStream::choice(&io::stderr()),
+                AutoStream::choice(&io::stdout()),
+            ),
+            Color::Always => (ColorChoice::Always, ColorChoice::Always),
+            Color::Never => (ColorChoice::Never, ColorChoice::Never),
         };
         // Progress would clutter the log of a CI job.
         let is_ci = variable("CI").is_some();
@@ -107,6 +117,8 @@ impl Output {
             format: args.format,
             quiet: args.quiet,
             styled: choice != ColorChoice::Never,
+            data_styled: data_choice != ColorChoice::Never,
+            width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
             data_reader: DataReader::of_stdout(),
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
@@ -121,6 +133,8 @@ impl Output {
             format,
             quiet: false,
             styled: false,
+            data_styled: false,
+            width: None,
             data_reader: DataReader::of_stdout(),
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(io::stdout())),
@@ -135,6 +149,8 @@ impl Output {
             format: self.format,
             quiet: self.quiet,
             styled: self.styled,
+            data_styled: self.data_styled,
+            width: self.width,
         }
     }
 
@@ -145,6 +161,8 @@ impl Output {
             format: style.format,
             quiet: style.quiet,
             styled: style.styled,
+            data_styled: style.data_styled,
+            width: style.width,
             data_reader: DataReader::Program,
             shows_progress: false,
             stdout: io::BufWriter::new(Box::new(stdout.clone())),
@@ -172,6 +190,29 @@ impl Output {
 
     pub(crate) fn is_styled(&self) -> bool {
         self.styled
+    }
+
+    /// The columns of the terminal that messages go to.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Writes a tree as data.
+    pub(crate) fn tree(&mut self, tree: &str) {
+        if self.data_styled {
+            self.data(&show::colored_tree(tree));
+        } else {
+            self.data(tree);
+        }
+    }
+
+    /// Writes differences as data.
+    pub(crate) fn changes(&mut self, changes: &str) {
+        if self.data_styled {
+            self.data(&show::colored_changes(changes));
+        } else {
+            self.data(changes);
+        }
     }
 
     /// Writes data. [`finish`](Self::finish) reports errors.
@@ -224,6 +265,9 @@ impl Output {
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
+        if self.styled {
+            text = show::colored_changes(&text);
+        }
         self.write_lines(&text);
     }
 
@@ -234,8 +278,12 @@ impl Output {
 
     fn write_lines(&mut self, lines: &str) {
         self.flush();
+        let lines = match self.width {
+            Some(width) => Cow::Owned(show::wrapped(lines, width)),
+            None => Cow::Borrowed(lines),
+        };
         // There is no way to report that stderr cannot be written.
-        let _ = self.stderr.write_all(harmless(lines).as_bytes());
+        let _ = self.stderr.write_all(harmless(&lines).as_bytes());
     }
 
     /// Writes findings to stderr; with `--quiet`, only errors.

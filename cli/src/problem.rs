@@ -9,6 +9,7 @@ use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{Conflict, Locked, Request, Resolution, Resolver, Root};
 use serde_json::json;
 
+use crate::advice::empty_specs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -124,7 +125,8 @@ impl Problem {
                 if output.is_json() {
                     output.json(&show::conflict_document(&conflict));
                 } else {
-                    let text = show::conflict(&conflict, &locations, output.is_styled());
+                    let (styled, width) = (output.is_styled(), output.width());
+                    let text = show::conflict(&conflict, &locations, styled, width);
                     output.message(&text);
                 }
                 Err(Failure::reported(Exit::Failed))
@@ -170,6 +172,7 @@ impl Problem {
                 }
                 // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);
+                conflict.hints.extend(empty_specs(&conflict));
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
                 Searched::Conflict(conflict)

@@ -71,6 +71,4 @@ pub(crate) enum ReferenceKind {
     Commands,
     /// All settings
     Settings,
-    /// All error codes
-    Errors,
 }

@@ -52,7 +52,7 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
         _ => {
             let lines = show::changes(&diff);
             for line in &lines {
-                output.data(&format!("{} {}\n", line.mark, line.text));
+                output.changes(&format!("{} {}\n", line.mark, line.text));
             }
             output.note(&match lines.len() {
                 0 => "No differences".to_owned(),

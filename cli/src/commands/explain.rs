@@ -6,7 +6,7 @@ use pkgres_resolver::Locked;
 use serde_json::json;
 
 use crate::args::ExplainArgs;
-use crate::commands::reference::prose;
+use crate::commands::error_page;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -76,16 +76,17 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
                 .into(),
         });
     };
-    let explanation = prose(code.explanation());
+    let page = error_page::of(*code);
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "code": code.to_string(),
             "title": code.title(),
-            "explanation": explanation,
+            "explanation": error_page::meaning(*code),
+            "page": page,
         }));
     } else {
-        output.data(&format!("{code}: {}\n\n{explanation}\n", code.title()));
+        output.data(&error_page::as_text(page));
     }
     Ok(Exit::Done)
 }

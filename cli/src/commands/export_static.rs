@@ -14,6 +14,7 @@ use crate::show::counted;
 pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
     let runtime = serve::runtime()?;
     let registry = serve::open(&args.storage, false, runtime.handle())?;
+    let progress = output.progress("Exporting the registry");
     let mut files = Vec::new();
     let serial = registry.export(|path, bytes| {
         let path = PackagePath::parse(&path)
@@ -30,6 +31,7 @@ pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> 
         })
     });
     write_tree(&RealFileSystem, &args.output, tree)?;
+    drop(progress);
     if output.is_json() {
         output.json(&json!({ "schema_version": 1, "serial": serial, "files": count }));
     } else {

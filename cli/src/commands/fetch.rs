@@ -64,6 +64,7 @@ fn fetch_all(
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
     let mut missing = Missing::default();
+    let progress = output.progress(&format!("Waiting for {}", counted(wanted.len(), "release")));
     if let Err(error) = registries.prefetch(&prefetched) {
         missing.or_fail(None, error.into())?;
     }
@@ -76,6 +77,7 @@ fn fetch_all(
             Err(error) => missing.or_fail(Some(release), error.into())?,
         }
     }
+    drop(progress);
     missing.check()?;
     output.findings(&registries.take_findings());
     if !absent.is_empty() {

@@ -20,9 +20,11 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
         let message = format!("cannot read {}: {error}", args.folder.to_string_lossy());
         Diagnostic::error(Code::File, message)
     })?;
+    let progress = output.progress("Reading packages");
     let registry = DirectoryRegistry::open(name, &args.folder, &options)?;
     let names: Vec<PackageName> = registry.names().cloned().collect();
     let records = registry.records(&names);
+    drop(progress);
     let findings = registry.take_findings();
     output.findings(&findings);
     let mut text = String::new();

@@ -6,6 +6,7 @@ mod cache;
 mod check;
 mod config;
 mod diff;
+mod error_page;
 mod explain;
 mod export;
 mod export_static;
@@ -35,10 +36,11 @@ mod yank;
 use clap::ValueEnum as _;
 use serde_json::json;
 
-use crate::args::{Arguments, Command, Format};
+use crate::args::{Arguments, Command, Format, LockArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::help::formats_of;
 use crate::output::Output;
 use crate::show;
 
@@ -109,27 +111,22 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
 
 /// Checks that the command supports the output format.
 fn check_format(arguments: &Arguments) -> Result<()> {
-    let special: &[Format] = match &arguments.command {
-        Command::Check(_) => &[Format::Github],
-        Command::Lock(args) if args.check || args.locked => &[Format::Github],
-        Command::Diff(_) => &[Format::Markdown],
-        Command::Graph(_) => &[Format::Dot, Format::Mermaid, Format::Svg],
-        Command::Export(_) => &[Format::Cyclonedx, Format::Spdx],
-        _ => &[],
-    };
+    let command = &arguments.command;
     let format = arguments.global.format;
-    if matches!(format, Format::Text | Format::Json) || special.contains(&format) {
+    let possible = formats_of(command.name());
+    let is_check = |args: &LockArgs| args.check || args.locked;
+    let lacks_check = matches!(command, Command::Lock(args) if !is_check(args));
+    if format == Format::Github && lacks_check {
+        return Err(Failure::usage("`--format github` needs `--check` here"));
+    }
+    if possible.contains(&format) {
         return Ok(());
     }
     let name = |format: &Format| {
         let value = format.to_possible_value();
         value.map(|value| format!("`{}`", value.get_name()))
     };
-    let possible: Vec<String> = [Format::Text, Format::Json]
-        .iter()
-        .chain(special)
-        .filter_map(name)
-        .collect();
+    let possible: Vec<String> = possible.iter().filter_map(name).collect();
     Err(Failure::usage(format!(
         "this command does not support `--format {}`; it supports {}",
         name(&format).unwrap_or_default().trim_matches('`'),

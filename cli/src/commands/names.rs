@@ -1,19 +1,42 @@
 //! Packages and releases that the command line names.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, Version, most_similar_name};
+use pkgres_manifest::{PackageName, Spec, Version, most_similar_name};
 use pkgres_resolver::Resolution;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 
 /// Parses the name of a package.
 pub(super) fn package_name(text: &str) -> Result<PackageName> {
     PackageName::parse(text).map_err(|error| {
-        let text = Escaped::shortened(text);
-        Failure::usage(format!("`{text}`: {error}"))
+        let message = format!("`{}`: {error}", Escaped::shortened(text));
+        let finding = Diagnostic::error(Code::Usage, message);
+        match with_at_sign(text) {
+            Some(hint) => finding.hint(hint).into(),
+            None => finding.into(),
+        }
+    })
+}
+
+/// A hint for a name that is followed by a spec without `@`, or for a spec in place of a name.
+fn with_at_sign(text: &str) -> Option<String> {
+    let is_spec = |text: &str| !text.is_empty() && Spec::parse(text).is_ok();
+    if is_spec(text) {
+        let whole = quoted(Path::new(&format!("NAME@{text}")));
+        return Some(format!("a spec belongs to a package: write {whole}"));
+    }
+    let end = text.find([' ', '=', '<', '>', '~', '^', '!'])?;
+    let (name, spec) = (&text[..end], text[end..].trim());
+    let is_both = PackageName::parse(name).is_ok() && is_spec(spec);
+    is_both.then(|| {
+        let spec = spec.trim_start_matches("==");
+        let whole = quoted(Path::new(&format!("{name}@{spec}")));
+        format!("a spec follows after `@`: write {whole}")
     })
 }
 

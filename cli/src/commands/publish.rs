@@ -30,6 +30,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         .registries
         .open_remote(args.target.registry.as_deref())?;
     let mut warnings = Vec::new();
+    let progress = output.progress(&format!("Waiting for the registry, {name} {version}"));
     let status = if args.dry_run {
         let known = registry.records(std::slice::from_ref(name))?;
         let mut releases = known.into_iter().flatten().flatten();
@@ -46,6 +47,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
             Published::Same => "same",
         }
     };
+    drop(progress);
     let warnings: Vec<String> = warnings
         .iter()
         .map(|text| Escaped::within(text, WARNING_CHARACTERS).to_string())

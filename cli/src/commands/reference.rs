@@ -7,6 +7,7 @@ use pkgres_manifest::most_similar;
 use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind, whole_grammar};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::help::SHARED;
 use crate::output::Output;
 use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 
@@ -51,32 +52,49 @@ pub(super) fn reference(args: &ReferenceArgs, output: &mut Output) -> Exit {
     output.data(&match args.kind {
         ReferenceKind::Commands => commands(),
         ReferenceKind::Settings => settings(),
-        ReferenceKind::Errors => errors(),
     });
     Exit::Done
 }
 
-/// The page of all commands: their help.
+/// The page of all commands: their help, with the options that they share once.
 fn commands() -> String {
     let mut text =
-        "# Commands\n\nGenerated from `pkgres help`; a test keeps this page up to date.\n"
+        "# Commands\n\nGenerated from `pkgres help`; a test keeps this page up to date. \
+                    [Shared options](#shared-options) are at the end.\n"
             .to_owned();
     let mut root = whole_grammar().term_width(100);
     root.build();
     section(&mut text, &root, "pkgres", 2);
+    text.push_str(&shared_options(&root));
     text
 }
 
 /// The sections of a command and its subcommands.
 fn section(text: &mut String, command: &Command, path: &str, level: usize) {
-    let help = command.clone().term_width(100).render_long_help();
-    let help = help.to_string();
+    let is_shared = |argument: &clap::Arg| argument.get_help_heading() == Some(SHARED);
+    let shared: Vec<String> = command
+        .get_arguments()
+        .filter(|argument| is_shared(argument))
+        .filter_map(|argument| argument.get_long().map(|long| format!("`--{long}`")))
+        .collect();
+    let own = command.clone().mut_args(|argument| {
+        let is_shared = is_shared(&argument);
+        if is_shared {
+            argument.hide(true)
+        } else {
+            argument
+        }
+    });
+    let help = own.term_width(100).render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let marks = "#".repeat(level);
     text.push_str(&format!(
         "\n{marks} `{path}`\n\n```text\n{}\n```\n",
         lines.join("\n").trim_end()
     ));
+    if !shared.is_empty() {
+        text.push_str(&format!("\nShared options: {}.\n", shared.join(", ")));
+    }
     for below in command.get_subcommands() {
         if below.is_hide_set() || below.get_name() == "help" {
             continue;
@@ -84,6 +102,34 @@ fn section(text: &mut String, command: &Command, path: &str, level: usize) {
         let path = format!("{path} {}", below.get_name());
         section(text, below, &path, (level + 1).min(4));
     }
+}
+
+/// The section of the options that commands share.
+fn shared_options(root: &Command) -> String {
+    let mut known: Vec<clap::Arg> = Vec::new();
+    let commands = std::iter::once(root).chain(root.get_subcommands());
+    for argument in commands.flat_map(Command::get_arguments) {
+        let is_new = known
+            .iter()
+            .all(|other| other.get_id() != argument.get_id());
+        if argument.get_help_heading() == Some(SHARED) && is_new {
+            known.push(argument.clone());
+        }
+    }
+    let known = known
+        .into_iter()
+        .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"));
+    let mut all = Command::new("pkgres")
+        .disable_help_flag(true)
+        .term_width(100)
+        .help_template("{all-args}")
+        .args(known.into_iter().map(|argument| argument.global(false)));
+    let help = all.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    format!(
+        "\n## Shared options\n\n```text\n{}\n```\n",
+        lines.join("\n").trim()
+    )
 }
 
 /// The page of all settings: their declarations.
@@ -136,29 +182,4 @@ comes from.
         text.push_str(&format!("| `{names}` | {help} |\n"));
     }
     text
-}
-
-/// The page of all error codes: their explanations.
-fn errors() -> String {
-    let mut text = "\
-# Errors by code
-
-Generated from the documentation of the codes; a test keeps this page up to date. `pkgres explain CODE` prints the same
-text.
-"
-    .to_owned();
-    for code in Code::ALL {
-        text.push_str(&format!(
-            "\n## {code}: {}\n\n{}\n",
-            code.title(),
-            prose(code.explanation())
-        ));
-    }
-    text
-}
-
-/// The text of a doc comment without its indentation.
-pub(crate) fn prose(explanation: &str) -> String {
-    let lines: Vec<&str> = explanation.lines().map(str::trim).collect();
-    lines.join("\n").trim().to_owned()
 }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &ResolveArgs, context: &Context, output: &mut Output) ->
         return Ok(Exit::Done);
     }
     let is_frozen = args.solve.mode.frozen;
-    output.data(&show::tree(&resolution, context.core(), None, is_frozen));
+    output.tree(&show::tree(&resolution, context.core(), None, is_frozen));
     output.notes(show::notes(&resolution, context));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(

@@ -31,7 +31,7 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
             document["schema_version"] = json!(1);
             output.json(&document);
         } else {
-            output.data(&show::inverted(&resolution, package, version, args.depth));
+            output.tree(&show::inverted(&resolution, package, version, args.depth));
         }
         return Ok(Exit::Done);
     }
@@ -40,7 +40,7 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
             let duplicates = show::duplicates_json(&resolution);
             output.json(&json!({"schema_version": 1, "duplicates": duplicates}));
         } else {
-            output.data(&show::duplicates(&resolution, args.depth));
+            output.tree(&show::duplicates(&resolution, args.depth));
             if resolution.side_by_side().is_empty() {
                 output.note("No package has several releases");
             }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
     if output.is_json() {
         output.json(&show::resolution_json(&resolution, context));
     } else {
-        output.data(&show::tree(
+        output.tree(&show::tree(
             &resolution,
             context.core(),
             args.depth,

@@ -10,8 +10,13 @@ use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
-/// locations that were `searched`.
-pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -> String {
+/// locations that were `searched`. In a narrow terminal, locations are on lines of their own.
+pub(crate) fn conflict(
+    conflict: &Conflict,
+    searched: &[String],
+    styled: bool,
+    columns: Option<usize>,
+) -> String {
     let (error, hint) = if styled {
         (
             AnsiColor::Red.on_default().bold(),
@@ -38,6 +43,8 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
             .map(|(origin, _)| origin.chars().count())
             .max()
             .unwrap_or(0);
+        let longest = clashing.iter().map(|(_, what)| what.chars().count()).max();
+        let is_narrow = columns.is_some_and(|columns| 6 + width + longest.unwrap_or(0) > columns);
         for (at, (origin, what)) in clashing.iter().enumerate() {
             let mark = match (at, clashing.len()) {
                 (_, 1) => '-',
@@ -45,7 +52,11 @@ pub(crate) fn conflict(conflict: &Conflict, searched: &[String], styled: bool) -
                 (_, count) if at + 1 == count => '\u{2514}',
                 _ => '\u{2502}',
             };
-            write!(text, "\n  {mark} {origin:width$}  {what}")?;
+            if is_narrow {
+                write!(text, "\n  {mark} {origin}\n      {what}")?;
+            } else {
+                write!(text, "\n  {mark} {origin:width$}  {what}")?;
+            }
         }
         // All of them, however many: without some of them the conflict is not explained.
         for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {

@@ -4,6 +4,8 @@
 //!
 //! - `<!-- folder: FOLDER -->` on the first line of a page runs its commands in that folder instead of the
 //!   root of the project.
+//! - `<!-- folder: fresh -->` runs the commands of each section in an empty folder. A block behind a line with
+//!   nothing but `` `PATH`: `` is a file of this folder.
 //! - `<!-- exit: 0 1 -->` before a block lists the exit codes of its commands. Without it, all must be 0.
 //!
 //! Output is compared byte by byte, with two exceptions: the number in a line that ends with a time in
@@ -47,10 +49,24 @@ pub(crate) struct Outcome {
 
 /// Runs the examples of a page.
 pub(crate) fn run(page: &Page) -> Outcome {
-    let shell = Shell::new(page.comment("folder").unwrap_or("."));
+    let folder = page.comment("folder").unwrap_or(".");
+    let mut shell = if page.is_fresh() {
+        Shell::empty()
+    } else {
+        Shell::new(folder)
+    };
     let mut outcome = Outcome::default();
     let mut copied = 0;
+    let mut section = 0;
     for block in page.blocks() {
+        let this_section = page.section_of(block.range.start);
+        if page.is_fresh() && this_section != section {
+            shell = Shell::empty();
+            section = this_section;
+        }
+        if let Some(file) = block.file().filter(|_| page.is_fresh()) {
+            shell.write(file, block.text);
+        }
         if block.language != "console" {
             continue;
         }
@@ -213,6 +229,25 @@ impl Shell {
         let directory = project.join(folder);
         assert!(directory.is_dir(), "{folder} is a folder of the fixtures");
         Self { scratch, directory }
+    }
+
+    /// A shell in an empty folder.
+    fn empty() -> Self {
+        let scratch = tempfile::tempdir().expect("a temporary folder");
+        let directory = scratch.path().join("project");
+        for folder in [&directory, &scratch.path().join("home")] {
+            std::fs::create_dir(folder).expect("it is new");
+        }
+        Self { scratch, directory }
+    }
+
+    /// Writes a file that a page shows.
+    fn write(&self, file: &str, text: &str) {
+        let path = self.directory.join(file);
+        let folder = path.parent().expect("a file is in a folder");
+        std::fs::create_dir_all(folder).expect("it can be created");
+        #[expect(clippy::disallowed_methods, reason = "a file of a test")]
+        std::fs::write(&path, text).expect("it can be written");
     }
 
     /// Runs a command. Returns its exit code, and what it printed to stdout and stderr.

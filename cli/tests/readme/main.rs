@@ -9,13 +9,21 @@ mod page;
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use pkgres_manifest::diagnostic::Code;
+
 use crate::page::{Page, root};
 
 /// Pages whose commands are run by another test: they need a server, and a program of others.
 const RUN_ELSEWHERE: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
 
 /// Blocks that are not examples of using pkgres, by page and language.
-const NOT_RUN: [(&str, &[&str]); 6] = [
+const NOT_RUN: [(&str, &[&str]); 9] = [
+    // How to run a server of one's own, and what other programs need for it.
+    ("docs/operating.md", &["sh", "ini", "nginx"]),
+    // Commands that need a server.
+    ("docs/publishing.md", &["sh"]),
+    // Errors of servers, which `an_error_of_a_server_is_one_that_tests_show` looks for.
+    ("docs/errors.md", &["text"]),
     // How to build and test this project.
     ("README.md", &["sh"]),
     ("CONTRIBUTING.md", &["sh"]),
@@ -69,7 +77,9 @@ fn every_block_is_tested_or_listed() {
         .collect();
     for page in Page::all() {
         for block in page.blocks() {
+            let is_file = page.is_fresh() && block.file().is_some();
             let is_tested = match block.language {
+                _ if is_file => true,
                 "console" | "toml" | "yaml" => true,
                 // `tests/tests/merges.rs` merges with this line.
                 "gitattributes" => block.text == "pkgres.lock merge=union\n",
@@ -138,7 +148,7 @@ fn recipes_name_existing_commands() {
     let mut count = 0;
     for page in Page::all() {
         for block in page.blocks() {
-            if block.language != "yaml" {
+            if block.language != "yaml" || page.is_fresh() {
                 continue;
             }
             let place = format!("{}:{}", page.name, block.line);
@@ -174,6 +184,90 @@ fn recipes_name_existing_commands() {
         }
     }
     assert!(count >= 3, "there is a recipe");
+}
+
+/// The sections of the page of errors, by their codes.
+fn sections_of_errors(page: &Page) -> Vec<(&str, &str)> {
+    let sections = page.text.split("\n## ").skip(1);
+    sections
+        .map(|section| section.split_once(": ").expect("a heading has a code"))
+        .collect()
+}
+
+/// Each code has a section with its title, what its documentation says, an example that shows it, and a remedy.
+#[test]
+fn every_code_has_a_page_with_an_example() {
+    let page = Page::read("docs/errors.md");
+    let sections = sections_of_errors(&page);
+    let codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
+    let found: Vec<&str> = sections.iter().map(|(code, _)| *code).collect();
+    assert_eq!(found, codes);
+    for (code, (name, section)) in Code::ALL.iter().zip(sections) {
+        let (title, rest) = section.split_once("\n\n").expect("a section has text");
+        assert_eq!(title, code.title(), "{name}");
+        let meaning: Vec<&str> = code.explanation().lines().map(str::trim).collect();
+        let meaning = meaning.join("\n");
+        assert!(rest.starts_with(meaning.trim()), "{name}: {meaning}");
+        let severities = ["error", "warning"];
+        let is_shown = |severity: &&str| rest.contains(&format!("\n{severity}[{name}]: "));
+        assert!(
+            severities.iter().any(|it| is_shown(&it)),
+            "{name} has no example"
+        );
+        let (_, remedy) = rest
+            .split_once("\nHow to mend it: ")
+            .expect("a section has a remedy");
+        assert!(remedy.len() > 15, "{name}");
+        let mut explain = Command::new(env!("CARGO_BIN_EXE_pkgres"));
+        let explained = explain
+            .args(["explain", name])
+            .output()
+            .expect("the program starts");
+        let explained = String::from_utf8(explained.stdout).expect("it is text");
+        assert!(
+            explained.starts_with(&format!("{name}: {title}\n")),
+            "{explained}"
+        );
+        assert!(explained.contains(remedy.trim()), "{explained}");
+        let has_markup = explained.contains("```") || explained.contains("<!--");
+        assert!(!has_markup, "{explained}");
+    }
+}
+
+/// An example that needs a server shows the message of a test with a server; `…` is what differs.
+#[test]
+fn an_error_of_a_server_is_one_that_tests_show() {
+    let tests = [
+        "tests/cli/server/registry.md",
+        "tests/cli/server/changed.md",
+        "tests/serve/database.rs",
+        "tests/cli/network/publishing.rs",
+    ];
+    let tests = tests.map(|path| std::fs::read_to_string(root().join(path)).expect("a test"));
+    let page = Page::read("docs/errors.md");
+    let mut count = 0;
+    for block in page.blocks() {
+        if block.language != "text" {
+            continue;
+        }
+        for line in block.text.lines() {
+            let has_parts = |test: &&str| {
+                let mut rest: &str = test;
+                line.split('\u{2026}')
+                    .all(|part| match rest.split_once(part) {
+                        Some((_, after)) => {
+                            rest = after;
+                            true
+                        }
+                        None => false,
+                    })
+            };
+            let mut lines = tests.iter().flat_map(|test| test.lines());
+            assert!(lines.any(|test| has_parts(&test)), "no test shows: {line}");
+            count += 1;
+        }
+    }
+    assert!(count >= 6, "{count}");
 }
 
 /// The hooks that a project names are those that there are.

@@ -54,6 +54,17 @@ impl Page {
         comment(self.text.lines().next().unwrap_or_default(), name)
     }
 
+    /// Whether the commands of each section run in a folder of their own, which has nothing but the files that the
+    /// section shows.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.comment("folder") == Some("fresh")
+    }
+
+    /// Where the section of a place begins, in bytes.
+    pub(crate) fn section_of(&self, place: usize) -> usize {
+        self.text[..place].rfind("\n## ").unwrap_or_default()
+    }
+
     /// The fenced blocks, in their order.
     pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks: Vec<Block<'_>> = Vec::new();
@@ -111,6 +122,15 @@ impl Page {
 
     pub(crate) fn has_block_in(&self, language: &str) -> bool {
         self.blocks().iter().any(|block| block.language == language)
+    }
+}
+
+impl Block<'_> {
+    /// The path of the file that the block shows, on a page whose commands run in empty folders: the line before is
+    /// the path as code, and a colon.
+    pub(crate) fn file(&self) -> Option<&str> {
+        let path = self.line_before.strip_prefix('`')?.strip_suffix("`:")?;
+        Some(path).filter(|path| !path.contains('`'))
     }
 }
 

@@ -5,10 +5,11 @@ mod check;
 mod proposal;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ignore::WalkBuilder;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, PackageName, Version};
 use serde_json::json;
 
 pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
@@ -38,7 +39,11 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
             "`--locked` is set{from}: the lockfile must not change"
         )));
     }
+    let below = projects_below(args, context)?;
     match args.manifest.as_slice() {
+        _ if !below.is_empty() => {
+            lock_batch(args, Batch::new(&below, false, context)?, context, output)
+        }
         [manifest] if !args.workspace => lock_one(args, manifest, None, context, output),
         _ => lock_all(args, context, output),
     }
@@ -61,11 +66,42 @@ impl LockArgs {
 
 /// Locks several projects, or checks their lockfiles.
 fn lock_all(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let mut batch = if args.workspace {
+    let batch = if args.workspace {
         Batch::of_workspace(context)?
     } else {
         Batch::new(&args.manifest, false, context)?
     };
+    lock_batch(args, batch, context, output)
+}
+
+/// The projects with lockfiles below this folder, for a check at the root of a repository: one that names no project,
+/// where there is neither a manifest nor a workspace.
+fn projects_below(args: &LockArgs, context: &Context) -> Result<Vec<PathBuf>> {
+    let here = Path::new(".");
+    let is_elsewhere = !args.is_check() || args.workspace || context.invocation.names_project();
+    if is_elsewhere || here.join(MANIFEST_FILE).exists() || context.workspace()?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut projects = Vec::new();
+    for entry in WalkBuilder::new(here).sort_by_file_name(Ord::cmp).build() {
+        let entry = entry.map_err(|error| Failure::usage(error.to_string()))?;
+        if entry.file_name() == LOCK_FILE
+            && let Some(folder) = entry.path().parent()
+            && folder.join(MANIFEST_FILE).exists()
+        {
+            projects.push(folder.strip_prefix(here).unwrap_or(folder).to_owned());
+        }
+    }
+    Ok(projects)
+}
+
+/// Locks the projects of a batch, or checks their lockfiles.
+fn lock_batch(
+    args: &LockArgs,
+    mut batch: Batch,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
     batch.one_solve |= args.one_solve;
     let agreement = if batch.one_solve {
         Some(agree(&batch.manifests, &args.options(), context, output)?)

@@ -1,0 +1,51 @@
+//! The pages about error codes: the sections of `docs/errors.md`, whose examples are run by tests.
+
+use pkgres_manifest::diagnostic::Code;
+
+/// The page of the book. The link beside the sources makes it a part of the published crate.
+const PAGES: &str = include_str!("../../errors.md");
+
+/// The page about a code, as Markdown without its heading mark.
+pub(super) fn of(code: Code) -> &'static str {
+    let heading = format!("{code}: ");
+    let mut sections = PAGES.split("\n## ").skip(1);
+    let section = sections.find(|section| section.starts_with(&heading));
+    section
+        .expect("a test compares the page with the codes")
+        .trim_end()
+}
+
+/// What a code means, without example and remedy.
+pub(super) fn meaning(code: Code) -> String {
+    let lines: Vec<&str> = code.explanation().lines().map(str::trim).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// Markdown for a terminal: without comments for tests, and with indented blocks.
+pub(super) fn as_text(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut is_inside = false;
+    for line in markdown.lines() {
+        if line.starts_with("```") {
+            is_inside = !is_inside;
+        } else if is_inside && !line.is_empty() {
+            text.push_str(&format!("    {line}\n"));
+        } else if is_inside || !line.starts_with("<!-- ") {
+            text.push_str(&format!("{line}\n"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_left_out() {
+        let markdown =
+            "Title\n\n`a`:\n```yaml\nb: c\n\nd: e\n```\n\n<!-- exit: 1 -->\n```console\n$ f\n```\n";
+        let text = "Title\n\n`a`:\n    b: c\n\n    d: e\n\n    $ f\n";
+        assert_eq!(as_text(markdown), text);
+    }
+}

@@ -1,0 +1,458 @@
+//! What the help of commands has besides their arguments: examples, the formats of each, exit codes, and the options
+//! that commands share as one group.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Arg, Command, ValueEnum as _};
+
+use crate::args::Format;
+use crate::exit;
+
+/// The heading of the options that many commands have.
+pub(crate) const SHARED: &str = "Shared options";
+
+/// The options under this heading, by id.
+const SHARED_OPTIONS: &[&str] = &[
+    "allow_http",
+    "ca_files",
+    "color",
+    "config",
+    "core_library",
+    "directory",
+    "exclude_newer",
+    "max_steps",
+    "no_cache",
+    "no_core_library",
+    "no_progress",
+    "offline",
+    "prefer",
+    "prerelease",
+    "provided",
+    "quiet",
+    "registries",
+    "single_version",
+    "solver",
+];
+
+/// A command line, and what it does.
+type Example = (&'static str, &'static str);
+
+/// The examples of each command. A test parses them; the first one is in the short help as well.
+const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "resolve",
+        &[
+            ("pkgres resolve app", "the project in the folder `app`"),
+            (
+                "pkgres resolve --registry https://packages.example.org --format json",
+                "with packages of a server, as JSON",
+            ),
+            (
+                "pkgres resolve --prefer oldest",
+                "with the oldest versions, to test lower bounds",
+            ),
+        ],
+    ),
+    (
+        "lock",
+        &[
+            (
+                "pkgres lock",
+                "write pkgres.lock of the project in this folder",
+            ),
+            ("pkgres lock --check", "fail if it is out of date, as in CI"),
+            ("pkgres lock --workspace", "all members of the workspace"),
+        ],
+    ),
+    (
+        "init",
+        &[("pkgres init web", "a package in the new folder `web`")],
+    ),
+    (
+        "add",
+        &[
+            ("pkgres add org.example.Db", "the newest version that fits"),
+            ("pkgres add 'org.example.Db@>=1.2, <3'", "with a spec"),
+        ],
+    ),
+    (
+        "remove",
+        &[(
+            "pkgres remove org.example.Db",
+            "remove a requirement, and lock",
+        )],
+    ),
+    (
+        "update",
+        &[
+            ("pkgres update", "all packages"),
+            (
+                "pkgres update org.example.Db",
+                "one package, and nothing else if possible",
+            ),
+            (
+                "pkgres update org.example.Db --precise 1.4.0",
+                "to exactly this version",
+            ),
+        ],
+    ),
+    (
+        "outdated",
+        &[(
+            "pkgres outdated --exit-code",
+            "end with 10 if something is outdated",
+        )],
+    ),
+    (
+        "diff",
+        &[
+            ("pkgres diff", "the lockfile and its last commit"),
+            (
+                "pkgres diff main --format markdown",
+                "against a branch, as a table for a pull request",
+            ),
+        ],
+    ),
+    (
+        "pin",
+        &[
+            ("pkgres pin model.yaml", "write versions into the model"),
+            (
+                "pkgres pin --check model.yaml",
+                "check a model with versions",
+            ),
+        ],
+    ),
+    (
+        "tree",
+        &[
+            ("pkgres tree --depth 2", "two levels"),
+            (
+                "pkgres tree --invert org.example.Db",
+                "what requires a package, directly and indirectly",
+            ),
+        ],
+    ),
+    (
+        "why",
+        &[(
+            "pkgres why org.example.Db",
+            "the shortest paths to a package",
+        )],
+    ),
+    (
+        "explain",
+        &[
+            ("pkgres explain app", "why the project has no resolution"),
+            (
+                "pkgres explain PK0012",
+                "what a code means, and how to mend it",
+            ),
+        ],
+    ),
+    (
+        "graph",
+        &[
+            ("pkgres graph --format mermaid", "for Markdown"),
+            (
+                "pkgres graph --classes --format svg",
+                "a drawing, with classes",
+            ),
+        ],
+    ),
+    (
+        "export",
+        &[("pkgres export --format cyclonedx", "a bill of materials")],
+    ),
+    (
+        "schema",
+        &[("pkgres schema manifest", "for completion in editors")],
+    ),
+    (
+        "completions",
+        &[("pkgres completions bash", "for the shell Bash")],
+    ),
+    ("man", &[("pkgres man update", "the page of one command")]),
+    (
+        "config list",
+        &[(
+            "pkgres config list --show-origin",
+            "and where each value comes from",
+        )],
+    ),
+    (
+        "spec",
+        &[(
+            "pkgres spec '>=1.2, <3' 1.4.0 3.0.0",
+            "which of the versions match",
+        )],
+    ),
+    (
+        "index",
+        &[(
+            "pkgres index packages --output index.ndjson",
+            "write an index file",
+        )],
+    ),
+    ("pack", &[("pkgres pack web", "make web's archive")]),
+    (
+        "unpack",
+        &[(
+            "pkgres unpack org.example.Web-1.0.0.zip web",
+            "into the new folder `web`",
+        )],
+    ),
+    (
+        "check",
+        &[
+            ("pkgres check web", "a package"),
+            (
+                "pkgres check --format github",
+                "as annotations of a GitHub workflow",
+            ),
+        ],
+    ),
+    (
+        "publish",
+        &[
+            (
+                "pkgres publish web --dry-run",
+                "show what would be published",
+            ),
+            (
+                "pkgres publish web --registry https://packages.example.org",
+                "publish to a server",
+            ),
+        ],
+    ),
+    (
+        "yank",
+        &[(
+            "pkgres yank org.example.Web@1.0.0 --reason 'data loss'",
+            "keep it from being chosen anew",
+        )],
+    ),
+    (
+        "login",
+        &[("pkgres login https://packages.example.org", "store a token")],
+    ),
+    (
+        "fetch",
+        &[("pkgres fetch", "before a build without a network")],
+    ),
+    (
+        "verify",
+        &[(
+            "pkgres verify",
+            "compare all locked releases with their digests",
+        )],
+    ),
+    (
+        "vendor",
+        &[(
+            "pkgres vendor third-party app",
+            "archives for a build without registries",
+        )],
+    ),
+    ("cache dir", &[("pkgres cache dir", "where the cache is")]),
+    (
+        "cache list",
+        &[("pkgres cache list", "what is in the cache")],
+    ),
+    ("cache clean", &[("pkgres cache clean", "remove all of it")]),
+    (
+        "cache verify",
+        &[("pkgres cache verify", "remove what is damaged")],
+    ),
+    (
+        "cache forget",
+        &[("pkgres cache forget acme", "trust a registry anew")],
+    ),
+    (
+        "serve",
+        &[(
+            "pkgres serve --data registry --listen 127.0.0.1:8080",
+            "a registry in a folder",
+        )],
+    ),
+    (
+        "export-static",
+        &[(
+            "pkgres export-static --data registry www",
+            "files for any web server",
+        )],
+    ),
+];
+
+/// The examples of a command; empty for one that only has subcommands. `command` is its name, followed by that of its
+/// subcommand.
+fn examples_of(command: &str) -> &'static [Example] {
+    let declared = EXAMPLES.iter().find(|(name, _)| *name == command);
+    declared.map_or(&[], |(_, examples)| examples)
+}
+
+/// The formats that a command can print.
+pub(crate) fn formats_of(command: &str) -> &'static [Format] {
+    use Format::{Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Spdx, Svg, Text};
+
+    match command {
+        "check" | "lock" => &[Text, Json, Github],
+        "diff" => &[Text, Json, Markdown],
+        "graph" => &[Text, Json, Dot, Mermaid, Svg],
+        "export" => &[Text, Json, Cyclonedx, Spdx],
+        "completions" | "man" | "reference" => &[Text],
+        _ => &[Text, Json],
+    }
+}
+
+/// The grammar with its complete help.
+pub(crate) fn complete(grammar: Command) -> Command {
+    let grammar = grammar
+        .mut_args(as_shared)
+        .after_help(
+            "`pkgres help COMMAND` describes a command, `pkgres --help` lists more options.",
+        )
+        .after_long_help(exit::ALL_EXIT_CODES);
+    let format = grammar
+        .get_arguments()
+        .find(|argument| argument.get_id() == "format")
+        .cloned()
+        .expect("all commands have `--format`");
+    grammar.mut_subcommands(|command| complete_command(command, "", &format))
+}
+
+/// A command and its subcommands. `parent` is its path so far.
+fn complete_command(command: Command, parent: &str, format: &Arg) -> Command {
+    let path = format!("{parent}{}", command.get_name());
+    let prefix = format!("{path} ");
+    let formats = formats_of(path.split(' ').next().unwrap_or_default());
+    let mut command = command.mut_args(as_shared);
+    if !command.has_subcommands() {
+        command = command.arg(format.clone().value_parser(parser_of(formats)));
+    }
+    let examples = examples_of(&path);
+    if let Some((first, _)) = examples.first() {
+        command = command.after_help(format!(
+            "Example: {first}\n\nMore with `--help`, shared options included."
+        ));
+    }
+    let all = [examples_text(examples), exit::help_of(&path)];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    if !all.is_empty() {
+        command = command.after_long_help(all.join("\n\n"));
+    }
+    command.mut_subcommands(|command| complete_command(command, &prefix, format))
+}
+
+/// The examples in the long help, each with a comment above.
+fn examples_text(examples: &[Example]) -> Option<String> {
+    let lines: Vec<String> = examples
+        .iter()
+        .map(|(line, what)| format!("  # {what}\n  {line}"))
+        .collect();
+    (!lines.is_empty()).then(|| format!("Examples:\n{}", lines.join("\n")))
+}
+
+/// A shared option under the heading of all of them, and only in the long help unless people need it all the time.
+fn as_shared(argument: Arg) -> Arg {
+    let id = argument.get_id().as_str();
+    if !SHARED_OPTIONS.contains(&id) {
+        return argument;
+    }
+    let is_common = id == "registries";
+    argument.help_heading(SHARED).hide_short_help(!is_common)
+}
+
+/// A parser that accepts these formats and lists them in help and errors.
+fn parser_of(formats: &'static [Format]) -> clap::builder::ValueParser {
+    let values = formats.iter().filter_map(Format::to_possible_value);
+    let parser = PossibleValuesParser::new(values).map(|name| {
+        Format::from_str(&name, false).expect("the parser accepts only names of formats")
+    });
+    parser.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::whole_grammar;
+
+    /// The paths of all commands that do something, hidden ones excluded.
+    fn commands() -> Vec<String> {
+        let all = whole_grammar();
+        let mut rest: Vec<(String, &Command)> = all
+            .get_subcommands()
+            .map(|command| (command.get_name().to_owned(), command))
+            .collect();
+        let mut paths = Vec::new();
+        while let Some((path, command)) = rest.pop() {
+            let below = command.get_subcommands();
+            rest.extend(below.map(|below| (format!("{path} {}", below.get_name()), below)));
+            if !command.has_subcommands() && !command.is_hide_set() {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    /// The words of a command line with single quotes.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (at, part) in line.split('\'').enumerate() {
+            if at % 2 == 1 {
+                words.push(part.to_owned());
+            } else {
+                words.extend(part.split_whitespace().map(str::to_owned));
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_command_has_an_example_that_parses() {
+        let commands = commands();
+        assert!(commands.len() > 30);
+        for path in &commands {
+            assert!(!examples_of(path).is_empty(), "{path} has no example");
+        }
+        for (path, examples) in EXAMPLES {
+            assert!(commands.iter().any(|known| known == path), "{path}");
+            for (line, what) in *examples {
+                let start = format!("pkgres {path}");
+                assert!(line.starts_with(&start), "{line} is not of `{path}`");
+                assert!(!what.is_empty() && !what.ends_with('.'), "{what}");
+                if let Err(error) = whole_grammar().try_get_matches_from(words(line)) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn help_lists_the_formats_of_the_command_and_shared_options_once() {
+        let mut all = whole_grammar();
+        all.build();
+        let graph = all.find_subcommand("graph").expect("it is a command");
+        let help = graph.clone().render_long_help().to_string();
+        assert!(
+            help.contains("- mermaid:") && !help.contains("- spdx:"),
+            "{help}"
+        );
+        assert_eq!(help.matches("Shared options:").count(), 1, "{help}");
+        let short = graph.clone().render_help().to_string();
+        assert!(short.contains("Example: pkgres graph"), "{short}");
+        assert!(!short.contains("--exclude-newer"), "{short}");
+        assert!(short.lines().count() < 40, "{short}");
+        for (command, format, is_possible) in [
+            ("graph", "svg", true),
+            ("tree", "svg", false),
+            ("man", "json", false),
+            ("cache list", "json", true),
+        ] {
+            let line = format!("pkgres {command} --format {format}");
+            let parsed = whole_grammar().try_get_matches_from(words(&line));
+            let is_invalid =
+                parsed.is_err_and(|error| error.kind() == clap::error::ErrorKind::InvalidValue);
+            assert_eq!(is_invalid, !is_possible, "{line}");
+        }
+    }
+}

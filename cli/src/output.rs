@@ -28,9 +28,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) struct Output {
     pub(crate) format: Format,
     quiet: bool,
-    styled: bool,
-    /// Whether trees and differences on stdout have styles.
-    data_styled: bool,
+    styled: Styled,
     /// The columns of the terminal that messages go to.
     width: Option<usize>,
     data_reader: DataReader,
@@ -39,6 +37,15 @@ pub(crate) struct Output {
     /// The first error of writing data; no data is written after it.
     failure: Option<io::Error>,
     stderr: Box<dyn io::Write + Send>,
+}
+
+/// What has styles.
+#[derive(Debug, Default, Clone, Copy)]
+struct Styled {
+    /// Messages on stderr.
+    messages: bool,
+    /// Trees and differences on stdout.
+    data: bool,
 }
 
 /// A stream in memory.
@@ -92,8 +99,7 @@ pub(crate) struct Captured {
 pub(crate) struct OutputStyle {
     format: Format,
     quiet: bool,
-    styled: bool,
-    data_styled: bool,
+    styled: Styled,
     width: Option<usize>,
 }
 
@@ -116,8 +122,10 @@ impl Output {
             shows_progress: is_watched && !args.no_progress && !args.quiet,
             format: args.format,
             quiet: args.quiet,
-            styled: choice != ColorChoice::Never,
-            data_styled: data_choice != ColorChoice::Never,
+            styled: Styled {
+                messages: choice != ColorChoice::Never,
+                data: data_choice != ColorChoice::Never,
+            },
             width: terminal_size_of(io::stderr()).map(|(Width(width), _)| width.into()),
             data_reader: DataReader::of_stdout(),
             stdout: io::BufWriter::new(Box::new(io::stdout())),
@@ -132,8 +140,7 @@ impl Output {
         Self {
             format,
             quiet: false,
-            styled: false,
-            data_styled: false,
+            styled: Styled::default(),
             width: None,
             data_reader: DataReader::of_stdout(),
             shows_progress: false,
@@ -149,7 +156,6 @@ impl Output {
             format: self.format,
             quiet: self.quiet,
             styled: self.styled,
-            data_styled: self.data_styled,
             width: self.width,
         }
     }
@@ -161,7 +167,6 @@ impl Output {
             format: style.format,
             quiet: style.quiet,
             styled: style.styled,
-            data_styled: style.data_styled,
             width: style.width,
             data_reader: DataReader::Program,
             shows_progress: false,
@@ -189,7 +194,7 @@ impl Output {
     }
 
     pub(crate) fn is_styled(&self) -> bool {
-        self.styled
+        self.styled.messages
     }
 
     /// The columns of the terminal that messages go to.
@@ -199,7 +204,7 @@ impl Output {
 
     /// Writes a tree as data.
     pub(crate) fn tree(&mut self, tree: &str) {
-        if self.data_styled {
+        if self.styled.data {
             self.data(&show::colored_tree(tree));
         } else {
             self.data(tree);
@@ -208,7 +213,7 @@ impl Output {
 
     /// Writes differences as data.
     pub(crate) fn changes(&mut self, changes: &str) {
-        if self.data_styled {
+        if self.styled.data {
             self.data(&show::colored_changes(changes));
         } else {
             self.data(changes);
@@ -265,7 +270,7 @@ impl Output {
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
-        if self.styled {
+        if self.styled.messages {
             text = show::colored_changes(&text);
         }
         self.write_lines(&text);
@@ -290,7 +295,7 @@ impl Output {
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
         for finding in findings {
             if finding.is_error() || !self.quiet {
-                let text = show::diagnostic(finding, self.styled);
+                let text = show::diagnostic(finding, self.styled.messages);
                 self.message(&text);
             }
         }

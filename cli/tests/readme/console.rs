@@ -242,11 +242,11 @@ impl Shell {
     }
 
     /// Writes a file that a page shows.
+    #[expect(clippy::disallowed_methods, reason = "a file of a test")]
     fn write(&self, file: &str, text: &str) {
         let path = self.directory.join(file);
         let folder = path.parent().expect("a file is in a folder");
         std::fs::create_dir_all(folder).expect("it can be created");
-        #[expect(clippy::disallowed_methods, reason = "a file of a test")]
         std::fs::write(&path, text).expect("it can be written");
     }
 

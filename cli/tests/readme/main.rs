@@ -210,10 +210,7 @@ fn every_code_has_a_page_with_an_example() {
         assert!(rest.starts_with(meaning.trim()), "{name}: {meaning}");
         let severities = ["error", "warning"];
         let is_shown = |severity: &&str| rest.contains(&format!("\n{severity}[{name}]: "));
-        assert!(
-            severities.iter().any(|it| is_shown(&it)),
-            "{name} has no example"
-        );
+        assert!(severities.iter().any(is_shown), "{name} has no example");
         let (_, remedy) = rest
             .split_once("\nHow to mend it: ")
             .expect("a section has a remedy");

@@ -54,6 +54,8 @@ pub(crate) struct Greedy {
     /// How many releases were skipped.
     skipped: u32,
     failed: bool,
+    #[cfg(feature = "prefetch")]
+    reached: read_ahead::Reached,
 }
 
 impl Greedy {
@@ -72,6 +74,8 @@ impl Greedy {
             may_lack_classes: false,
             skipped: 0,
             failed: false,
+            #[cfg(feature = "prefetch")]
+            reached: read_ahead::Reached::default(),
         }
     }
 

@@ -13,30 +13,50 @@ use super::Greedy;
 use crate::universe::{ReleaseId, Universe};
 
 /// How many requirements ahead the parts of a release are prefetched.
-const RELEASE: usize = 24;
-const REQUIREMENTS: usize = 16;
+const RELEASE: usize = 32;
+const REQUIREMENTS: usize = 20;
 const TARGETS: usize = 8;
+
+/// Up to which requirement each part was prefetched. A decision passes over all requirements on packages that are
+/// decided already, so more than one requirement comes within reach at a time.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    release: usize,
+    requirements: usize,
+    targets: usize,
+}
 
 impl Greedy {
     /// Prefetches what is read when the requirements after the next one are decided.
-    pub(super) fn read_ahead(&self, universe: &Universe) {
+    pub(super) fn read_ahead(&mut self, universe: &Universe) {
         let catalog = &universe.catalog;
-        if let Some(release) = self.expected(universe, RELEASE) {
+        let mut reached = std::mem::take(&mut self.reached);
+        for release in self.expected(universe, &mut reached.release, RELEASE) {
             catalog.prefetch_release(release);
         }
-        if let Some(release) = self.expected(universe, REQUIREMENTS) {
+        for release in self.expected(universe, &mut reached.requirements, REQUIREMENTS) {
             catalog.prefetch_requirements(release);
         }
-        if let Some(release) = self.expected(universe, TARGETS) {
+        for release in self.expected(universe, &mut reached.targets, TARGETS) {
             catalog.prefetch_targets(release);
         }
+        self.reached = reached;
     }
 
-    /// The release that will probably be selected for a requirement so many steps ahead.
-    fn expected(&self, universe: &Universe, ahead: usize) -> Option<ReleaseId> {
-        let package = *self.targets.get(self.next + ahead)?;
-        let is_open = self.domains.chosen(package).is_none();
-        let index = self.best(universe, package).filter(|_| is_open)?;
-        Some(ReleaseId { package, index })
+    /// The releases that will probably be selected for the requirements that have come within reach.
+    fn expected(
+        &self,
+        universe: &Universe,
+        reached: &mut usize,
+        ahead: usize,
+    ) -> impl Iterator<Item = ReleaseId> {
+        let until = (self.next + ahead + 1).min(self.targets.len());
+        let from = std::mem::replace(reached, until.max(*reached));
+        let within_reach = self.targets.get(from..until).unwrap_or_default().iter();
+        let open = within_reach.filter(|package| self.domains.chosen(**package).is_none());
+        open.filter_map(|package| {
+            let (package, index) = (*package, self.best(universe, *package)?);
+            Some(ReleaseId { package, index })
+        })
     }
 }

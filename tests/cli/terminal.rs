@@ -100,3 +100,76 @@ fn slow_work_shows_a_spinner() {
     let (shown, _) = session("pkgres tree app", &[]).expect("`script` exists");
     assert!(!shown.contains("Resolving"), "{shown:?}");
 }
+
+/// Words of a session without styles.
+fn words(shown: &str) -> Vec<String> {
+    let plain = plain(shown);
+    plain.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The text of a session without styles.
+fn plain(shown: &str) -> String {
+    let mut parts = shown.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
+}
+
+#[test]
+fn a_narrow_terminal_breaks_lines_between_words() {
+    for command in [
+        "pkgres tree clash",
+        "pkgres tree nowhere",
+        "pkgres lock app --frozen",
+    ] {
+        let at = |columns: usize| session(&format!("stty rows 40 cols {columns}; {command}"), &[]);
+        let Some((narrow, exit)) = at(60) else {
+            return;
+        };
+        assert_ne!(exit, Some(0), "{narrow}");
+        let (wide, _) = at(300).expect("it was there before");
+        assert_eq!(words(&narrow), words(&wide), "{narrow}");
+        for line in plain(&narrow).lines() {
+            let line = line.trim_end();
+            // A command is one word, so that it can be copied.
+            let is_word = line.contains('`') || !line.trim().contains(' ');
+            assert!(line.chars().count() <= 60 || is_word, "{line}");
+        }
+    }
+    let (narrow, _) =
+        session("stty rows 40 cols 60; pkgres tree clash", &[]).expect("`script` exists");
+    let narrow = plain(&narrow);
+    let location = narrow
+        .lines()
+        .find(|line| line.contains("manifest.yaml:"))
+        .expect("one");
+    assert!(
+        !location.contains("requires"),
+        "a location has a line of its own: {location}"
+    );
+}
+
+#[test]
+fn help_usage_errors_and_trees_have_colors_unless_they_are_disabled() {
+    for command in [
+        "pkgres --help",
+        "pkgres help tree",
+        "pkgres tree --bogus",
+        "pkgres tree app",
+    ] {
+        let Some((shown, _)) = session(command, &[]) else {
+            return;
+        };
+        assert!(shown.contains('\u{1b}'), "{command}: {shown:?}");
+        for variables in [&[("NO_COLOR", "1")][..], &[("PKGRES_COLOR", "never")]] {
+            let (shown, _) = session(command, variables).expect("it was there before");
+            assert!(
+                !shown.contains('\u{1b}'),
+                "{command} {variables:?}: {shown:?}"
+            );
+        }
+        let never = format!("{command} --color never");
+        let (shown, _) = session(&never, &[]).expect("it was there before");
+        assert!(!shown.contains('\u{1b}'), "{never}: {shown:?}");
+    }
+}

@@ -23,6 +23,9 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
         if !packages.any(|it| it.name == *package && is_named(&it.version, version)) {
+            if output.is_json() {
+                output.json(&json!({"schema_version": 1, "package": package, "required_by": []}));
+            }
             output.findings(&not_part_of(package, version, &resolution, context).findings);
             return Ok(Exit::Failed);
         }

@@ -289,8 +289,7 @@ fn links_lead_somewhere() {
     let mut count = 0;
     for page in Page::all() {
         let prose = page.prose().join("\n");
-        for link in prose.split("](").skip(1) {
-            let link = link.split(')').next().unwrap_or_default();
+        for link in links(&prose) {
             if link.starts_with("https://") || link.starts_with("http://") {
                 continue;
             }
@@ -322,6 +321,38 @@ fn links_lead_somewhere() {
         }
     }
     assert!(count > 10, "pages link to each other");
+}
+
+/// Every page of the book is in its summary, once, and every link of a page stays in the book or has an address: the
+/// website has nothing else.
+#[test]
+fn the_book_has_every_page_and_no_link_out_of_it() {
+    let summary = Page::read("docs/SUMMARY.md");
+    let listed: Vec<&str> = links(&summary.text).collect();
+    for page in Page::all() {
+        let Some(name) = page.name.strip_prefix("docs/") else {
+            continue;
+        };
+        if name == "SUMMARY.md" {
+            continue;
+        }
+        let count = listed.iter().filter(|link| **link == name).count();
+        assert_eq!(count, 1, "{name} in the summary");
+        let prose = page.prose().join("\n");
+        for link in links(&prose) {
+            assert!(
+                !link.starts_with("../"),
+                "{name}: {link} leads out of the book"
+            );
+        }
+    }
+    assert!(listed.len() > 10, "{listed:?}");
+}
+
+/// The targets of links in Markdown.
+fn links(prose: &str) -> impl Iterator<Item = &str> {
+    let links = prose.split("](").skip(1);
+    links.map(|link| link.split(')').next().unwrap_or_default())
 }
 
 /// The anchor that a heading gets where Markdown is shown as HTML.

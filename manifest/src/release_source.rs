@@ -1,4 +1,4 @@
-//! Sources of releases: a registry, by its name, or the host.
+//! Sources of releases: a registry, by its name, the host, or pkgres itself.
 //!
 //! Lockfiles hold names of registries, not addresses, so that a registry can move without making a lock
 //! stale.
@@ -11,6 +11,9 @@ use crate::diagnostic::Escaped;
 /// The word for the host, which is reserved.
 const HOST: &str = "host";
 
+/// The word for what is built in, which is reserved.
+const BUILT_IN: &str = "built-in";
+
 /// The name of a registry, as settings and lockfiles write it: a letter, then letters, digits, `.`, `_` and
 /// `-`; at most 64 bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +21,7 @@ pub struct RegistryName(Arc<str>);
 
 /// The error for a text that is not the name of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not the name of a registry: use a letter, then letters, digits, `.`, `_` and `-`; `host` is reserved", Escaped::shortened(.0))]
+#[error("`{}` is not the name of a registry: use a letter, then letters, digits, `.`, `_` and `-`; `host` and `built-in` are reserved", Escaped::shortened(.0))]
 pub struct RegistryNameError(pub String);
 
 impl RegistryName {
@@ -27,6 +30,7 @@ impl RegistryName {
         let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic())
             && text.len() <= 64
             && text != HOST
+            && text != BUILT_IN
             && text
                 .chars()
                 .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character));
@@ -60,17 +64,19 @@ impl fmt::Debug for RegistryName {
 pub enum ReleaseSource {
     /// The host, which has some packages built in, such as plug-ins.
     Host,
+    /// The solving program, which has a release of the core library built in for packages that nothing else has.
+    BuiltIn,
     /// A registry.
     Registry(RegistryName),
 }
 
 impl ReleaseSource {
-    /// Reads the word `host` or the name of a registry.
+    /// Reads the word `host` or `built-in`, or the name of a registry.
     pub fn parse(text: &str) -> Result<Self, RegistryNameError> {
-        if text == HOST {
-            Ok(Self::Host)
-        } else {
-            RegistryName::parse(text).map(Self::Registry)
+        match text {
+            HOST => Ok(Self::Host),
+            BUILT_IN => Ok(Self::BuiltIn),
+            _ => RegistryName::parse(text).map(Self::Registry),
         }
     }
 
@@ -78,6 +84,7 @@ impl ReleaseSource {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Host => HOST,
+            Self::BuiltIn => BUILT_IN,
             Self::Registry(name) => name.as_str(),
         }
     }

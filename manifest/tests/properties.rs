@@ -141,6 +141,7 @@ fn class() -> impl Strategy<Value = ClassName> {
 fn source() -> impl Strategy<Value = ReleaseSource> {
     prop_oneof![
         Just(ReleaseSource::Host),
+        Just(ReleaseSource::BuiltIn),
         "[a-z][a-z0-9._-]{0,5}".prop_filter_map("`host` is taken", |text| {
             RegistryName::parse(&text).ok().map(ReleaseSource::Registry)
         }),

@@ -1,11 +1,9 @@
 //! A resolution as a bill of materials (SBOM), for tools that look for vulnerabilities and licences.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, Version, sha256};
-use pkgres_resolver::{
-    BoundRequirement, ModelNotLockable, Owner, Resolution, ResolvedOwner, ResolvedPackage,
-};
+use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, Version, sha256};
+use pkgres_resolver::{BoundRequirement, Owner, Resolution, ResolvedOwner, ResolvedPackage};
 use serde_json::{Value, json};
 
 /// The creator of a document: a program, and the time.
@@ -28,7 +26,7 @@ fn package_url(name: &PackageName, version: &Version) -> String {
 /// A release: a package and its version.
 type Release<'resolution> = (&'resolution PackageName, &'resolution Version);
 
-/// The subject of a bill of materials: one component for all roots.
+/// The subject of a bill of materials: one component for all roots, with everything that they need.
 struct Subject<'resolution> {
     /// The root, if it is a single package.
     package: Option<Release<'resolution>>,
@@ -38,6 +36,10 @@ struct Subject<'resolution> {
     members: Vec<Release<'resolution>>,
     /// Its own requirements: the requirements of the package, or of the object model.
     requires: Vec<&'resolution BoundRequirement>,
+    /// The releases that the roots need, without the members.
+    packages: BTreeMap<Release<'resolution>, &'resolution ResolvedPackage>,
+    /// The requirements of the roots and of what they need, without its own.
+    edges: Vec<(Release<'resolution>, Vec<Release<'resolution>>)>,
 }
 
 /// The identifier of a subject that is not a package. It is neither a package URL nor an SPDX identifier of one, so that
@@ -45,19 +47,26 @@ struct Subject<'resolution> {
 const SUBJECT: &str = "pkgres-roots";
 
 impl<'resolution> Subject<'resolution> {
-    fn of(resolution: &'resolution Resolution) -> Self {
-        let roots = resolution.roots();
-        if let [root] = roots
-            && let Some((name, version)) = root.owner.release()
+    fn of(resolutions: &[&'resolution Resolution]) -> Self {
+        let roots = resolutions
+            .iter()
+            .flat_map(|resolution| resolution.roots())
+            .collect::<Vec<_>>();
+        if let [root] = roots.as_slice()
+            && let Some(package) = root.owner.release()
         {
-            return Self {
-                package: Some((name, version)),
-                name: name.to_string(),
+            let subject = Self {
+                package: Some(package),
+                name: package.0.to_string(),
                 members: Vec::new(),
                 requires: root.requires.iter().collect(),
+                packages: BTreeMap::new(),
+                edges: Vec::new(),
             };
+            return subject.with_contents(resolutions);
         }
-        let members: Vec<_> = (roots.iter())
+        let members: BTreeSet<_> = roots
+            .iter()
             .filter_map(|root| root.owner.release())
             .collect();
         let models = roots.iter().filter(|root| root.owner == Owner::ObjectModel);
@@ -66,30 +75,54 @@ impl<'resolution> Subject<'resolution> {
         } else {
             "workspace"
         };
-        Self {
+        let subject = Self {
             package: None,
             name: name.to_owned(),
-            members,
+            members: members.into_iter().collect(),
             requires: models.flat_map(|root| &root.requires).collect(),
+            packages: BTreeMap::new(),
+            edges: Vec::new(),
+        };
+        subject.with_contents(resolutions)
+    }
+
+    /// Adds the releases of the resolutions, and their requirements. One release can be bound differently in each.
+    fn with_contents(mut self, resolutions: &[&'resolution Resolution]) -> Self {
+        let mut positions: BTreeMap<Release<'_>, usize> = BTreeMap::new();
+        for resolution in resolutions {
+            for package in resolution.packages() {
+                let release = (&package.name, &package.version);
+                if !self.members.contains(&release) {
+                    self.packages.entry(release).or_insert(package);
+                }
+            }
+            let owners = resolution.owners().filter(|owner| match owner {
+                ResolvedOwner::Root(_) => self.package.is_none(),
+                ResolvedOwner::Package(_) => true,
+            });
+            for owner in owners {
+                let Some(release) = owner.release() else {
+                    continue;
+                };
+                let at = *positions.entry(release).or_insert_with(|| {
+                    self.edges.push((release, Vec::new()));
+                    self.edges.len() - 1
+                });
+                let known = &mut self.edges[at].1;
+                for bound in owner.requires().iter().map(released) {
+                    if !known.contains(&bound) {
+                        known.push(bound);
+                    }
+                }
+            }
         }
+        self
     }
 
     /// The releases that it depends on.
     fn depends_on(&self) -> impl Iterator<Item = Release<'resolution>> {
         let members = self.members.iter().copied();
         members.chain(self.requires.iter().map(|bound| released(bound)))
-    }
-
-    /// The dependencies of its roots and of what they need, without its own.
-    fn edges(
-        &self,
-        resolution: &'resolution Resolution,
-    ) -> impl Iterator<Item = (Release<'resolution>, &'resolution [BoundRequirement])> {
-        let owners = resolution.owners().filter(|owner| match owner {
-            ResolvedOwner::Root(_) => self.package.is_none(),
-            ResolvedOwner::Package(_) => true,
-        });
-        owners.filter_map(|owner| Some((owner.release()?, owner.requires())))
     }
 }
 
@@ -105,7 +138,7 @@ fn package_urls<'resolution>(
         .collect()
 }
 
-/// A resolution as a document of CycloneDX 1.6. Equal resolutions give equal documents: there is no
+/// Resolutions as one document of CycloneDX 1.6. Equal resolutions give equal documents: there is no
 /// time in it and no random number.
 ///
 /// The main component is the root, if that is a single package; otherwise it is one without a version
@@ -113,8 +146,8 @@ fn package_urls<'resolution>(
 ///
 /// The digest of an archive is a hash of the component. That of a folder is not the hash of any file,
 /// and is a property.
-pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
-    let subject = Subject::of(resolution);
+pub fn cyclonedx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
+    let subject = Subject::of(resolutions);
     let (main, reference) = match subject.package {
         Some((name, version)) => (application((name, version)), package_url(name, version)),
         None => (
@@ -124,15 +157,13 @@ pub fn cyclonedx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     };
     let members = subject.members.iter().map(|root| application(*root));
     let components: Vec<Value> = members
-        .chain(resolution.packages().iter().map(component))
+        .chain(subject.packages.values().copied().map(component))
         .collect();
     let own = json!({"ref": reference, "dependsOn": package_urls(subject.depends_on())});
-    let others = subject
-        .edges(resolution)
-        .map(|((name, version), requires)| {
-            let depends_on = package_urls(requires.iter().map(released));
-            json!({"ref": package_url(name, version), "dependsOn": depends_on})
-        });
+    let others = subject.edges.iter().map(|((name, version), requires)| {
+        let depends_on = package_urls(requires.iter().copied());
+        json!({"ref": package_url(name, version), "dependsOn": depends_on})
+    });
     let dependencies: Vec<Value> = std::iter::once(own).chain(others).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -185,10 +216,10 @@ fn component(package: &ResolvedPackage) -> Value {
     component
 }
 
-/// A resolution as a document of SPDX 2.3. It describes what the main component of
+/// Resolutions as one document of SPDX 2.3. It describes what the main component of
 /// [`cyclonedx`] is.
-pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
-    let subject = Subject::of(resolution);
+pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
+    let subject = Subject::of(resolutions);
     let (main, id, title) = match subject.package {
         Some((name, version)) => (
             spdx_package(name, version, None),
@@ -203,7 +234,7 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     };
     let members = subject.members.iter();
     let members = members.map(|(name, version)| spdx_package(name, version, None));
-    let found = resolution.packages().iter();
+    let found = subject.packages.values();
     let found = found.map(|found| spdx_package(&found.name, &found.version, Some(found)));
     let packages: Vec<Value> = std::iter::once(main).chain(members).chain(found).collect();
     let relationship = |from: &str, kind: &str, to: &str| {
@@ -217,16 +248,20 @@ pub fn spdx(resolution: &Resolution, maker: Maker<'_>) -> Value {
     for (name, version) in subject.depends_on() {
         relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
     }
-    for ((name, version), requires) in subject.edges(resolution) {
+    for ((name, version), requires) in &subject.edges {
         let id = spdx_id(name, version);
-        for (name, version) in requires.iter().map(released) {
+        for (name, version) in requires {
             relationships.push(relationship(&id, "DEPENDS_ON", &spdx_id(name, version)));
         }
     }
     // Documents with other content have another name.
-    let content = match resolution.to_lockfile() {
-        Ok(lock) => lock.to_text(),
-        Err(ModelNotLockable) => json!([packages, relationships]).to_string(),
+    let lock = match resolutions {
+        [resolution] => resolution.to_lockfile().ok(),
+        _ => None,
+    };
+    let content = match lock {
+        Some(lock) => lock.to_text(),
+        None => json!([packages, relationships]).to_string(),
     };
     let digest = Hexadecimal(&sha256(content.as_bytes())).to_string();
     json!({
@@ -301,7 +336,11 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
             }
             None => {}
         }
-        package["sourceInfo"] = json!(format!("registry {}", found.source));
+        package["sourceInfo"] = json!(match &found.source {
+            ReleaseSource::Host => "provided by the host".to_owned(),
+            ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
+            ReleaseSource::Registry(name) => format!("registry {name}"),
+        });
     }
     package
 }

@@ -60,6 +60,7 @@ mod bill_of_materials;
 #[cfg(feature = "index")]
 mod checked_locks;
 mod class_graph;
+mod core_library;
 #[cfg(feature = "index")]
 mod directory;
 mod drive;
@@ -80,6 +81,7 @@ mod package_folder;
 #[cfg(feature = "http")]
 pub mod protocol;
 mod registry;
+mod search;
 mod set;
 mod single_package;
 mod threads;
@@ -89,6 +91,7 @@ pub use bill_of_materials::{Maker, cyclonedx, spdx};
 #[cfg(feature = "index")]
 pub use checked_locks::{CheckedLocks, LockCase, LockContent, LockQuestion, RootFile};
 pub use class_graph::{ClassNode, class_graph};
+pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;
 pub use drive::{Answer, advance, check_lock, drive, finish_plan};
@@ -109,5 +112,6 @@ pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder};
 #[cfg(feature = "index")]
 pub use registry::Artifact;
 pub use registry::{Registry, RegistryError};
+pub use search::{Found, PackageDescription};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;

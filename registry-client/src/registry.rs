@@ -15,6 +15,7 @@ use pkgres_resolver::ProvideError;
 
 #[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
+use crate::search::{self, Found, PackageDescription};
 
 /// The error of a registry that cannot answer. An absent package is not an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -185,10 +186,31 @@ pub trait Registry: Send + Sync {
         Vec::new()
     }
 
-    /// The packages of the registry, as far as they are known without asking: for suggestions in messages
-    /// only.
+    /// The packages of the registry, as far as they are known without asking: for suggestions in messages, and for
+    /// the defaults of [`search`](Self::search) and [`requiring`](Self::requiring).
     fn known_packages(&self) -> Vec<PackageName> {
         Vec::new()
+    }
+
+    /// The packages that match all words, sorted by name: at most `limit`. By default, the known packages with the
+    /// words in their names or those of their classes.
+    fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
+        search::search_known(self, words, limit)
+    }
+
+    /// The packages with a release that states a requirement on a package; `None` if the registry cannot tell. By
+    /// default, those among the known packages.
+    fn requiring(&self, package: &PackageName) -> Result<Option<Vec<PackageName>>, RegistryError> {
+        search::requiring_known(self, package).map(Some)
+    }
+
+    /// What the registry says of a package besides its releases, if it says anything.
+    fn description(
+        &self,
+        package: &PackageName,
+    ) -> Result<Option<PackageDescription>, RegistryError> {
+        let _ = package;
+        Ok(None)
     }
 
     /// The artifact with a digest, which was verified; `None` if the registry does not have it.

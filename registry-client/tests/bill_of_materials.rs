@@ -142,11 +142,29 @@ fn there_is_one_main_component_for_any_roots() {
         ),
     ] {
         let resolution = resolution(roots);
-        let bill = cyclonedx(&resolution, MAKER);
+        let bill = cyclonedx(&[&resolution], MAKER);
         assert_eq!(about(&bill), (main.to_owned(), depends_on), "{name}");
         assert_eq!(bill["metadata"]["component"]["name"], name);
-        let bill = spdx(&resolution, MAKER);
+        let bill = spdx(&[&resolution], MAKER);
         assert_eq!(described(&bill), [name]);
         assert!(!bill.to_string().contains("the object model"), "{bill}");
+    }
+}
+
+#[test]
+fn several_resolutions_are_one_document() {
+    let (web, job) = (resolution(vec![web()]), resolution(vec![job()]));
+    let bill = cyclonedx(&[&web, &job], MAKER);
+    let mut names = texts(&bill["components"], "name");
+    names.sort_unstable();
+    assert_eq!(names, ["a.Job", "a.Web", "b.Db", "c.Log"]);
+    let bill = spdx(&[&web, &job], MAKER);
+    assert_eq!(texts(&bill["packages"], "name").len(), 5, "{bill}");
+    // Each release is described once, and every reference leads to one.
+    let ids: BTreeSet<&str> = texts(&bill["packages"], "SPDXID").into_iter().collect();
+    assert_eq!(ids.len(), 5);
+    for relationship in bill["relationships"].as_array().expect("a list") {
+        let related = relationship["relatedSpdxElement"].as_str().expect("a text");
+        assert!(ids.contains(related), "{related}");
     }
 }

@@ -9,7 +9,8 @@ use pkgres_manifest::{
     ClassName, IndexRecord, Limits, PackageName, ReadOptions, RegistryName, Spec, Version,
 };
 use pkgres_registry_client::{
-    Answer, DirectoryRegistry, PackageFolder, Registry as _, RegistrySet, drive, read_provided,
+    Answer, DirectoryRegistry, PackageFolder, Registry as _, RegistrySet, built_in_core_library,
+    drive, read_provided,
 };
 use pkgres_resolver::{Conflict, Request, Resolution, Resolver};
 use pkgres_tests::shared;
@@ -49,6 +50,26 @@ fn resolve(
         Answer::GaveUp { steps } => panic!("gave up after {steps} steps"),
         Answer::Cancelled => panic!("the solver is not cancelled"),
     }
+}
+
+#[test]
+fn the_built_in_core_library_is_the_public_one() {
+    let Some(folder) = shared::path("corpus/murano/io.murano") else {
+        return;
+    };
+    let options = ReadOptions::default();
+    let folder = PackageFolder::open(&folder, &options).expect("it can be read");
+    let (package, _) = folder.package(&options).into_result().expect("a package");
+    let mut public = package.index_record();
+    // What is built in has no content.
+    public.digest = None;
+    let class_names = |record: &IndexRecord| -> BTreeSet<ClassName> {
+        let classes = record.classes.iter().flatten();
+        classes.map(|class| class.name.clone()).collect()
+    };
+    let built_in = built_in_core_library();
+    assert_eq!(class_names(&built_in), class_names(&public));
+    assert_eq!(built_in.to_line(), public.to_line());
 }
 
 #[test]

@@ -138,23 +138,8 @@ impl HttpRegistry {
         })
     }
 
-    /// The owner of the token, if the registry reports it.
-    pub fn whoami(&self) -> Result<Option<String>, RegistryError> {
-        #[derive(serde::Deserialize)]
-        struct WhoamiResponse {
-            owner: Option<String>,
-        }
-        let config = self.config()?;
-        let request = self.request(&config, Method::GET, "whoami", None)?;
-        self.call(&request, |reply| {
-            let response: WhoamiResponse = serde_json::from_slice(&reply.body()?)
-                .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))?;
-            Ok(response.owner)
-        })
-    }
-
     /// A request to the API, if there is one.
-    fn request(
+    pub(super) fn request(
         &self,
         config: &Config,
         method: Method,
@@ -162,7 +147,7 @@ impl HttpRegistry {
         body: Option<(Arc<Vec<u8>>, &'static str)>,
     ) -> Result<Request, RegistryError> {
         let Some(api) = &config.api else {
-            return Err(self.rejected("it is a mirror, and does not accept releases"));
+            return Err(self.rejected("it is a mirror, and has no API"));
         };
         Ok(Request {
             method,
@@ -174,7 +159,7 @@ impl HttpRegistry {
         })
     }
 
-    fn call<T: Send>(
+    pub(super) fn call<T: Send>(
         &self,
         request: &Request,
         check: impl Fn(Reply) -> Result<T, AttemptError> + Send + Sync,
@@ -184,7 +169,7 @@ impl HttpRegistry {
     }
 }
 
-fn unexpected_status() -> AttemptError {
+pub(super) fn unexpected_status() -> AttemptError {
     AttemptError::new(ErrorKind::Malformed, "the answer has an unexpected status")
 }
 

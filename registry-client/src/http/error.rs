@@ -5,6 +5,7 @@ use std::time::Duration;
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
+use super::address::Address;
 use crate::registry::RegistryError;
 
 /// The number of characters of foreign text in a message.
@@ -68,7 +69,8 @@ pub(super) struct RequestError {
 }
 
 impl RequestError {
-    pub(super) fn to_error(&self, registry: &RegistryName) -> RegistryError {
+    /// The error of a registry with this name and address.
+    pub(super) fn to_error(&self, registry: &RegistryName, address: &Address) -> RegistryError {
         let Self {
             error,
             attempts,
@@ -95,9 +97,9 @@ impl RequestError {
             }
             // The caller is known: another token would help, logging in with the same one would not.
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
-                "the operator of the registry makes tokens with this scope; `pkgres login {registry}` keeps one"
+                "the operator of the registry makes tokens with this scope; `pkgres login {address}` keeps one"
             )),
-            ErrorKind::Denied => finding.hint(format!("`pkgres login {registry}` keeps a token")),
+            ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` keeps a token")),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {
@@ -141,6 +143,7 @@ mod tests {
     #[test]
     fn a_known_caller_gets_no_hint_to_log_in() {
         let registry = RegistryName::parse("acme").expect("a name");
+        let address = Address::parse("https://example.org/").expect("an address");
         let hints = |code: &str| {
             let failed = RequestError {
                 error: AttemptError {
@@ -150,16 +153,16 @@ mod tests {
                 attempts: 1,
                 request: "GET https://example.org/".to_owned(),
             };
-            failed.to_error(&registry).to_diagnostic().hints
+            failed.to_error(&registry, &address).to_diagnostic().hints
         };
         assert_eq!(
             hints("pkgres.unauthorized"),
-            ["`pkgres login acme` keeps a token"]
+            ["`pkgres login https://example.org/` keeps a token"]
         );
         assert_eq!(
             hints("pkgres.forbidden"),
             [
-                "the operator of the registry makes tokens with this scope; `pkgres login acme` keeps one"
+                "the operator of the registry makes tokens with this scope; `pkgres login https://example.org/` keeps one"
             ]
         );
     }

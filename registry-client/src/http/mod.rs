@@ -18,6 +18,7 @@
 //! needed, and works only while a call waits. An [`HttpRegistry`] also works inside of an asynchronous
 //! runtime, but blocks the thread of its caller there: [`drive_async`](fn@crate::drive_async) does not.
 
+mod account;
 mod address;
 mod api;
 mod artifacts;
@@ -28,6 +29,7 @@ mod credential_sources;
 mod document;
 mod download;
 mod error;
+mod find;
 mod lookup;
 mod mirror;
 mod options;
@@ -52,6 +54,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::CompiledIndex;
 
+pub use account::{Identity, Owners, TokenDescription, TokenRequest};
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
@@ -61,6 +64,7 @@ pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
 use crate::registry::{Artifact, Registry, RegistryError};
+use crate::search::{Found, PackageDescription};
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;
@@ -202,6 +206,21 @@ impl HttpRegistry {
 impl Registry for HttpRegistry {
     fn name(&self) -> &RegistryName {
         &self.transport.name
+    }
+
+    fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
+        self.search_api(words, limit)
+    }
+
+    fn requiring(&self, package: &PackageName) -> Result<Option<Vec<PackageName>>, RegistryError> {
+        self.dependants_api(package)
+    }
+
+    fn description(
+        &self,
+        package: &PackageName,
+    ) -> Result<Option<PackageDescription>, RegistryError> {
+        self.description_api(package)
     }
 
     fn records(

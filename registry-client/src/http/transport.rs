@@ -98,7 +98,7 @@ impl Transport {
         } else {
             runtime.block_on(work)
         };
-        outcome.map_err(|failed| failed.to_error(&self.name))
+        outcome.map_err(|failed| failed.to_error(&self.name, &self.address))
     }
 
     /// Looks up the credential, once.

@@ -2,22 +2,22 @@
 
 mod hints;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "index")]
 use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ClassName, Package, PackageName, ReadOptions, RegistryName, ReleaseSource, Version,
-    most_similar_name,
+    ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName, ReleaseSource,
+    Version, most_similar_name,
 };
 use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
 use crate::namespace::Namespace;
 #[cfg(feature = "index")]
 use crate::registry::Artifact;
-use crate::registry::{Registry, RegistryError};
+use crate::registry::{Registry, RegistryError, defined_classes};
 
 /// Several registries in order of preference.
 ///
@@ -33,6 +33,8 @@ use crate::registry::{Registry, RegistryError};
 pub struct RegistrySet {
     registries: Vec<Box<dyn Registry>>,
     bindings: Vec<(Namespace, RegistryName)>,
+    /// The releases for packages that no registry has.
+    built_in: BTreeMap<PackageName, Vec<IndexRecord>>,
     /// The classes that any registry defines, collected on first use: a whole index may have to be read
     /// for them.
     defined_classes: OnceLock<BTreeSet<ClassName>>,
@@ -47,13 +49,25 @@ impl RegistrySet {
         }
     }
 
+    /// Adds releases that the program has built in. They are used for a package only if no registry has its name, and
+    /// have the source [`BuiltIn`](ReleaseSource::BuiltIn), so that an answer shows them.
+    #[must_use]
+    pub fn with_built_in(mut self, records: Vec<IndexRecord>) -> Self {
+        for record in records {
+            let releases = self.built_in.entry(record.name.clone()).or_default();
+            releases.push(record);
+        }
+        self.defined_classes.take();
+        self
+    }
+
     /// Binds names to a registry. If several bindings match a name, the narrowest one applies.
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
     }
 
     /// Whether a package may be looked up in a registry.
-    fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
+    pub(crate) fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
         let matching = self
             .bindings
             .iter()
@@ -63,13 +77,23 @@ impl RegistrySet {
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 
+    /// The registries, in order of preference.
+    pub(crate) fn registries(&self) -> impl Iterator<Item = &dyn Registry> {
+        self.registries.iter().map(AsRef::as_ref)
+    }
+
+    /// The packages that are built in.
+    pub(crate) fn built_in_packages(&self) -> impl Iterator<Item = &PackageName> {
+        self.built_in.keys()
+    }
+
     /// Adds a registry in front of all others.
     pub fn prefer(&mut self, registry: Box<dyn Registry>) {
         self.registries.insert(0, registry);
         self.defined_classes.take();
     }
 
-    /// The releases of each package in the first registry that has it.
+    /// The releases of each package in the first registry that has it, or else those that are built in.
     ///
     /// # Errors
     ///
@@ -101,6 +125,12 @@ impl RegistrySet {
                     None => true,
                 },
             );
+        }
+        for at in open {
+            if let Some(records) = self.built_in.get(&names[at]) {
+                let (source, records) = (ReleaseSource::BuiltIn, records.clone());
+                supplies[at] = Supply::Releases { source, records };
+            }
         }
         Ok(supplies)
     }
@@ -149,6 +179,8 @@ impl RegistrySet {
             parts.push(registry.name().as_str().as_bytes().to_vec());
             parts.push(registry.content()?.to_vec());
         }
+        let built_in = self.built_in.values().flatten();
+        parts.extend(built_in.map(|record| record.to_line().into_bytes()));
         let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         Some(crate::index_cache::digest_of(&parts))
     }
@@ -178,23 +210,34 @@ impl RegistrySet {
         let mut found = BTreeSet::new();
         for (at, registry) in self.registries.iter().enumerate() {
             for name in registry.defining(class)? {
-                if !self.may_have(registry.as_ref(), &name) {
-                    continue;
-                }
-                let is_shadowed = self.registries[..at]
-                    .iter()
-                    .filter(|preferred| self.may_have(preferred.as_ref(), &name))
-                    .map(|preferred| preferred.records(std::slice::from_ref(&name)))
-                    .collect::<Result<Vec<_>, _>>()?
-                    .into_iter()
-                    .flatten()
-                    .any(|records| records.is_some());
-                if !is_shadowed {
+                if self.may_have(registry.as_ref(), &name) && !self.is_in_first(at, &name)? {
                     found.insert(name);
                 }
             }
         }
+        for (name, records) in &self.built_in {
+            if records.iter().any(|record| record.exports(class))
+                && !self.is_in_first(self.registries.len(), name)?
+            {
+                found.insert(name.clone());
+            }
+        }
         Ok(found.into_iter().collect())
+    }
+
+    /// Whether one of the first registries has a package.
+    fn is_in_first(&self, count: usize, name: &PackageName) -> Result<bool, RegistryError> {
+        for registry in &self.registries[..count] {
+            if self.may_have(registry.as_ref(), name)
+                && registry
+                    .records(std::slice::from_ref(name))?
+                    .iter()
+                    .any(Option::is_some)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The defined class with the most similar name, and a package that defines it: a suggestion for a
@@ -205,9 +248,9 @@ impl RegistrySet {
     ) -> Result<Option<(ClassName, PackageName)>, RegistryError> {
         let known = self.defined_classes.get_or_init(|| {
             let registries = self.registries.iter();
-            registries
-                .flat_map(|registry| registry.defined_classes())
-                .collect()
+            let classes = registries.flat_map(|registry| registry.defined_classes());
+            let built_in = self.built_in.values().flatten();
+            classes.chain(defined_classes(built_in)).collect()
         });
         let others = known.iter().filter(|known| *known != class);
         let similar = most_similar_name(class.as_str(), others.map(ClassName::as_str));
@@ -216,6 +259,11 @@ impl RegistrySet {
         };
         let package = self.defining(&similar)?.into_iter().next();
         Ok(package.map(|package| (similar, package)))
+    }
+
+    /// The known package with the most similar name: a suggestion for a package that no registry has.
+    pub fn similar(&self, name: &PackageName) -> Option<PackageName> {
+        self.similar_package(name, None, &[])
     }
 
     /// The known package with the most similar name, except for `others`, which are sorted: a suggestion
@@ -233,6 +281,12 @@ impl RegistrySet {
                 self.may_have(registry.as_ref(), package) && others.binary_search(package).is_err()
             }));
         }
+        let built_in = self.built_in.keys();
+        known.extend(
+            built_in
+                .filter(|package| others.binary_search(package).is_err())
+                .cloned(),
+        );
         known.remove(name);
         let known = preferred.into_iter().chain(&known);
         let similar = most_similar_name(name.as_str(), known.map(PackageName::as_str))?;
@@ -351,5 +405,38 @@ mod tests {
             similar(None, std::slice::from_ref(&one)).as_ref(),
             Some(&two)
         );
+    }
+
+    #[test]
+    fn what_is_built_in_is_used_only_if_no_registry_has_the_name() {
+        let core = crate::built_in_core_library();
+        let name = core.name.clone();
+        let class = name.root_class();
+        let source = |registries: &RegistrySet| {
+            let supplies = registries.supply(std::slice::from_ref(&name));
+            match supplies.expect("memory can be read").remove(0) {
+                Supply::Unknown => None,
+                Supply::Releases { source, .. } => Some(source.to_string()),
+            }
+        };
+        assert_eq!(source(&RegistrySet::new(Vec::new())), None);
+        let registries = RegistrySet::new(Vec::new()).with_built_in(vec![core.clone()]);
+        assert_eq!(source(&registries).as_deref(), Some("built-in"));
+        assert_eq!(
+            registries.defining(&class).as_deref(),
+            Ok(&[name.clone()][..])
+        );
+        assert_eq!(
+            registries.package(&name, &core.version, &ReadOptions::default()),
+            Ok(None)
+        );
+
+        // A registry with another version, which lacks the class, hides it.
+        let mut registry = MemoryRegistry::new(RegistryName::parse("test").expect("a name"));
+        let other = IndexRecord::new(name.clone(), Version::new(1, 0, 0)).with_classes(Vec::new());
+        registry.add_record(other);
+        let registries = RegistrySet::new(vec![Box::new(registry)]).with_built_in(vec![core]);
+        assert_eq!(source(&registries).as_deref(), Some("test"));
+        assert_eq!(registries.defining(&class).as_deref(), Ok(&[][..]));
     }
 }

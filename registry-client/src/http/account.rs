@@ -1,0 +1,211 @@
+//! Accounts of a registry: the owner of a token, tokens, and the owners of packages.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pkgres_manifest::PackageName;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::registry::RegistryError;
+
+use super::HttpRegistry;
+use super::api::unexpected_status;
+use super::error::{AttemptError, ErrorKind};
+use super::response::Reply;
+
+/// The most names of owners or tokens that are kept of a response.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The holder of a token, and what the token permits. All texts are as the registry sent them, to be escaped when they
+/// are shown.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[non_exhaustive]
+pub struct Identity {
+    /// The owner, if the registry reports it.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// The scopes of the token.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The names and namespaces that it is limited to; empty for all.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// When it expires, as RFC 3339.
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+/// A token, without its secret. All texts are as the registry sent them.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[non_exhaustive]
+pub struct TokenDescription {
+    /// The identifier, which revokes it.
+    pub id: String,
+    /// The owner.
+    pub owner: String,
+    /// The scopes.
+    pub scopes: Vec<String>,
+    /// The names and namespaces that it is limited to; empty for all.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The note of its creator.
+    #[serde(default)]
+    pub note: String,
+    /// When it was created, as RFC 3339.
+    #[serde(default)]
+    pub created: Option<String>,
+    /// When it expires, as RFC 3339.
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+/// A token that is to be created.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TokenRequest {
+    /// What it permits; at least one scope.
+    pub scopes: Vec<String>,
+    /// The names and namespaces that it is limited to; empty for those of the creating token.
+    pub names: Vec<String>,
+    /// A note that the list of tokens shows.
+    pub note: String,
+    /// When it expires, as RFC 3339; `None` for the default of the registry.
+    pub expires: Option<String>,
+}
+
+/// The owners of a package.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[non_exhaustive]
+pub struct Owners {
+    /// A number that grows with each change: a change names the one that it was made for.
+    pub generation: u64,
+    /// The owners, as the registry sent them.
+    pub owners: BTreeSet<String>,
+}
+
+impl HttpRegistry {
+    /// The owner of the token, and what it permits.
+    ///
+    /// # Errors
+    ///
+    /// The registry rejects the token, or cannot be reached.
+    pub fn whoami(&self) -> Result<Identity, RegistryError> {
+        let config = self.config()?;
+        let request = self.request(&config, Method::GET, "whoami", None)?;
+        self.call(&request, |reply| read(&reply.body()?))
+    }
+
+    /// The tokens of the owner.
+    ///
+    /// # Errors
+    ///
+    /// The token has no right to list them, or the registry cannot be reached.
+    pub fn tokens(&self) -> Result<Vec<TokenDescription>, RegistryError> {
+        #[derive(serde::Deserialize)]
+        struct Tokens {
+            tokens: Vec<TokenDescription>,
+        }
+        let config = self.config()?;
+        let request = self.request(&config, Method::GET, "tokens", None)?;
+        let mut tokens = self.call(&request, |reply| {
+            let tokens: Tokens = read(&reply.body()?)?;
+            Ok(tokens.tokens)
+        })?;
+        tokens.truncate(MAX_ENTRIES);
+        Ok(tokens)
+    }
+
+    /// Creates a token; returns its description and its secret, which the registry never shows again.
+    ///
+    /// # Errors
+    ///
+    /// The token would permit more than the one of this client, or the registry cannot be reached.
+    pub fn create_token(
+        &self,
+        new: &TokenRequest,
+    ) -> Result<(TokenDescription, String), RegistryError> {
+        #[derive(serde::Deserialize)]
+        struct Created {
+            token: String,
+            #[serde(flatten)]
+            description: TokenDescription,
+        }
+        let mut body = json!({"scopes": new.scopes, "names": new.names, "note": new.note});
+        if let Some(expires) = &new.expires {
+            body["expires"] = json!(expires);
+        }
+        let config = self.config()?;
+        let request = self.request(&config, Method::POST, "tokens", json_body(&body))?;
+        self.call(&request, |reply| {
+            let created: Created = read(&reply.body()?)?;
+            Ok((created.description, created.token))
+        })
+    }
+
+    /// Revokes a token.
+    ///
+    /// # Errors
+    ///
+    /// There is no such token of the owner, or the registry cannot be reached.
+    pub fn revoke_token(&self, id: &str) -> Result<(), RegistryError> {
+        // An identifier becomes a part of a path.
+        let is_plain =
+            |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+        if id.is_empty() || !id.chars().all(is_plain) {
+            return Err(self.rejected("an id of a token is letters, digits, `-` and `_`"));
+        }
+        let config = self.config()?;
+        let request = self.request(&config, Method::DELETE, &format!("tokens/{id}"), None)?;
+        self.call(&request, |reply| match reply {
+            Reply::Body { .. } => Ok(()),
+            Reply::Unchanged | Reply::Absent => Err(unexpected_status()),
+        })
+    }
+
+    /// The owners of a package, or `None` if the registry does not have the package.
+    ///
+    /// # Errors
+    ///
+    /// The registry cannot be reached.
+    pub fn owners(&self, package: &PackageName) -> Result<Option<Owners>, RegistryError> {
+        self.read_api(&format!("packages/{package}"), false)
+    }
+
+    /// Replaces the owners of a package, unless they changed since `generation`. Returns the new ones.
+    ///
+    /// # Errors
+    ///
+    /// The token does not permit it, the owners changed meanwhile, or the registry cannot be reached.
+    pub fn set_owners(&self, package: &PackageName, new: &Owners) -> Result<Owners, RegistryError> {
+        let body = json!({"generation": new.generation, "owners": new.owners});
+        let config = self.config()?;
+        let path = format!("packages/{package}/owners");
+        let request = self.request(&config, Method::PUT, &path, json_body(&body))?;
+        self.call(&request, |reply| read(&reply.body()?))
+    }
+
+    /// Reads a document of the API; `None` if there is no such resource. `newest` requests the newest microversion.
+    pub(super) fn read_api<T: serde::de::DeserializeOwned + Send>(
+        &self,
+        path: &str,
+        newest: bool,
+    ) -> Result<Option<T>, RegistryError> {
+        let config = self.config()?;
+        let mut request = self.request(&config, Method::GET, path, None)?;
+        request.newest = newest;
+        self.call(&request, |reply| match reply {
+            Reply::Absent => Ok(None),
+            reply => read(&reply.body()?).map(Some),
+        })
+    }
+}
+
+/// Reads a response.
+pub(super) fn read<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, AttemptError> {
+    serde_json::from_slice(body)
+        .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))
+}
+
+fn json_body(body: &serde_json::Value) -> Option<(Arc<Vec<u8>>, &'static str)> {
+    Some((Arc::new(body.to_string().into_bytes()), "application/json"))
+}

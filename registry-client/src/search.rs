@@ -1,0 +1,229 @@
+//! Searching registries: packages by words, who requires a package, and what a registry says of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{IndexRecord, PackageName};
+
+use crate::registry::{Registry, RegistryError};
+use crate::set::RegistrySet;
+
+/// How many packages are looked up at once.
+const AT_ONCE: usize = 500;
+
+/// A package that a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The package.
+    pub name: PackageName,
+    /// Its display name, as the registry has it, if the registry has one.
+    pub title: Option<String>,
+}
+
+/// What a registry says of a package besides its releases. All texts are as the registry has them, to be escaped when
+/// they are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "http", derive(serde::Deserialize))]
+pub struct PackageDescription {
+    /// The display name.
+    #[cfg_attr(feature = "http", serde(default))]
+    pub title: String,
+    /// The description.
+    #[cfg_attr(feature = "http", serde(default))]
+    pub description: String,
+    /// The owners.
+    #[cfg_attr(feature = "http", serde(default))]
+    pub owners: BTreeSet<String>,
+}
+
+/// Whether each word is in one of the texts, in upper or lower case.
+pub(crate) fn matches<'text>(words: &[String], texts: impl Iterator<Item = &'text str>) -> bool {
+    let texts: Vec<String> = texts.map(str::to_lowercase).collect();
+    words.iter().all(|word| {
+        let word = word.to_lowercase();
+        texts.iter().any(|text| text.contains(&word))
+    })
+}
+
+/// The packages of a registry that is read as a whole: all words are in the name, or in names of classes.
+pub(crate) fn search_known<R: Registry + ?Sized>(
+    registry: &R,
+    words: &[String],
+    limit: usize,
+) -> Result<Vec<Found>, RegistryError> {
+    let mut found = Vec::new();
+    visit(registry, |name, records| {
+        let classes = records
+            .iter()
+            .flat_map(|record| record.classes.iter().flatten());
+        let classes = classes.filter(|class| !class.internal);
+        let classes = classes.map(|class| class.name.as_str());
+        if found.len() < limit && matches(words, std::iter::once(name.as_str()).chain(classes)) {
+            found.push(Found {
+                name: name.clone(),
+                title: None,
+            });
+        }
+    })?;
+    Ok(found)
+}
+
+/// The packages of a registry that is read as a whole with a release that requires a package.
+pub(crate) fn requiring_known<R: Registry + ?Sized>(
+    registry: &R,
+    package: &PackageName,
+) -> Result<Vec<PackageName>, RegistryError> {
+    let mut found = Vec::new();
+    visit(registry, |name, records| {
+        if records.iter().any(|record| requires(record, package)) {
+            found.push(name.clone());
+        }
+    })?;
+    Ok(found)
+}
+
+fn requires(record: &IndexRecord, package: &PackageName) -> bool {
+    let mut requirements = record.requirements.iter();
+    requirements.any(|requirement| requirement.package == *package)
+}
+
+/// Visits all packages of a registry that knows them, with their releases.
+fn visit<R: Registry + ?Sized>(
+    registry: &R,
+    mut each: impl FnMut(&PackageName, &[IndexRecord]),
+) -> Result<(), RegistryError> {
+    let mut names = registry.known_packages();
+    names.sort_unstable();
+    for names in names.chunks(AT_ONCE) {
+        for (name, records) in names.iter().zip(registry.records(names)?) {
+            each(name, &records.unwrap_or_default());
+        }
+    }
+    Ok(())
+}
+
+impl RegistrySet {
+    /// The packages that match all words, sorted by name: at most `limit`. A registry on the network looks in names,
+    /// titles and descriptions, others in names of packages and classes.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read, or cannot be searched.
+    pub fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
+        let mut found: BTreeMap<PackageName, Found> = BTreeMap::new();
+        for registry in self.registries() {
+            for package in registry.search(words, limit)? {
+                if self.may_have(registry, &package.name) {
+                    found.entry(package.name.clone()).or_insert(package);
+                }
+            }
+        }
+        for name in self.built_in_packages() {
+            if matches(words, std::iter::once(name.as_str())) {
+                found.entry(name.clone()).or_insert_with(|| Found {
+                    name: name.clone(),
+                    title: None,
+                });
+            }
+        }
+        Ok(found.into_values().take(limit).collect())
+    }
+
+    /// The packages with a release that states a requirement on a package, sorted; `None` if a registry cannot tell.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn requiring(
+        &self,
+        package: &PackageName,
+    ) -> Result<Option<Vec<PackageName>>, RegistryError> {
+        let mut found = BTreeSet::new();
+        for registry in self.registries() {
+            let Some(names) = registry.requiring(package)? else {
+                return Ok(None);
+            };
+            found.extend(
+                names
+                    .into_iter()
+                    .filter(|name| self.may_have(registry, name)),
+            );
+        }
+        Ok(Some(found.into_iter().collect()))
+    }
+
+    /// What the registry that has a package says of it, if it says anything.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn description(
+        &self,
+        package: &PackageName,
+    ) -> Result<Option<PackageDescription>, RegistryError> {
+        for registry in self.registries() {
+            if self.may_have(registry, package)
+                && let Some(description) = registry.description(package)?
+            {
+                return Ok(Some(description));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::{Limits, RegistryName};
+
+    use super::*;
+    use crate::memory::MemoryRegistry;
+
+    fn set() -> RegistrySet {
+        let registry = |name: &str, lines: &[&str]| -> Box<dyn Registry> {
+            let mut registry = MemoryRegistry::new(RegistryName::parse(name).expect("a name"));
+            for line in lines {
+                let record = IndexRecord::parse_line(line, &Limits::default());
+                registry.add_record(record.expect("a record"));
+            }
+            Box::new(registry)
+        };
+        RegistrySet::new(vec![
+            registry(
+                "one",
+                &[
+                    r#"{"name":"a.Web","version":"1.0.0","require":{"a.Db":"1"},"classes":{"a.Server":{}}}"#,
+                    r#"{"name":"a.Db","version":"1.0.0"}"#,
+                ],
+            ),
+            registry(
+                "two",
+                &[r#"{"name":"b.Web","version":"1.0.0","require":{"a.Db":"1"}}"#],
+            ),
+        ])
+    }
+
+    #[test]
+    fn every_word_has_to_match_a_name_or_a_class() {
+        let found = |words: &[&str]| -> Vec<String> {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let found = set().search(&words, 10).expect("memory can be read");
+            found.iter().map(|found| found.name.to_string()).collect()
+        };
+        assert_eq!(found(&["web"]), ["a.Web", "b.Web"]);
+        assert_eq!(found(&["web", "SERVER"]), ["a.Web"]);
+        assert_eq!(found(&["web", "nothing"]), [""; 0]);
+        assert_eq!(
+            set().search(&["a".to_owned()], 1).map(|found| found.len()),
+            Ok(1)
+        );
+    }
+
+    #[test]
+    fn packages_of_all_registries_require_a_package() {
+        let package = PackageName::parse("a.Db").expect("a name");
+        let requiring = set().requiring(&package).expect("memory can be read");
+        let requiring = requiring.expect("all packages are known");
+        let names: Vec<&str> = requiring.iter().map(PackageName::as_str).collect();
+        assert_eq!(names, ["a.Web", "b.Web"]);
+    }
+}

@@ -6,13 +6,17 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::help;
 
+mod account;
 mod generated;
+mod lookup;
 mod packages;
 mod project;
 mod registry;
 mod solving;
 
+pub(crate) use account::*;
 pub(crate) use generated::*;
+pub(crate) use lookup::*;
 pub(crate) use packages::*;
 pub(crate) use project::*;
 pub(crate) use registry::*;
@@ -162,6 +166,8 @@ commands! {
     Tree("tree", TreeArgs),
     /// Show why a package is in the resolution
     Why("why", WhyArgs),
+    /// Show why a version is not in the resolution
+    WhyNot("why-not", WhyNotArgs),
     /// Explain why there is no resolution, or what an error code means
     Explain("explain", ExplainArgs),
     /// Draw the resolution, or a conflict, as a graph
@@ -177,7 +183,7 @@ commands! {
     /// Print a generated page of the documentation
     #[command(hide = true)]
     Reference("reference", ReferenceArgs),
-    /// Show settings
+    /// Show or change settings
     Config("config", ConfigArgs),
     /// Show the normal form of a spec, and which versions match it
     Spec("spec", SpecArgs),
@@ -193,8 +199,20 @@ commands! {
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
     Yank("yank", YankArgs),
+    /// Search the registries for packages
+    Search("search", SearchArgs),
+    /// Show a package: its versions, requirements and classes, and what requires it
+    Info("info", InfoArgs),
     /// Store a token for a registry
     Login("login", LoginArgs),
+    /// Remove the stored token of a registry
+    Logout("logout", LogoutArgs),
+    /// Show who you are to a registry, and what your token permits
+    Whoami("whoami", WhoamiArgs),
+    /// Show or change the owners of a package
+    Owner("owner", OwnerArgs),
+    /// Create, list or revoke tokens
+    Token("token", TokenArgs),
     /// Fetch locked releases into the cache
     Fetch("fetch", LockedArgs),
     /// Check that locked releases are available with the locked digests
@@ -216,20 +234,21 @@ pub(crate) struct SharedArgs<'command> {
     /// The network arguments of a command that takes no other arguments about registries.
     pub(crate) network: Option<&'command NetworkArgs>,
     pub(crate) policy: Option<&'command PolicyArgs>,
+    pub(crate) core: Option<&'command CoreArgs>,
 }
 
 impl<'command> SharedArgs<'command> {
     fn solving(registry: &'command RegistryArgs, policy: &'command PolicyArgs) -> Self {
         Self {
-            registry: Some(registry),
-            network: None,
             policy: Some(policy),
+            ..Self::registry(registry)
         }
     }
 
     fn registry(registry: &'command RegistryArgs) -> Self {
         Self {
             registry: Some(registry),
+            core: Some(&registry.core),
             ..Self::default()
         }
     }
@@ -250,7 +269,50 @@ impl<'command> SharedArgs<'command> {
     }
 }
 
+/// An argument of a command, by its id, if the command has it.
+pub(crate) fn argument_of(command: &str, id: &str) -> Option<clap::Arg> {
+    let grammar = Command::grammar(command)?;
+    let mut arguments = grammar.get_arguments();
+    arguments.find(|argument| argument.get_id() == id).cloned()
+}
+
+/// Whether a command needs arguments besides its project.
+pub(crate) fn needs_arguments(command: &str) -> bool {
+    Command::grammar(command).is_some_and(|grammar| {
+        let mut positionals = grammar.get_positionals();
+        positionals.any(clap::Arg::is_required_set)
+    })
+}
+
+/// The commands that have an argument of this id.
+pub(crate) fn commands_with(id: &str) -> Vec<String> {
+    let all = Arguments::command();
+    let has_it = |command: &&clap::Command| {
+        command
+            .get_arguments()
+            .any(|argument| argument.get_id() == id)
+    };
+    let commands = all.get_subcommands().filter(has_it);
+    commands
+        .map(|command| command.get_name().to_owned())
+        .collect()
+}
+
 impl Command {
+    /// The members of a workspace that it is run for, if it takes any.
+    pub(crate) fn members(&self) -> Option<&MemberArgs> {
+        match self {
+            Self::Resolve(args) => Some(&args.members),
+            Self::Outdated(args) => Some(&args.members),
+            Self::Tree(args) => Some(&args.members),
+            Self::Why(args) => Some(&args.members),
+            Self::Export(args) => Some(&args.members),
+            Self::Fetch(args) | Self::Verify(args) => Some(&args.members),
+            Self::Vendor(args) => Some(&args.locked.members),
+            _ => None,
+        }
+    }
+
     /// The arguments that it shares with other commands. Their fields are private to this module: commands
     /// use the values in the context, which are made from them.
     pub(crate) fn shared_args(&self) -> SharedArgs<'_> {
@@ -273,13 +335,30 @@ impl Command {
             Self::Publish(args) => SharedArgs::network(&args.target.network),
             Self::Yank(args) => SharedArgs::network(&args.target.network),
             Self::Login(args) => SharedArgs::network(&args.network),
-            Self::Init(_)
-            | Self::Diff(_)
+            Self::Search(args) => SharedArgs::registry(&args.lookup.registry),
+            Self::Info(args) => SharedArgs::registry(&args.lookup.registry),
+            Self::WhyNot(args) => SharedArgs::of_solve(&args.solve),
+            Self::Whoami(args) => SharedArgs::network(&args.target.network),
+            Self::Owner(args) => SharedArgs::network(match &args.command {
+                OwnerCommand::List(args) => &args.target.network,
+                OwnerCommand::Add(args) | OwnerCommand::Remove(args) => &args.target.network,
+            }),
+            Self::Token(args) => SharedArgs::network(match &args.command {
+                TokenCommand::Create(args) => &args.target.network,
+                TokenCommand::List(args) => &args.target.network,
+                TokenCommand::Revoke(args) => &args.target.network,
+            }),
+            Self::Init(args) => SharedArgs {
+                core: Some(&args.core),
+                ..SharedArgs::default()
+            },
+            Self::Diff(_)
             | Self::Schema(_)
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Reference(_)
             | Self::Config(_)
+            | Self::Logout(_)
             | Self::Spec(_)
             | Self::Index(_)
             | Self::Pack(_)

@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Spec, Version};
+use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
 
-use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar, whole_grammar};
+use crate::args::{
+    Arguments, GlobalArgs, commands_with, grammar_of, version_grammar, whole_grammar,
+};
 use crate::context::Context;
 use crate::environment::variable;
 use crate::failure::{Failure, Result};
 use crate::invocation::{Invocation, is_explicit};
-use crate::manifest_file::folder_of;
+use crate::manifest_file::{folder_of, project_above};
 use crate::output::Output;
 use crate::project_lock::ProjectLocks;
 use crate::settings::{DECLARED, Kind, Origin, Settings};
@@ -79,11 +81,24 @@ impl CommandLine {
         let command = path.last().map_or("", String::as_str);
         let invocation = Invocation::new(command, deepest, directory.as_deref());
         let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
-        let folder = settings_folder(deepest);
-        let settings = Settings::read(&folder, user_file.as_deref(), &explicit_settings(deepest))?;
-        let arguments = if settings.flag_defaults().next().is_some() {
+        let above = default_above(deepest);
+        let folder = match &above {
+            Some((_, path)) => folder_of(path),
+            None => settings_folder(deepest),
+        };
+        let is_written = path == ["config", "set"];
+        let explicit = explicit_settings(deepest);
+        let settings = Settings::read(&folder, user_file.as_deref(), &explicit, is_written)?;
+        let arguments = if settings.flag_defaults().next().is_some() || above.is_some() {
             let grammar = path.first().and_then(|name| grammar_of(name));
-            let grammar = with_defaults(grammar.unwrap_or_else(whole_grammar), &path, &settings);
+            let mut grammar =
+                with_defaults(grammar.unwrap_or_else(whole_grammar), &path, &settings);
+            if let ([name], Some((id, default))) = (path.as_slice(), above) {
+                let default = default.into_os_string();
+                grammar = grammar.mut_subcommand(name, |command| {
+                    command.mut_arg(id, |argument| argument.default_value(default))
+                });
+            }
             grammar
                 .try_get_matches_from(&self.words)
                 .and_then(|matches| Arguments::from_arg_matches(&matches))
@@ -100,6 +115,31 @@ impl CommandLine {
     }
 }
 
+/// The arguments that name a project, and what is in its folder if the argument is not a folder.
+const PROJECTS: [(&str, Option<&str>); 4] = [
+    ("manifest", Some(MANIFEST_FILE)),
+    ("subject", Some(MANIFEST_FILE)),
+    ("package", None),
+    ("paths", None),
+];
+
+/// The project in a folder above this one, if the command is about a project and names none: the id of the argument that
+/// would name it, and its value.
+fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
+    let is_set = |id| is_explicit(matches, id);
+    if is_set("members") || is_set("workspace") {
+        return None;
+    }
+    let is_default = |id| matches!(matches.try_get_raw(id), Ok(Some(_))) && !is_set(id);
+    // The package of some commands is a name, and has no default.
+    let (id, file) = PROJECTS.into_iter().find(|(id, _)| is_default(id))?;
+    let folder = project_above()?;
+    Some((
+        id,
+        file.map_or_else(|| folder.clone(), |file| folder.join(file)),
+    ))
+}
+
 /// Adds which commands take `--workspace` to the error of one that does not.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     let is_workspace = matches!(
@@ -107,8 +147,10 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(option)) if option == "--workspace"
     );
     if is_workspace && error.kind() == ErrorKind::UnknownArgument {
-        let tip = "only 'pkgres lock' and 'pkgres update' take all members of a workspace; name one member here";
-        let tip = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        let commands = commands_with("workspace").join("', 'pkgres ");
+        let tip =
+            format!("'pkgres {commands}' take all members of a workspace; name one member here");
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error

@@ -3,16 +3,18 @@
 //! Commands take their own arguments and this. Shared values (registries, how packages are read,
 //! how versions are chosen, the workspace) reaches them only as the validated values here.
 
+use std::path::PathBuf;
+
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_resolver::SolveOptions;
 
-use crate::args::{Command, RegistryArgs};
+use crate::args::{Command, CoreArgs};
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
 use crate::registries::RegistryOptions;
 use crate::settings::Settings;
 use crate::solve_options::solve_options;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, no_workspace};
 
 /// The validated values that the code of several commands uses.
 pub(crate) struct Context {
@@ -26,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) solve_options: SolveOptions,
     /// The workspace, or its error, which only commands that use it report.
     workspace: Result<Option<Workspace>>,
+    /// The folders of the members that the command line names.
+    pub(crate) members: Vec<PathBuf>,
 }
 
 impl Context {
@@ -36,7 +40,7 @@ impl Context {
         settings: Settings,
     ) -> Result<Self> {
         let args = command.shared_args();
-        let read_options = match args.registry {
+        let read_options = match args.core {
             Some(args) => ReadOptions::with_core(core_library(args)?),
             None => ReadOptions::default(),
         };
@@ -50,10 +54,20 @@ impl Context {
         } else {
             Ok(None)
         };
+        let named = command.members().map(|args| args.members.as_slice());
+        let members = match named {
+            None | Some([]) => Vec::new(),
+            Some(named) => match &workspace {
+                Ok(Some(workspace)) => workspace.members_named(named)?,
+                Ok(None) => return Err(no_workspace()),
+                Err(failure) => return Err(failure.clone()),
+            },
+        };
         Ok(Self {
+            invocation: invocation.about(&members),
+            members,
             registries: RegistryOptions::new(args.registry, args.network, &settings)?,
             workspace,
-            invocation,
             settings,
             read_options,
             solve_options,
@@ -75,7 +89,7 @@ impl Context {
 }
 
 /// The core library that the arguments name.
-fn core_library(args: &RegistryArgs) -> Result<Option<PackageName>> {
+fn core_library(args: &CoreArgs) -> Result<Option<PackageName>> {
     if args.no_core_library {
         return Ok(None);
     }

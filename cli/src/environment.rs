@@ -67,10 +67,10 @@ fn token_variable(name: &RegistryName) -> String {
     format!("{TOKEN_VARIABLE}{name}")
 }
 
-/// The hint for a rejected token that came from a variable: logging in again would not help. `hint` is the hint
-/// of the registry client, which suggests `pkgres login`.
-pub(crate) fn token_hint(hint: &str) -> Option<String> {
-    let rest = hint.strip_prefix("`pkgres login ")?;
+/// The hint for a rejected token that came from a variable: logging in again would not help. `message` is the message
+/// of the registry client, which names the registry first.
+pub(crate) fn token_hint(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("the registry `")?;
     let (name, _) = rest.split_once('`')?;
     let name = token_variable(&RegistryName::parse(name).ok()?);
     variable(&name)?;

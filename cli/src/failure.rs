@@ -67,9 +67,12 @@ impl From<RegistryError> for Failure {
             );
         }
         if finding.code == Code::Denied {
+            let token_hint = token_hint(&finding.message);
             for hint in &mut finding.hints {
-                if let Some(token_hint) = token_hint(hint) {
-                    *hint = token_hint;
+                if hint.starts_with("`pkgres login ")
+                    && let Some(token_hint) = &token_hint
+                {
+                    hint.clone_from(token_hint);
                 }
             }
         }

@@ -3,17 +3,12 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
 use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches};
 use pkgres_manifest::diagnostic::Escaped;
 
+use crate::args::{argument_of, needs_arguments};
 use crate::settings::Settings;
-
-/// The commands that take their project as `--manifest-path`.
-const PROJECT_IS_OPTION: [&str; 3] = ["add", "remove", "update"];
-
-/// The commands that need arguments besides a project.
-const NEEDS_ARGUMENTS: [&str; 4] = ["add", "remove", "vendor", "why"];
 
 /// The options that decide which releases there are or which are chosen: a suggested command repeats them.
 const OPTIONS: [(&str, &str); 10] = [
@@ -28,6 +23,9 @@ const OPTIONS: [(&str, &str); 10] = [
     ("exclude_newer", "--exclude-newer"),
     ("single_version", "--single-version"),
 ];
+
+/// The switches about the projects of a command, by id.
+const FLAGS: [(&str, &str); 2] = [("workspace", "--workspace"), ("one_solve", "--one-solve")];
 
 /// Whether an argument is on the command line.
 pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
@@ -44,7 +42,7 @@ pub(crate) struct Invocation {
     directory: Option<PathBuf>,
     /// The manifests or folders that were named.
     projects: Vec<PathBuf>,
-    /// `--workspace` and `--one-solve`, if they are set.
+    /// Those of [`FLAGS`] that are set, by id.
     flags: Vec<&'static str>,
     /// The options about registries and versions, quoted for a shell.
     options: Vec<String>,
@@ -66,15 +64,14 @@ impl Invocation {
         let projects = is_explicit(matches, id)
             .then(|| matches.try_get_many::<PathBuf>(id).ok().flatten())
             .flatten();
-        let flags = [("workspace", "--workspace"), ("one_solve", "--one-solve")];
         Self {
             command: command.to_owned(),
             directory: directory.map(Path::to_owned),
             projects: projects.into_iter().flatten().cloned().collect(),
-            flags: flags
+            flags: FLAGS
                 .into_iter()
-                .filter(|(id, _)| is_explicit(matches, id))
-                .map(|(_, flag)| flag)
+                .map(|(id, _)| id)
+                .filter(|id| is_explicit(matches, id))
                 .collect(),
             options: OPTIONS
                 .iter()
@@ -95,6 +92,28 @@ impl Invocation {
         self
     }
 
+    /// Takes the folders of the members that were named, as the projects.
+    pub(crate) fn about(mut self, members: &[PathBuf]) -> Self {
+        self.projects.extend(members.iter().cloned());
+        self
+    }
+
+    /// The name of the command.
+    pub(crate) fn command_name(&self) -> &str {
+        &self.command
+    }
+
+    /// Whether the command takes all members of the workspace.
+    pub(crate) fn takes_workspace(&self) -> bool {
+        argument_of(&self.command, "workspace").is_some()
+    }
+
+    /// The command of this run for all members of the workspace, if it takes them, and no other arguments.
+    pub(crate) fn same_command_for_workspace(&self) -> Option<String> {
+        let is_complete = self.takes_workspace() && !needs_arguments(&self.command);
+        is_complete.then(|| self.compose(&self.command, &["workspace"], &[]))
+    }
+
     /// Whether it is an invocation of this command.
     pub(crate) fn is(&self, command: &str) -> bool {
         self.command == command
@@ -107,25 +126,18 @@ impl Invocation {
 
     /// Whether it has `--workspace`.
     pub(crate) fn is_for_workspace(&self) -> bool {
-        self.flags.contains(&"--workspace")
+        self.flags.contains(&"workspace")
     }
 
     /// A command about the same project. `words` are the name of the command and its own arguments.
     pub(crate) fn command(&self, words: &str) -> String {
         let projects: Vec<&Path> = self.projects.iter().map(PathBuf::as_path).collect();
         let command = words.split(' ').next().unwrap_or_default();
-        let projects = match projects.as_slice() {
-            [_, _, ..] if command != "lock" => [].as_slice(),
-            projects => projects,
-        };
-        let takes_flag = |flag: &&&str| match command {
-            "lock" => true,
-            // The workspace decides whether its members are solved together.
-            "update" => **flag == "--workspace",
-            _ => false,
-        };
-        let flags: Vec<&str> = self.flags.iter().filter(takes_flag).copied().collect();
-        self.compose(words, &flags, projects)
+        let flags = self.flags.iter().copied();
+        let flags: Vec<&str> = flags
+            .filter(|id| argument_of(command, id).is_some())
+            .collect();
+        self.compose(words, &flags, &projects)
     }
 
     /// A command about the project of a manifest, which is the one of this run or one of several.
@@ -149,8 +161,7 @@ impl Invocation {
 
     /// The command of this run about another project, unless it needs other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
-        let needs_arguments = NEEDS_ARGUMENTS.contains(&self.command.as_str());
-        (!needs_arguments).then(|| self.command_for(&self.command, project))
+        (!needs_arguments(&self.command)).then(|| self.command_for(&self.command, project))
     }
 
     fn compose(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
@@ -171,14 +182,32 @@ impl Invocation {
             push(&quoted(directory));
         }
         push(command);
-        for project in projects {
-            if PROJECT_IS_OPTION.contains(&command) {
-                push("--manifest-path");
+        let manifest = argument_of(command, "manifest");
+        let takes_several = manifest
+            .as_ref()
+            .is_some_and(|manifest| matches!(manifest.get_action(), ArgAction::Append));
+        let option = match (&manifest, projects) {
+            // Several members, for a command that takes one manifest.
+            (_, [_, _, ..]) if !takes_several => {
+                argument_of(command, "members").map(|_| Some("--package"))
             }
-            push(&quoted(project));
+            (Some(manifest), _) => Some(manifest.get_long().map(|_| "--manifest-path")),
+            // Other commands name their project in another way.
+            (None, _) => Some(None),
+        };
+        for project in projects {
+            match option {
+                Some(option) => {
+                    option.into_iter().for_each(&mut push);
+                    push(&quoted(project));
+                }
+                None => break,
+            }
         }
-        for flag in flags.iter().filter(|flag| !arguments.contains(*flag)) {
-            push(flag);
+        for (_, flag) in FLAGS.iter().filter(|(id, _)| flags.contains(id)) {
+            if !arguments.contains(flag) {
+                push(flag);
+            }
         }
         let is_new = |option: &&String| !arguments.contains(option.as_str());
         for option in self.options.iter().filter(is_new) {
@@ -353,14 +382,17 @@ mod tests {
             "update",
             "pkgres -C 'my folder' update --manifest-path app",
         );
-        let several = invocation(None, &["one", "two"], &["--one-solve"]);
+        let several = invocation(None, &["one", "two"], &["one_solve"]);
         check(&several, "lock", "pkgres lock one two --one-solve");
-        check(&several, "tree", "pkgres tree");
-        let workspace = invocation(None, &[], &["--workspace"]);
+        check(&several, "tree", "pkgres tree --package one --package two");
+        check(&several, "graph", "pkgres graph");
+        check(&several, "add", "pkgres add");
+        let workspace = invocation(None, &[], &["workspace"]);
         check(&workspace, "lock", "pkgres lock --workspace");
         check(&workspace, "lock --workspace", "pkgres lock --workspace");
         check(&workspace, "update", "pkgres update --workspace");
-        check(&workspace, "tree", "pkgres tree");
+        check(&workspace, "tree", "pkgres tree --workspace");
+        check(&workspace, "graph", "pkgres graph");
         let command = workspace.command_for("update", Path::new("apps/one"));
         assert_eq!(command, "pkgres update --manifest-path apps/one");
     }

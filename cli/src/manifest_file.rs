@@ -8,6 +8,8 @@ use pkgres_manifest::{
     LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
 };
 
+use crate::settings::SETTINGS_FILE;
+
 /// The folder of a path that names a package folder, or a file in one.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
     if path.is_dir() {
@@ -26,6 +28,24 @@ pub(crate) fn manifest_at(path: &Path) -> PathBuf {
     } else {
         path.to_owned()
     }
+}
+
+/// The nearest folder above this one that is a project: it has a manifest or a lockfile. `None` if this folder is one
+/// itself, or if there is none below the top of the repository or of the workspace.
+pub(crate) fn project_above() -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    let mut shown = PathBuf::new();
+    for folder in current.ancestors() {
+        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        if has(MANIFEST_FILE) || has(LOCK_FILE) {
+            return Some(shown).filter(|shown| !shown.as_os_str().is_empty());
+        }
+        if has(SETTINGS_FILE) || has(".git") {
+            return None;
+        }
+        shown.push("..");
+    }
+    None
 }
 
 /// A manifest file that was read, but not parsed yet.

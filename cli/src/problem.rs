@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, Package};
+use pkgres_manifest::{LockDiff, Lockfile, Package, ReleaseSource};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
 use pkgres_resolver::{Conflict, Locked, Request, Resolution, Resolver, Root};
 use serde_json::json;
@@ -219,11 +219,15 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
                 Some(digest) => format!("has the digest {digest}"),
                 None => "has no digest".to_owned(),
             };
+            let from = match &change.source {
+                ReleaseSource::Host => "from the host".to_owned(),
+                ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
+                ReleaseSource::Registry(name) => format!("from the registry `{name}`"),
+            };
             let message = format!(
-                "{} {} from the registry `{}` {has}; the locked digest is {}",
+                "{} {} {from} {has}; the locked digest is {}",
                 change.name,
                 change.version,
-                change.source,
                 locked.join(" or "),
             );
             Diagnostic::error(Code::Digest, message)

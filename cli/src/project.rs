@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
 use crate::manifest_file::ManifestFile;
+use crate::workspace::MAX_NAMED_MEMBERS;
 
 /// A package folder that is solved for, with its parsed package.
 pub(crate) struct Project {
@@ -74,15 +75,12 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
     })
 }
 
-/// How many members of a workspace a hint names.
-const MAX_NAMED_MEMBERS: usize = 3;
-
 /// Hints for a missing manifest. At the root of a workspace, they name its members.
 fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();
     let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
-        return vec!["pass the path of a manifest, or run in its folder".to_owned()];
+        return vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
     };
     let members: Vec<&PathBuf> = (workspace.folders.iter())
         .filter(|member| member.join(MANIFEST_FILE).is_file())
@@ -106,12 +104,14 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
         hint.push_str(&format!(", as in `{command}`"));
     }
     let mut hints = vec![hint];
-    for command in ["lock", "update"] {
-        if invocation.is(command) {
-            let suggested = invocation.command(&format!("{command} --workspace"));
-            hints.push(format!("`{suggested}` {command}s all members"));
-        }
-    }
+    let all = match invocation.same_command_for_workspace() {
+        Some(command) => Some(command),
+        // The arguments of the command are its own.
+        None => invocation
+            .takes_workspace()
+            .then(|| "--workspace".to_owned()),
+    };
+    hints.extend(all.map(|all| format!("`{all}` takes all members")));
     hints
 }
 

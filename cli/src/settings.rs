@@ -1,5 +1,6 @@
 //! Settings: `pkgres.toml`, the user's settings file and environment variables.
 
+mod change;
 mod declared;
 mod layers;
 mod tables;
@@ -12,7 +13,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{PackageName, most_similar};
 use toml::Table;
 
-pub(crate) use declared::{DECLARED, Files, Kind, VARIABLES};
+pub(crate) use change::write_setting;
+pub(crate) use declared::{DECLARED, Declared, Files, Kind, VARIABLES, declared};
 pub(crate) use layers::{Effective, Origin, Settings};
 pub(crate) use tables::{Override, Registries, RegistryTable, WorkspaceTable};
 

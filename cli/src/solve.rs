@@ -2,6 +2,8 @@
 //!
 //! `--locked` needs a lockfile that is up to date; `--frozen` uses it as it is, without looking at anything else.
 
+use std::path::Path;
+
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LOCK_FILE, PackageManifest, Version};
@@ -19,16 +21,17 @@ use crate::problem::Problem;
 use crate::project::Project;
 use crate::show;
 
-/// Solves the project that the arguments name.
+/// Solves the project of a manifest.
 pub(crate) fn solve(
     args: &SolveArgs,
+    manifest: &Path,
     context: &Context,
     output: &mut Output,
 ) -> Result<Box<Resolution>> {
     if args.mode.frozen {
-        return Ok(Box::new(read_frozen(args, context)?));
+        return Ok(Box::new(read_frozen(args, manifest, context)?));
     }
-    let project = Project::open(&args.manifest, context)?;
+    let project = Project::open(manifest, context)?;
     let (resolution, _) = solve_project(args, &project, context, output)?;
     Ok(resolution)
 }
@@ -106,15 +109,19 @@ fn reject_ignore_lock(args: &SolveArgs, mode: &str, context: &Context) -> Result
 
 /// The resolution in the lockfile, for `--frozen`. The manifest is only read for the version of the root, and need
 /// not exist.
-pub(crate) fn read_frozen(args: &SolveArgs, context: &Context) -> Result<Resolution> {
+pub(crate) fn read_frozen(
+    args: &SolveArgs,
+    manifest: &Path,
+    context: &Context,
+) -> Result<Resolution> {
     reject_ignore_lock(args, "frozen", context)?;
-    let path = folder_of(&args.manifest).join(LOCK_FILE);
+    let path = folder_of(manifest).join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, context)? else {
         return Err(lock_missing_in_mode("frozen", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
     let options = &context.read_options;
-    let manifest = manifest_at(&args.manifest);
+    let manifest = manifest_at(manifest);
     let manifest = read_file(&manifest, options.limits.manifest_bytes, Follow::Links).ok();
     let manifest = manifest.and_then(|bytes| {
         PackageManifest::read("manifest", &bytes, options)

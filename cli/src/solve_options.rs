@@ -62,9 +62,36 @@ fn cutoff(text: &str, now: Timestamp) -> Option<Timestamp> {
     Some(then.timestamp())
 }
 
+/// The end of a date, a time, or the end of a duration that begins now; the error says what is expected.
+pub(crate) fn time_after(text: &str, now: Timestamp) -> std::result::Result<Timestamp, String> {
+    let text = text.trim();
+    let span = text.parse::<Span>().ok();
+    let time = match span {
+        Some(span) => {
+            (now.to_zoned(TimeZone::UTC).checked_add(span.abs()).ok()).map(|time| time.timestamp())
+        }
+        None => cutoff(text, now),
+    };
+    time.ok_or_else(|| {
+        format!(
+            "`{}` is neither a date such as `2026-06-01` nor a duration such as `30 days`",
+            Escaped::shortened(text)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_can_end_in_the_future() {
+        let now: Timestamp = "2026-06-15T12:00:00Z".parse().expect("a time");
+        let means = |text: &str| time_after(text, now).map(|time| time.to_string());
+        assert_eq!(means("30 days"), Ok("2026-07-15T12:00:00Z".to_owned()));
+        assert_eq!(means("2026-07-01"), Ok("2026-07-02T00:00:00Z".to_owned()));
+        assert!(means("soon").is_err());
+    }
 
     #[test]
     fn dates_and_durations() {

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     IndexRecord, Package, PackageManifest, PackageName, ReadOptions, RegistryName, Version,
+    most_similar_name,
 };
 use pkgres_registry_client::{MemoryRegistry, PackageFolder};
 
@@ -19,6 +20,9 @@ use crate::settings::{SettingsFile, WorkspaceTable};
 
 /// The name that lockfiles have for the source of members.
 pub(crate) const REGISTRY_NAME: &str = "workspace";
+
+/// How many members of a workspace a hint names.
+pub(crate) const MAX_NAMED_MEMBERS: usize = 3;
 
 /// The members of a workspace.
 #[derive(Debug)]
@@ -83,6 +87,54 @@ impl Workspace {
             members,
             packages: Mutex::default(),
         }))
+    }
+
+    /// The folders of members that are named by their packages or their folders, each once.
+    pub(crate) fn members_named(&self, names: &[String]) -> Result<Vec<PathBuf>> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for name in names {
+            let folder = self.member_named(name).ok_or_else(|| self.unknown(name))?;
+            if !folders.iter().any(|known| known == folder) {
+                folders.push(folder.to_owned());
+            }
+        }
+        Ok(folders)
+    }
+
+    /// The folder of a member, by the name of its package or by its folder.
+    fn member_named(&self, text: &str) -> Option<&Path> {
+        let mut members = self.members.iter();
+        if let Some((_, member)) = members.find(|(name, _)| name.as_str() == text) {
+            return Some(&member.folder);
+        }
+        let path = canonical(Path::new(text));
+        let folders = || self.folders.iter().map(PathBuf::as_path);
+        if let Some(folder) = folders().find(|folder| canonical(folder) == path) {
+            return Some(folder);
+        }
+        // The last part of its folder, if there is one such member.
+        let mut similar = folders().filter(|folder| folder.ends_with(text));
+        similar.next().filter(|_| similar.next().is_none())
+    }
+
+    /// The error for a text that names no member.
+    fn unknown(&self, text: &str) -> Failure {
+        let names = || self.members.keys().map(PackageName::as_str);
+        let message = format!("the workspace has no member `{}`", Escaped::shortened(text));
+        let finding = Diagnostic::error(Code::Usage, message);
+        Failure::from(match most_similar_name(text, names()) {
+            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+            None => {
+                let mut named: Vec<String> = names()
+                    .take(MAX_NAMED_MEMBERS)
+                    .map(|name| format!("`{name}`"))
+                    .collect();
+                if let Some(more) = self.members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
+                    named.push(format!("{} more", more + 1));
+                }
+                finding.hint(format!("its members are {}", named.join(", ")))
+            }
+        })
     }
 
     /// The member in a folder, if the folder is a member.
@@ -162,6 +214,13 @@ impl Workspace {
         packages().insert(name.clone(), Arc::clone(&package));
         Ok(package)
     }
+}
+
+/// The error for a project without a workspace.
+pub(crate) fn no_workspace() -> Failure {
+    Failure::usage(
+        "there is no workspace: pkgres.toml needs a table `[workspace]` with `members = [\"FOLDER\"]`",
+    )
 }
 
 /// The error for two members with one name: a requirement on it would be ambiguous.

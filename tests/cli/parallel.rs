@@ -76,6 +76,40 @@ fn text(folder: &Path, name: &str) -> String {
 }
 
 #[test]
+fn every_setting_that_was_written_is_there() {
+    let settings = [
+        "prefer = \"oldest\"",
+        "max-steps = 7",
+        "offline = true",
+        "prerelease = \"allow\"",
+        "quiet = true",
+    ];
+    for _ in 0..rounds() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        // The folder of the settings does not exist yet.
+        let file = home.path().join("config/pkgres/config.toml");
+        let file = file.to_str().expect("text").to_owned();
+        let done = at_once(home.path(), |number| {
+            let (key, value) = settings[number].split_once(" = ").expect("a setting");
+            let words = [
+                "config",
+                "set",
+                key,
+                value.trim_matches('"'),
+                "--config",
+                &file,
+            ];
+            words.map(str::to_owned).to_vec()
+        });
+        assert_eq!(done.len(), WRITERS);
+        let text = text(home.path(), "config/pkgres/config.toml");
+        for setting in settings {
+            assert!(text.lines().any(|line| line == setting), "{text}");
+        }
+    }
+}
+
+#[test]
 fn every_requirement_that_was_added_is_there() {
     for _ in 0..rounds() {
         let project = project("  P0: '*'\n");

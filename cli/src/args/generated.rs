@@ -42,6 +42,28 @@ pub(crate) enum ConfigCommand {
         #[arg(default_value = ".")]
         folder: PathBuf,
     },
+    /// Show the value of a setting
+    Get {
+        /// The setting
+        key: String,
+
+        /// The folder of the project whose settings to show
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Write a setting into the settings file of the user, or of the project
+    Set {
+        /// The setting
+        key: String,
+
+        /// The value; of a list, several
+        #[arg(required = true, value_name = "VALUE")]
+        values: Vec<String>,
+
+        /// Write pkgres.toml of the project: the nearest one, or a new one in this folder
+        #[arg(long)]
+        project: bool,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::{PolicyArgs, RegistryArgs, SolveArgs};
+use super::{CoreArgs, PolicyArgs, RegistryArgs, SolveArgs};
 
 /// A project that is an option, because the arguments of the command are packages.
 #[derive(Debug, Clone, Args)]
@@ -22,6 +22,23 @@ pub(crate) struct ProjectArgs {
 
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
+}
+
+/// The members of a workspace that are the projects of a command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MemberArgs {
+    /// A member of the workspace: the name of its package, or its folder; can be repeated
+    #[arg(
+        long = "package",
+        short = 'p',
+        value_name = "MEMBER",
+        conflicts_with = "manifest"
+    )]
+    pub(crate) members: Vec<String>,
+
+    /// All members of the workspace in the nearest pkgres.toml
+    #[arg(long, conflicts_with_all = ["manifest", "members"])]
+    pub(crate) workspace: bool,
 }
 
 /// The write modes of commands that change lockfiles.
@@ -68,6 +85,9 @@ pub(crate) struct OutdatedArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
+
     /// Exit with code 10 if a package is outdated
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -93,6 +113,9 @@ pub(crate) struct DiffArgs {
 pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
+
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
 
     /// Show what requires this package or release, directly and indirectly
     #[arg(long, short, value_name = "PACKAGE[@VERSION]")]
@@ -140,13 +163,31 @@ pub(crate) struct InitArgs {
     #[arg(long)]
     pub(crate) name: Option<String>,
 
-    /// Create a library instead of an application
-    #[arg(long)]
+    /// What to create
+    #[arg(long, value_enum, default_value_t = Template::Application)]
+    pub(crate) template: Template,
+
+    /// The same as `--template library`
+    #[arg(long, conflicts_with = "template")]
     pub(crate) library: bool,
+
+    #[command(flatten)]
+    pub(super) core: CoreArgs,
 
     /// Show what would be written, but write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// What `init` creates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// An application, which can be deployed
+    Application,
+    /// A library of classes for other packages
+    Library,
+    /// A library that uses a class of a plug-in of the deployment engine
+    Plugin,
 }
 
 /// The arguments of the commands that edit requirements.
@@ -188,6 +229,9 @@ pub(crate) struct RemoveArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
+
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
 }
 
 #[derive(Debug, Args)]
@@ -195,8 +239,11 @@ pub(crate) struct ResolveArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
+
     /// Print this object model, pinned to the resolution, instead of the tree
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["members", "workspace"])]
     pub(crate) model: Option<PathBuf>,
 }
 
@@ -255,4 +302,7 @@ pub(crate) struct WhyArgs {
 
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
+
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
 }

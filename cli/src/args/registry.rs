@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{NetworkArgs, RegistryArgs};
+use super::{MemberArgs, NetworkArgs, RegistryArgs};
 
 /// One registry on the network.
 #[derive(Debug, Clone, Args)]
@@ -62,27 +62,13 @@ pub(crate) struct YankArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct LoginArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address
-    pub(crate) registry: Option<String>,
-
-    /// Read the token from a file instead of stdin
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
-
-    /// Remove the stored token
-    #[arg(long, conflicts_with = "token_file")]
-    pub(crate) remove: bool,
-
-    #[command(flatten)]
-    pub(super) network: NetworkArgs,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct LockedArgs {
     /// The manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) members: MemberArgs,
 
     #[command(flatten)]
     pub(super) registry: RegistryArgs,

@@ -30,7 +30,16 @@ pub(crate) struct RegistryArgs {
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
 
+    #[command(flatten)]
+    pub(crate) core: CoreArgs,
+}
+
+/// The core library.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CoreArgs {
     /// The core library, which every package requires
+    ///
+    /// If neither a registry nor the host has `io.murano`, a release that is built into pkgres is used.
     #[arg(long, value_name = "NAME", default_value = "io.murano")]
     pub(crate) core_library: String,
 

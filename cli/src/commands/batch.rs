@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use super::fail;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::manifest_file::folder_of;
 use crate::output::{Captured, Output};
 use crate::settings::{Origin, SettingsFile};
 use crate::show::counted;
+use crate::workspace::no_workspace;
 
 /// The projects of a run.
 #[derive(Debug)]
@@ -43,9 +44,7 @@ impl Batch {
     /// The members of the workspace.
     pub(super) fn of_workspace(context: &Context) -> Result<Self> {
         let Some(workspace) = context.workspace()? else {
-            return Err(Failure::usage(
-                "there is no workspace: pkgres.toml needs a table `[workspace]` with `members = [\"FOLDER\"]`",
-            ));
+            return Err(no_workspace());
         };
         Self::new(&workspace.folders, workspace.one_solve, context)
     }
@@ -78,7 +77,7 @@ impl Batch {
         };
         for (manifest, (captured, exit)) in self.manifests.iter().zip(results) {
             result.exit = result.exit.max(exit);
-            result.failed += usize::from(exit != Exit::Done);
+            result.failed += usize::from(!matches!(exit, Exit::Done | Exit::Pending));
             let manifest = manifest.to_string_lossy();
             if output.is_json() {
                 let document: Value = serde_json::from_str(&captured.stdout).unwrap_or(Value::Null);
@@ -123,7 +122,7 @@ impl BatchResult {
     pub(super) fn into_json(self) -> Value {
         json!({
             "schema_version": 1,
-            "status": if self.exit == Exit::Done { "done" } else { "failed" },
+            "status": if self.failed == 0 { "done" } else { "failed" },
             "projects": self.documents,
         })
     }
@@ -162,11 +161,7 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
             described(&theirs),
             described(ours)
         );
-        let verb = if context.invocation.is("update") {
-            "update"
-        } else {
-            "lock"
-        };
+        let verb = context.invocation.command_name();
         let command = context.invocation.command_for(verb, manifest);
         return Err(Diagnostic::error(Code::Usage, message)
             .hint(format!("{verb} it by itself: `{command}`"))

@@ -1,15 +1,139 @@
 //! `pkgres config`
 
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::most_similar;
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 use crate::output::Output;
-use crate::settings::{Effective, Kind, Origin};
+use crate::settings::{
+    DECLARED, Declared, Effective, Files, Kind, Origin, SETTINGS_FILE, declared, write_setting,
+};
 
-pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Exit {
-    let ConfigCommand::List { show_origin, .. } = args.command;
+pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    match &args.command {
+        ConfigCommand::List { show_origin, .. } => Ok(list(*show_origin, context, output)),
+        ConfigCommand::Get { key, .. } => get(key, context, output),
+        ConfigCommand::Set {
+            key,
+            values,
+            project,
+        } => set(key, values, *project, context, output),
+    }
+}
+
+/// The setting of a name.
+fn setting_of(key: &str) -> Result<&'static Declared> {
+    declared(key).ok_or_else(|| {
+        let message = format!("unknown setting `{}`", Escaped::shortened(key));
+        let finding = Diagnostic::error(Code::Usage, message);
+        let known = DECLARED.iter().map(|setting| setting.key);
+        let hint = match most_similar(key, known) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "`pkgres config list` shows all settings".to_owned(),
+        };
+        finding.hint(hint).into()
+    })
+}
+
+/// Prints the value of a setting.
+fn get(key: &str, context: &Context, output: &mut Output) -> Result<Exit> {
+    let setting = setting_of(key)?;
+    let settings = &context.settings;
+    let Some(effective) = settings.get(setting.key) else {
+        let table = settings.project.table.get(setting.key);
+        let text = table.map_or_else(String::new, |table| without_credentials(&table.to_string()));
+        if output.is_json() {
+            output.json(&json!({"schema_version": 1, "key": setting.key, "value": text}));
+        } else {
+            output.data(&format!("{text}\n"));
+        }
+        return Ok(Exit::Done);
+    };
+    if output.is_json() {
+        let mut document = to_json(effective);
+        document["schema_version"] = json!(1);
+        output.json(&document);
+    } else {
+        output.data(&format!("{}\n", without_credentials(&effective.value)));
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes a setting into the file of the user or of the project.
+fn set(
+    key: &str,
+    values: &[String],
+    is_project: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let setting = setting_of(key)?;
+    let settings = &context.settings;
+    let command = |project: &str| {
+        let values: Vec<String> = values
+            .iter()
+            .map(|value| quoted(Path::new(value)))
+            .collect();
+        format!(
+            "pkgres config set {project}{} {}",
+            setting.key,
+            values.join(" ")
+        )
+    };
+    let (path, files) = if is_project {
+        let known = Some(settings.project.path.clone()).filter(|path| !path.as_os_str().is_empty());
+        (
+            known.unwrap_or_else(|| PathBuf::from(SETTINGS_FILE)),
+            Files::Project,
+        )
+    } else {
+        let path = settings.user_path.clone().ok_or_else(|| {
+            Failure::usage("there is no folder for settings: set PKGRES_CONFIG or HOME")
+        })?;
+        (path, Files::User)
+    };
+    if setting.files != Files::Both && setting.files != files {
+        let (whose, hint) = if is_project {
+            ("the user", command(""))
+        } else {
+            ("the project", command("--project "))
+        };
+        let message = format!("`{}` is a setting of {whose}", setting.key);
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint(format!("`{hint}`"))
+            .into());
+    }
+    write_setting(&path, setting, values, files, output)?;
+    let shown = Origin::File(path.clone());
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "set",
+            "key": setting.key,
+            "file": path.to_string_lossy(),
+        }));
+    }
+    output.note(&format!("Set `{}` in {shown}", setting.key));
+    let overriding = settings.get(setting.key).map(|effective| &effective.origin);
+    let is_hidden = match overriding {
+        Some(Origin::Variable(_)) => true,
+        Some(Origin::File(other)) => !is_project && *other == settings.project.path,
+        _ => false,
+    };
+    if let Some(origin) = overriding.filter(|_| is_hidden) {
+        output.note(&format!("{origin} overrides it here"));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(show_origin: bool, context: &Context, output: &mut Output) -> Exit {
     let settings = &context.settings;
     if output.is_json() {
         let values: Vec<Value> = settings.values.iter().map(to_json).collect();

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::parse_lock;
+use crate::manifest_file::project_above;
 use crate::output::Output;
 use crate::project::member_hint;
 use crate::show::{self, counted};
@@ -20,12 +21,18 @@ use crate::show::{self, counted};
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     // The other side says of which project a revision is meant.
     let project = args.after.as_deref().and_then(file_of);
-    let project = project.as_deref().and_then(Path::parent);
+    let above = project_above();
+    let project = match &args.after {
+        Some(_) => project.as_deref().and_then(Path::parent),
+        None => above.as_deref(),
+    };
     let before = lockfile(&args.before, project, context)?;
+    let here = above.as_deref().unwrap_or(Path::new("."));
+    let here = here.to_string_lossy();
     let after = match &args.after {
         Some(after) => lockfile(after, None, context)?,
-        None => lockfile(".", None, context).map_err(|mut failure| {
-            if !Path::new(LOCK_FILE).exists()
+        None => lockfile(&here, None, context).map_err(|mut failure| {
+            if !Path::new(&*here).join(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
             {
                 finding

@@ -12,6 +12,7 @@ use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
+use crate::commands::members::Projects;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -33,11 +34,12 @@ struct Fetched {
 /// Fetches the artifact of every locked release that has a digest.
 fn fetch_all(
     args: &LockedArgs,
+    manifest: &Path,
     context: &Context,
     output: &mut Output,
     mut on_artifact: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
 ) -> Result<Fetched> {
-    let project = Project::open(&args.manifest, context)?;
+    let project = Project::open(manifest, context)?;
     if args.locked {
         let problem = Problem::of_project(&project, context)?;
         require_current_lock(&project, &problem, context, output)?;
@@ -173,7 +175,25 @@ fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let fetched = fetch_all(args, context, output, |_, _, _| Ok(()))?;
+    let projects = Projects::of(&args.members, &args.manifest, context)?;
+    let doing = match status {
+        "fetched" => "Fetching",
+        _ => "Verifying",
+    };
+    projects.run((doing, done), output, |manifest, output| {
+        fetch_project(args, manifest, (status, done), context, output)
+    })
+}
+
+/// Fetches the artifacts of one project.
+fn fetch_project(
+    args: &LockedArgs,
+    manifest: &Path,
+    (status, done): (&str, &str),
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let fetched = fetch_all(args, manifest, context, output, |_, _, _| Ok(()))?;
     let (count, without) = (fetched.packages, fetched.without_digest.len());
     if output.is_json() {
         output.json(&json!({
@@ -195,13 +215,22 @@ fn run(
 pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     make_folder(&RealFileSystem, &args.folder)?;
     let mut written = BTreeSet::new();
-    let fetched = fetch_all(&args.locked, context, output, |name, version, artifact| {
-        let file = PackageFolder::archive_name(name, version);
-        write_artifact(artifact, &args.folder.join(&file))?;
-        written.insert(file);
-        Ok(())
-    })?;
-    for release in &fetched.without_digest {
+    let mut without_digest = BTreeSet::new();
+    let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
+        Projects::One(manifest) => vec![manifest],
+        Projects::Several(batch) => batch.manifests,
+    };
+    for manifest in &manifests {
+        let write = |name: &PackageName, version: &Version, artifact: &Artifact| {
+            let file = PackageFolder::archive_name(name, version);
+            write_artifact(artifact, &args.folder.join(&file))?;
+            written.insert(file);
+            Ok(())
+        };
+        let fetched = fetch_all(&args.locked, manifest, context, output, write)?;
+        without_digest.extend(fetched.without_digest);
+    }
+    for release in &without_digest {
         output.note(&format!("{release} has no digest; skipped"));
     }
     let (removed, left) = clean(&args.folder, &written)?;

@@ -23,7 +23,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
                 "`--classes` needs the classes of packages, which `--frozen`{from} does not read"
             )));
         }
-        let resolution = read_frozen(solve, context)?;
+        let resolution = read_frozen(solve, &solve.manifest, context)?;
         return draw(
             &Graph::of_resolution(&resolution, context.core(), &BTreeMap::new()),
             Exit::Done,

@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
-use pkgres_files::{Access, NewTreeFile, RealFileSystem, write_file, write_tree};
+use pkgres_files::{Access, NewTreeFile, RealFileSystem, make_folder, write_file, write_tree};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath, yaml_word};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath};
 use serde_json::json;
 
-use crate::args::InitArgs;
+use self::template::{NewPackage, TemplateFile};
+use crate::args::{InitArgs, Template};
 use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::settings::{Origin, SETTINGS_FILE};
+
+mod template;
 
 pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let path = args.folder.join(MANIFEST_FILE);
@@ -31,35 +35,108 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         Some(name) => package_name(name)?,
         None => name_of(&args.folder)?,
     };
-    let text = manifest(&name, args.library);
+    let template = if args.library {
+        Template::Library
+    } else {
+        args.template
+    };
+    let package = NewPackage {
+        name: &name,
+        template,
+        core: context.core(),
+        is_core_named: ["core-library", "no-core-library"].iter().any(|key| {
+            let setting = context.settings.get(key);
+            setting.is_some_and(|setting| matches!(setting.origin, Origin::Flag(_)))
+        }),
+    };
+    let (files, kept): (Vec<TemplateFile>, Vec<TemplateFile>) = package
+        .files()
+        .into_iter()
+        .filter(|file| !is_set_above(file, context))
+        .partition(|file| std::fs::symlink_metadata(args.folder.join(&file.path)).is_err());
     if !args.dry_run {
-        if args.folder.is_dir() {
-            write_file(&RealFileSystem, &path, text.as_bytes())?;
-        } else {
-            let file = NewTreeFile {
-                path: PackagePath::parse(MANIFEST_FILE).expect("a plain name is a path"),
-                bytes: text.as_bytes().to_vec(),
-                access: Access::Data,
-            };
-            write_tree(&RealFileSystem, &args.folder, [Ok(file)])?;
-        }
+        write(&args.folder, &files)?;
     }
     if output.is_json() {
+        let paths = |files: &[TemplateFile]| -> Vec<String> {
+            let paths = files.iter().map(|file| args.folder.join(&file.path));
+            paths
+                .map(|path| path.to_string_lossy().into_owned())
+                .collect()
+        };
         output.json(&json!({
             "schema_version": 1,
             "status": if args.dry_run { "would_begin" } else { "begun" },
             "manifest": path.to_string_lossy(),
             "name": name,
+            "files": paths(&files),
+            "kept": paths(&kept),
         }));
         return Ok(Exit::Done);
     }
-    if args.dry_run {
-        output.data(&text);
-        output.note(&format!("Would write {shown}; nothing was written"));
-    } else {
-        output.note(&format!("Created {name} in {shown}"));
+    for file in &files {
+        let path = args.folder.join(&file.path);
+        let path = path.to_string_lossy();
+        if args.dry_run {
+            output.data(&format!("# {}\n{}", Escaped::new(&path), file.text));
+        } else if file.path != MANIFEST_FILE {
+            output.note(&format!("Created {}", Escaped::new(&path)));
+        }
     }
+    for file in &kept {
+        let path = args.folder.join(&file.path);
+        let path = path.to_string_lossy();
+        output.note(&format!("Left as it is: {}", Escaped::new(&path)));
+    }
+    if let Some(file) = package
+        .files()
+        .iter()
+        .find(|file| is_set_above(file, context))
+    {
+        let above = Origin::File(context.settings.project.path.clone());
+        output.note(&format!("Add to {above}: {}", file.text.trim_end()));
+    }
+    output.note(&if args.dry_run {
+        format!("Would write {name} to {shown}; nothing was written")
+    } else {
+        format!("Created {name} in {shown}")
+    });
     Ok(Exit::Done)
+}
+
+/// Whether a file is one with settings, and the folder has settings already: a second file would hide them.
+fn is_set_above(file: &TemplateFile, context: &Context) -> bool {
+    file.path == SETTINGS_FILE && !context.settings.project.path.as_os_str().is_empty()
+}
+
+/// Writes the files of a package: a new folder as a whole, otherwise the manifest last, so that a run that was
+/// interrupted can be repeated.
+fn write(folder: &Path, files: &[TemplateFile]) -> Result<()> {
+    let system = RealFileSystem;
+    if !folder.is_dir() {
+        if let Some(parent) = folder.parent().filter(|path| !path.as_os_str().is_empty()) {
+            make_folder(&system, parent)?;
+        }
+        let files = files.iter().map(|file| {
+            Ok(NewTreeFile {
+                path: PackagePath::parse(&file.path).expect("a plain path is one of a package"),
+                bytes: file.text.as_bytes().to_vec(),
+                access: Access::Data,
+            })
+        });
+        write_tree(&system, folder, files)?;
+        return Ok(());
+    }
+    let (manifest, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.path == MANIFEST_FILE);
+    for file in others.into_iter().chain(manifest) {
+        let path = folder.join(&file.path);
+        if let Some(parent) = path.parent() {
+            make_folder(&system, parent)?;
+        }
+        write_file(&system, &path, file.text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// The default name of a package: made of the name of its folder.
@@ -94,50 +171,4 @@ fn name_of(folder: &Path) -> Result<PackageName> {
         format!("org.example.{words}")
     };
     PackageName::parse(&text).map_err(|_| no_name())
-}
-
-/// The text of a new manifest.
-fn manifest(name: &PackageName, library: bool) -> String {
-    let kind = if library { "Library" } else { "Application" };
-    let display_name = name.as_str().rsplit('.').next().unwrap_or_default();
-    let (name, display_name) = (yaml_word(name.as_str()), yaml_word(display_name));
-    format!(
-        "\
-Format: MuranoPL/1.0
-FullName: {name}
-Type: {kind}
-Name: {display_name}
-Version: 0.1.0
-Require:
-  io.murano: \"0\"
-"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pkgres_manifest::{PackageManifest, ReadOptions};
-
-    #[test]
-    fn a_new_manifest_can_be_read() {
-        for name in [
-            "org.example.Web",
-            "Null",
-            "true",
-            "On",
-            "Nan",
-            "org.example.Null",
-        ] {
-            let name = PackageName::parse(name).expect("a name");
-            let text = manifest(&name, false);
-            let read = PackageManifest::read("m", text.as_bytes(), &ReadOptions::default());
-            let (read, _) = read.into_result().expect("it is a manifest");
-            assert_eq!(read.name.value, name);
-            assert_eq!(
-                Some(read.display_name.as_str()),
-                name.as_str().rsplit('.').next()
-            );
-        }
-    }
 }

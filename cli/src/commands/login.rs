@@ -1,12 +1,14 @@
-//! `pkgres login`
+//! `pkgres login` and `pkgres logout`
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
 
+use console::Term;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_registry_client::HttpRegistry;
 use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
+use pkgres_registry_client::{Address, HttpRegistry};
 use serde_json::json;
 
 use crate::args::LoginArgs;
@@ -20,31 +22,15 @@ use crate::registries::RemoteRegistry;
 /// The longest input with a token, in bytes.
 const MAX_INPUT_BYTES: u64 = 64 << 10;
 
-pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    if args.remove {
+        return logout(args.registry.as_deref(), context, output);
+    }
     let RemoteRegistry { registry, address } =
         context.registries.remote(args.registry.as_deref())?;
-    let path = token_file().ok_or_else(|| {
-        Failure::usage("there is no folder for tokens: set PKGRES_CREDENTIALS or HOME")
-    })?;
+    let path = stored_tokens()?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
-    if args.remove {
-        let was_there = tokens.remove(&address);
-        tokens.write(&path).map_err(|error| failed(&error))?;
-        if output.is_json() {
-            output.json(&json!({
-                "schema_version": 1,
-                "status": if was_there { "logged_out" } else { "unknown" },
-                "address": address.as_str(),
-            }));
-        }
-        output.note(&if was_there {
-            format!("Removed the token for {address}")
-        } else {
-            format!("There is no token for {address}")
-        });
-        return Ok(Exit::Done);
-    }
-    let token = read_token(args)?;
+    let token = read_token(args, &address, output)?;
     tokens
         .set(&address, &token)
         .map_err(|error| failed(&error))?;
@@ -54,7 +40,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
     options.credentials.token = Some(Secret::new(token));
     let name = registry.location.name;
     let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
-    let owner = registry.whoami().map_err(|error| {
+    let identity = registry.whoami().map_err(|error| {
         let mut failure = Failure::from(error);
         // The usual hint suggests to log in, which this was.
         for finding in &mut failure.findings {
@@ -66,6 +52,7 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
         }
         failure
     })?;
+    let owner = identity.owner;
     tokens.write(&path).map_err(|error| failed(&error))?;
     if output.is_json() {
         output.json(&json!({
@@ -82,9 +69,46 @@ pub(super) fn run(args: &LoginArgs, context: &Context, output: &mut Output) -> R
     Ok(Exit::Done)
 }
 
-fn read_token(args: &LoginArgs) -> Result<String> {
+/// Removes the stored token of a registry.
+pub(super) fn logout(
+    registry: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let RemoteRegistry { address, .. } = context.registries.remote(registry)?;
+    let path = stored_tokens()?;
+    let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
+    let was_there = tokens.remove(&address);
+    if was_there {
+        tokens.write(&path).map_err(|error| failed(&error))?;
+    }
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if was_there { "logged_out" } else { "unknown" },
+            "address": address.as_str(),
+        }));
+    }
+    output.note(&if was_there {
+        format!("Removed the token for {address}")
+    } else {
+        format!("There is no token for {address}")
+    });
+    Ok(Exit::Done)
+}
+
+fn stored_tokens() -> Result<PathBuf> {
+    token_file().ok_or_else(|| {
+        Failure::usage("there is no folder for tokens: set PKGRES_CREDENTIALS or HOME")
+    })
+}
+
+/// The token: from a file, from a person at a terminal, or from stdin.
+fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Result<String> {
     let bytes = if let Some(path) = &args.token_file {
         read_file(path, MAX_INPUT_BYTES, Follow::Links)?
+    } else if std::io::stdin().is_terminal() {
+        return ask(address, output);
     } else {
         let mut bytes = Vec::new();
         std::io::stdin()
@@ -95,6 +119,28 @@ fn read_token(args: &LoginArgs) -> Result<String> {
     };
     let text = String::from_utf8(bytes).map_err(|_| failed(&CredentialError::NotAToken))?;
     Ok(text.trim().to_owned())
+}
+
+/// Asks for the token, and does not show what is typed. Enter ends it.
+fn ask(address: &Address, output: &mut Output) -> Result<String> {
+    output.flush();
+    let failed_to_read =
+        |error: std::io::Error| Failure::usage(format!("cannot read from the terminal: {error}"));
+    let terminal = Term::stderr();
+    terminal
+        .write_str(&format!("Token for {address} (not shown): "))
+        .map_err(failed_to_read)?;
+    // Without a terminal on stderr, nothing would be read: the prompt is lost, the input is not.
+    let line = if terminal.is_term() {
+        terminal.read_secure_line()
+    } else {
+        Term::stdout().read_secure_line()
+    };
+    let line = line.map_err(failed_to_read)?;
+    match line.trim() {
+        "" => Err(Failure::usage("no token was typed; nothing was stored")),
+        token => Ok(token.to_owned()),
+    }
 }
 
 fn failed(error: &CredentialError) -> Failure {

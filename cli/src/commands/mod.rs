@@ -1,5 +1,6 @@
 //! The commands, a module each.
 
+mod account;
 mod add;
 mod batch;
 mod cache;
@@ -13,10 +14,11 @@ mod export_static;
 mod fetch;
 mod graph;
 mod index;
+mod info;
 mod init;
 mod lock;
-
 mod login;
+mod members;
 mod names;
 mod outdated;
 mod pack;
@@ -25,12 +27,14 @@ mod publish;
 mod reference;
 mod resolve;
 mod schema;
+mod search;
 mod serve;
 mod spec;
 mod tree;
 mod unpack;
 mod update;
 mod why;
+mod why_not;
 mod yank;
 
 use clap::ValueEnum as _;
@@ -68,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Completions(args) => Ok(reference::completions(args, output)),
         Command::Man(args) => reference::man(args, output),
         Command::Reference(args) => Ok(reference::reference(args, output)),
-        Command::Config(args) => Ok(config::run(args, context, output)),
+        Command::Config(args) => config::run(args, context, output),
         Command::Spec(args) => spec::run(args, output),
         Command::Index(args) => index::run(args, output),
         Command::Pack(args) => pack::run(args, output),
@@ -76,7 +80,14 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Check(args) => check::run(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
-        Command::Login(args) => login::run(args, context, output),
+        Command::Search(args) => search::run(args, context, output),
+        Command::Info(args) => info::run(args, context, output),
+        Command::WhyNot(args) => why_not::run(args, context, output),
+        Command::Login(args) => login::login(args, context, output),
+        Command::Logout(args) => login::logout(args.registry.as_deref(), context, output),
+        Command::Whoami(args) => account::whoami(args, context, output),
+        Command::Owner(args) => account::owner(args, context, output),
+        Command::Token(args) => account::token(args, context, output),
         Command::Fetch(args) => fetch::fetch(args, context, output),
         Command::Verify(args) => fetch::verify(args, context, output),
         Command::Vendor(args) => fetch::vendor(args, context, output),

@@ -53,6 +53,11 @@ pub(super) fn release_name(text: &str) -> Result<(PackageName, Option<Version>)>
     Ok((name, Some(version)))
 }
 
+/// The last part of a name, which a search finds in similar names.
+pub(super) fn last_part(name: &PackageName) -> &str {
+    name.as_str().rsplit('.').next().unwrap_or_default()
+}
+
 /// Whether a version is the named one, or none is named.
 pub(super) fn is_named(version: &Version, named: Option<&Version>) -> bool {
     named.is_none_or(|named| named == version)

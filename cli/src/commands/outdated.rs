@@ -1,10 +1,13 @@
 //! `pkgres outdated`
 
+use std::path::Path;
+
 use pkgres_registry_client::outdated;
 use pkgres_resolver::{Locked, Request};
 use serde_json::json;
 
 use crate::args::OutdatedArgs;
+use crate::commands::members::Projects;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -15,8 +18,24 @@ use crate::show::{self, counted};
 use crate::solve::{problem_with_lock, read_frozen};
 
 pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    let is_titled = matches!(projects, Projects::Several(_));
+    let words = ("Looking for newer versions", "Looked at");
+    projects.run(words, output, |manifest, output| {
+        show_outdated(args, manifest, is_titled, context, output)
+    })
+}
+
+/// Shows what is outdated in one project; with a title, if there are several.
+fn show_outdated(
+    args: &OutdatedArgs,
+    manifest: &Path,
+    is_titled: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
     let solve = &args.solve;
-    let project = Project::open(&solve.manifest, context)?;
+    let project = Project::open(manifest, context)?;
     let problem = if solve.mode.frozen {
         Problem::of_project(&project, context)?
     } else {
@@ -28,7 +47,10 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
         ..problem.request.clone()
     };
     let (resolution, registries) = if solve.mode.frozen {
-        (Box::new(read_frozen(solve, context)?), problem.registries)
+        (
+            Box::new(read_frozen(solve, manifest, context)?),
+            problem.registries,
+        )
     } else {
         problem.solve_with_registries(context, output)?
     };
@@ -50,6 +72,9 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
             "notes": show::excluded(&resolution),
         }));
         return Ok(exit);
+    }
+    if is_titled && !outdated_packages.is_empty() {
+        output.data(&format!("{}:\n", project.package.name()));
     }
     output.data(&show::outdated(&outdated_packages));
     output.notes(show::excluded(&resolution));

@@ -10,6 +10,7 @@ use pkgres_registry_client::MemoryRegistry;
 use pkgres_resolver::{ContractScope, Fallback, Locked, ResolvedOwner};
 
 use crate::args::ResolveArgs;
+use crate::commands::members::Projects;
 use crate::commands::pin::{PinInput, pin, read_model};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -20,11 +21,24 @@ use crate::show::{self, counted};
 use crate::solve::{solve, solve_project};
 
 pub(super) fn run(args: &ResolveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let start = Instant::now();
     if let Some(model) = &args.model {
         return print_model(args, model, context, output);
     }
-    let resolution = solve(&args.solve, context, output)?;
+    let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    projects.run(("Resolving", "Resolved"), output, |manifest, output| {
+        resolve(args, manifest, context, output)
+    })
+}
+
+/// Resolves one project.
+fn resolve(
+    args: &ResolveArgs,
+    manifest: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let start = Instant::now();
+    let resolution = solve(&args.solve, manifest, context, output)?;
     if output.is_json() {
         output.json(&show::resolution_json(&resolution, context));
         return Ok(Exit::Done);

@@ -1,8 +1,12 @@
 //! `pkgres tree`
 
+use std::path::Path;
+
+use pkgres_manifest::{PackageName, Version};
 use serde_json::json;
 
 use crate::args::TreeArgs;
+use crate::commands::members::Projects;
 use crate::commands::names::{is_named, not_part_of, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -18,8 +22,23 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
         ));
     }
     let inverted = args.invert.as_deref().map(release_name).transpose()?;
-    let resolution = solve(&args.solve, context, output)?;
-    if let Some((package, version)) = &inverted {
+    let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    let words = ("Resolving", "Looked at");
+    projects.run(words, output, |manifest, output| {
+        show_tree(args, manifest, inverted.as_ref(), context, output)
+    })
+}
+
+/// Shows the tree of one project.
+fn show_tree(
+    args: &TreeArgs,
+    manifest: &Path,
+    inverted: Option<&(PackageName, Option<Version>)>,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let resolution = solve(&args.solve, manifest, context, output)?;
+    if let Some((package, version)) = inverted {
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
         if !packages.any(|it| it.name == *package && is_named(&it.version, version)) {

@@ -1,8 +1,14 @@
 //! `pkgres why`
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{PackageName, Version};
 use serde_json::json;
 
 use crate::args::WhyArgs;
+use crate::commands::members::Projects;
 use crate::commands::names::{is_named, not_part_of, release_name};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,11 +19,43 @@ use crate::solve::solve;
 
 pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let (name, version) = release_name(&args.package)?;
-    let resolution = solve(&args.solve, context, output)?;
-    let mut paths = resolution.paths_to(&name);
+    let version = version.as_ref();
+    let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
+    if let Projects::One(manifest) = &projects {
+        let found = show_paths(args, manifest, &name, version, context, output)?;
+        return Ok(if found { Exit::Done } else { Exit::Failed });
+    }
+    // A package need not be in all of several projects.
+    let is_found = AtomicBool::new(false);
+    let words = ("Resolving", "Looked at");
+    let exit = projects.run(words, output, |manifest, output| {
+        if show_paths(args, manifest, &name, version, context, output)? {
+            is_found.store(true, Ordering::Relaxed);
+        }
+        Ok(Exit::Done)
+    })?;
+    if is_found.into_inner() {
+        return Ok(exit);
+    }
+    let message = format!("`{}` is not in the resolution of any project", args.package);
+    output.findings(&[Diagnostic::error(Code::Usage, message)]);
+    Ok(exit.max(Exit::Failed))
+}
+
+/// Shows the paths to a package in one project, and reports a package that is missing there. Returns whether there is one.
+fn show_paths(
+    args: &WhyArgs,
+    manifest: &Path,
+    name: &PackageName,
+    version: Option<&Version>,
+    context: &Context,
+    output: &mut Output,
+) -> Result<bool> {
+    let resolution = solve(&args.solve, manifest, context, output)?;
+    let mut paths = resolution.paths_to(name);
     paths.retain(|path| {
         let last = path.steps.last();
-        last.is_some_and(|last| is_named(&last.version, version.as_ref()))
+        last.is_some_and(|last| is_named(&last.version, version))
     });
     if output.is_json() {
         let paths = show::paths_json(&paths);
@@ -25,9 +63,9 @@ pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Res
     } else {
         output.data(&show::paths(&paths));
     }
-    if paths.is_empty() {
-        output.findings(&not_part_of(&name, version.as_ref(), &resolution, context).findings);
-        return Ok(Exit::Failed);
+    let is_alone = !args.members.workspace && context.members.len() < 2;
+    if paths.is_empty() && is_alone {
+        output.findings(&not_part_of(name, version, &resolution, context).findings);
     }
-    Ok(Exit::Done)
+    Ok(!paths.is_empty())
 }

@@ -10,7 +10,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
     CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
-    SinglePackage, read_provided,
+    SinglePackage, built_in_core_library, read_provided,
 };
 
 use super::{ConfiguredRegistry, RegistryOptions};
@@ -44,6 +44,9 @@ impl RegistryOptions {
             opened.push(registry);
         }
         let mut set = RegistrySet::new(opened);
+        if options.core == Some(PackageName::default_core_library()) {
+            set = set.with_built_in(vec![built_in_core_library()]);
+        }
         for registry in registries {
             for namespace in &registry.namespaces {
                 set.bind(namespace.clone(), registry.location.name.clone());

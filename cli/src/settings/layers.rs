@@ -61,17 +61,23 @@ pub(crate) struct Settings {
     pub(crate) project: SettingsFile,
     /// The settings file of the user.
     pub(crate) user: SettingsFile,
+    /// Where the settings file of the user is, or would be.
+    pub(crate) user_path: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads the environment and the settings files. `flags` are the settings that the command line sets.
+    /// Reads the environment and the settings files. `flags` are the settings that the command line sets. The user's
+    /// file may be missing if it is not named, or about to be `written`.
     pub(crate) fn read(
         project_folder: &Path,
         user_file: Option<&Path>,
         flags: &[&'static str],
+        is_written: bool,
     ) -> Result<Self> {
         let project = SettingsFile::nearest(project_folder)?;
-        let user = read_user_file(user_file)?;
+        let user_path = user_file.map(Path::to_owned).or_else(settings_file);
+        let may_be_missing = user_file.is_none() || is_written;
+        let user = read_user_file(user_path.as_deref(), may_be_missing)?;
         let mut values = Vec::new();
         for setting in DECLARED {
             if setting.kind == Kind::Table {
@@ -89,7 +95,7 @@ impl Settings {
                 (setting.default.to_owned(), Origin::Default)
             };
             if !matches!(origin, Origin::Flag(_) | Origin::Default) {
-                check(setting, &value, &origin)?;
+                check(setting, &value, Some(&origin))?;
             }
             values.push(Effective {
                 declared: setting,
@@ -101,6 +107,7 @@ impl Settings {
             values,
             project,
             user,
+            user_path,
         })
     }
 
@@ -159,7 +166,8 @@ fn normalized(setting: &Declared, value: String) -> String {
     }
 }
 
-fn check(setting: &Declared, value: &str, origin: &Origin) -> Result<()> {
+/// Checks the value of a setting; an error names its origin.
+pub(super) fn check(setting: &Declared, value: &str, origin: Option<&Origin>) -> Result<()> {
     let shown = Escaped::shortened(value);
     let (is_valid, expected) = match setting.kind {
         Kind::Flag => (
@@ -179,7 +187,8 @@ fn check(setting: &Declared, value: &str, origin: &Origin) -> Result<()> {
     if is_valid {
         return Ok(());
     }
-    let message = format!("{}: `{shown}`: {expected} (from {origin})", setting.key);
+    let from = origin.map_or_else(String::new, |origin| format!(" (from {origin})"));
+    let message = format!("{}: `{shown}`: {expected}{from}", setting.key);
     let mut finding = Diagnostic::error(Code::Usage, message);
     if let Kind::Choice(words) = setting.kind
         && let Some(similar) = most_similar(value, words.iter().copied())
@@ -189,15 +198,14 @@ fn check(setting: &Declared, value: &str, origin: &Origin) -> Result<()> {
     Err(finding.into())
 }
 
-/// Reads the settings file of the user; there need not be one.
-fn read_user_file(named: Option<&Path>) -> Result<SettingsFile> {
-    let Some(path) = named.map(Path::to_owned).or_else(settings_file) else {
+/// Reads the settings file of the user.
+fn read_user_file(path: Option<&Path>, may_be_missing: bool) -> Result<SettingsFile> {
+    let Some(path) = path else {
         return Ok(SettingsFile::default());
     };
-    match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {
-        Ok(bytes) => SettingsFile::parse(&path, &bytes, Files::User),
-        // A file that was named must exist.
-        Err(error) if error.is_not_found() && named.is_none() => Ok(SettingsFile::default()),
+    match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {
+        Ok(bytes) => SettingsFile::parse(path, &bytes, Files::User),
+        Err(error) if error.is_not_found() && may_be_missing => Ok(SettingsFile::default()),
         Err(error) => Err(error.into()),
     }
 }

@@ -163,6 +163,7 @@ fn origin(reason: &Reason) -> String {
     match (&reason.location, &reason.source) {
         (Some(location), _) => location.to_string(),
         (None, Some(ReleaseSource::Host)) => "host".to_owned(),
+        (None, Some(ReleaseSource::BuiltIn)) => "built in".to_owned(),
         (None, Some(ReleaseSource::Registry(name))) => format!("registry {name}"),
         (None, None) => "root".to_owned(),
     }

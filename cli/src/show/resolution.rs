@@ -1,5 +1,6 @@
 //! Notes about a resolution, and a resolution as JSON.
 
+use pkgres_manifest::ReleaseSource;
 use pkgres_resolver::{
     BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
     Resolution, SideBySide,
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 
 /// Notes on unusual parts of a resolution, with their reasons: packages with several releases, prereleases,
-/// yanked releases and overrides without effect.
+/// yanked releases, what is built in, and overrides without effect.
 pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     let mut lines = side_by_side(resolution, context);
     for ChosenPrerelease {
@@ -28,6 +29,12 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
     lines.extend(excluded(resolution));
+    let packages = resolution.packages().iter();
+    let built_in = packages.filter(|package| package.source == ReleaseSource::BuiltIn);
+    lines.extend(built_in.map(|package| {
+        let (name, version) = (&package.name, &package.version);
+        format!("{name} {version} is built into pkgres: no registry has {name}")
+    }));
     for (name, spec) in resolution.unused_overrides() {
         lines.push(format!(
             "the override of {name} with {spec} has no effect: nothing requires {name}"

@@ -90,7 +90,12 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
         );
     }
     let is_unknown = |entry: &Staleness| {
-        matches!(entry, Staleness::Gone { found: None, .. }) && !was_provided(entry)
+        let Staleness::Gone { locked, found, .. } = entry else {
+            return false;
+        };
+        // What is built in is used because no registry has the package any more.
+        let is_lost = matches!(found, None | Some(ReleaseSource::BuiltIn));
+        is_lost && !was_provided(entry) && *locked != ReleaseSource::BuiltIn
     };
     if outdated.iter().any(|entry| is_unknown(entry)) {
         hints.push(
@@ -104,8 +109,9 @@ fn hints(outdated: &[&Staleness], context: &Context) -> Vec<String> {
             found: Some(found),
             ..
         } => {
-            let is_hosted = *found == ReleaseSource::Host;
-            locked != found && !is_hosted && !was_provided(entry)
+            let is_registry = matches!(found, ReleaseSource::Registry(_));
+            let was_registry = matches!(locked, ReleaseSource::Registry(_));
+            locked != found && is_registry && was_registry
         }
         _ => false,
     };
@@ -152,6 +158,15 @@ fn was_provided(entry: &Staleness) -> bool {
         }
         Staleness::SourceDiffers { locked, .. } => *locked == ReleaseSource::Host,
         _ => false,
+    }
+}
+
+/// Where a locked release came from, as a verb.
+fn was_from(locked: &ReleaseSource) -> String {
+    match locked {
+        ReleaseSource::Host => "was provided by the host".to_owned(),
+        ReleaseSource::BuiltIn => "was built in".to_owned(),
+        ReleaseSource::Registry(name) => format!("was locked from `{name}`"),
     }
 }
 
@@ -270,6 +285,17 @@ fn line(entry: &Staleness) -> (char, String) {
                 None if *locked == ReleaseSource::Host => {
                     format!("{package} {version} was provided by the host, and nothing has it now")
                 }
+                Some(ReleaseSource::BuiltIn) if *locked == ReleaseSource::BuiltIn => {
+                    format!("{package} {version} is no longer built in{instead}")
+                }
+                Some(ReleaseSource::BuiltIn) => format!(
+                    "{package} {version} {}, and nothing has it now; pkgres has {package}{} built in",
+                    was_from(locked),
+                    newest.map_or_else(String::new, |newest| format!(" {newest}"))
+                ),
+                Some(found) if *locked == ReleaseSource::BuiltIn => format!(
+                    "{package} {version} was built in; {package} now comes from `{found}`{instead}"
+                ),
                 Some(found) if *locked == ReleaseSource::Host => format!(
                     "{package} {version} was provided by the host; {package} now comes from `{found}`, which does not have it"
                 ),
@@ -288,19 +314,16 @@ fn line(entry: &Staleness) -> (char, String) {
             version,
             locked,
             found,
-        } if *locked == ReleaseSource::Host => (
-            '~',
-            format!("{package} {version} was provided by the host and now comes from `{found}`"),
-        ),
-        Staleness::SourceDiffers {
-            package,
-            version,
-            locked,
-            found,
-        } => (
-            '~',
-            format!("{package} {version} was locked from `{locked}` and now comes from `{found}`"),
-        ),
+        } => {
+            let was = was_from(locked);
+            let line = match found {
+                ReleaseSource::BuiltIn => {
+                    format!("{package} {version} {was} and is now the one that is built in")
+                }
+                found => format!("{package} {version} {was} and now comes from `{found}`"),
+            };
+            ('~', line)
+        }
         Staleness::DigestDiffers {
             package,
             version,

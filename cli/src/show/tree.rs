@@ -144,8 +144,10 @@ impl<'a> Printer<'a> {
             match package {
                 None => line.push_str(" (root)"),
                 Some(package) => {
-                    if package.source == ReleaseSource::Host {
-                        line.push_str(" (host)");
+                    match package.source {
+                        ReleaseSource::Host => line.push_str(" (host)"),
+                        ReleaseSource::BuiltIn => line.push_str(" (built in)"),
+                        ReleaseSource::Registry(_) => {}
                     }
                     if package.yanked {
                         line.push_str(" (yanked)");

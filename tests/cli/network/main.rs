@@ -4,5 +4,6 @@ mod documents;
 mod mirrors;
 mod publishing;
 mod server;
+mod terminal;
 mod trust;
 mod user;

@@ -54,8 +54,7 @@ fn a_mirror_of_static_files_is_a_registry() {
     assert_eq!(run.exit, 3);
     assert!(run.stderr.contains("error[PK0047]"), "{}", run.stderr);
     assert!(
-        run.stderr
-            .contains("it is a mirror, and does not accept releases"),
+        run.stderr.contains("it is a mirror, and has no API"),
         "{}",
         run.stderr
     );

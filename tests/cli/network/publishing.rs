@@ -16,7 +16,7 @@ fn a_package_goes_through_a_registry_and_back() {
     // Publishing needs a token; the hint suggests to log in.
     let stderr = user.fails(3, &["publish", "fixtures/shop/core"]);
     assert!(
-        stderr.contains("error[PK0046]") && stderr.contains("`pkgres login acme`"),
+        stderr.contains("error[PK0046]") && stderr.contains("`pkgres login http://"),
         "{stderr}"
     );
     // If a variable has the token, logging in does not help.
@@ -26,7 +26,7 @@ fn a_package_goes_through_a_registry_and_back() {
     assert!(
         run.stderr.contains("error[PK0046]")
             && run.stderr.contains("the one in PKGRES_TOKEN_ACME")
-            && !run.stderr.contains("`pkgres login acme`"),
+            && !run.stderr.contains("`pkgres login http://"),
         "{}",
         run.stderr
     );

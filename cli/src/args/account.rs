@@ -1,0 +1,128 @@
+//! The arguments of the commands about accounts of a registry: logging in, owners and tokens.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{NetworkArgs, TargetArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
+    /// first one on the network
+    pub(crate) registry: Option<String>,
+
+    /// Read the token from a file instead of the terminal or stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// The same as `pkgres logout`
+    #[arg(long, hide = true, conflicts_with = "token_file")]
+    pub(crate) remove: bool,
+
+    #[command(flatten)]
+    pub(super) network: NetworkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
+    /// first one on the network
+    pub(crate) registry: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhoamiArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OwnerArgs {
+    #[command(subcommand)]
+    pub(crate) command: OwnerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OwnerCommand {
+    /// List the owners of a package
+    List(OwnerListArgs),
+    /// Add owners to a package
+    Add(OwnerEditArgs),
+    /// Remove owners from a package
+    Remove(OwnerEditArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OwnerListArgs {
+    /// The package
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OwnerEditArgs {
+    /// The package
+    #[arg(value_name = "PACKAGE")]
+    pub(crate) name: String,
+
+    /// The owners
+    #[arg(required = true, value_name = "OWNER")]
+    pub(crate) owners: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    #[command(subcommand)]
+    pub(crate) command: TokenCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Create a token, and print it
+    ///
+    /// It permits no more, and is valid no longer, than the token that creates it. The registry does not show it
+    /// again.
+    Create(TokenCreateArgs),
+    /// List tokens, without their secrets
+    List(WhoamiArgs),
+    /// Revoke a token
+    Revoke(TokenRevokeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenCreateArgs {
+    /// What the token permits, such as `publish`; can be repeated
+    #[arg(long = "scope", value_name = "SCOPE", required = true)]
+    pub(crate) scopes: Vec<String>,
+
+    /// A package, or a namespace such as `org.acme.*`, to which the token is limited; can be repeated
+    #[arg(long = "name", value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    /// A note, which the list of tokens shows
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) note: String,
+
+    /// When the token expires: a date, a time, or a duration such as `30 days`
+    #[arg(long, value_name = "DATE|DURATION")]
+    pub(crate) expires: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenRevokeArgs {
+    /// The id of the token, as `pkgres token list` shows it
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}

@@ -1,0 +1,253 @@
+//! `pkgres whoami`, `owner` and `token`: accounts of a registry on the network.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_registry_client::http::{Owners, TokenDescription, TokenRequest};
+use pkgres_registry_client::{HttpRegistry, Registry as _};
+use serde_json::{Value, json};
+
+use crate::args::{
+    OwnerArgs, OwnerCommand, OwnerEditArgs, TargetArgs, TokenArgs, TokenCommand, TokenCreateArgs,
+    WhoamiArgs,
+};
+use crate::commands::names::{last_part, package_name};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::counted;
+use crate::solve_options::time_after;
+
+/// How many characters of a text of the registry are shown.
+const SHOWN_CHARACTERS: usize = 200;
+
+fn open(target: &TargetArgs, context: &Context) -> Result<HttpRegistry> {
+    context.registries.open_remote(target.registry.as_deref())
+}
+
+/// A text of the registry as it can be shown.
+fn shown(text: &str) -> String {
+    Escaped::within(text, SHOWN_CHARACTERS).to_string()
+}
+
+fn all_shown<'text>(texts: impl IntoIterator<Item = &'text String>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(|text| shown(text)).collect();
+    texts.join(", ")
+}
+
+pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let registry = open(&args.target, context)?;
+    let identity = registry.whoami()?;
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "address": registry.address().as_str(),
+            "owner": identity.owner,
+            "scopes": identity.scopes,
+            "names": identity.names,
+            "expires": identity.expires,
+        }));
+        return Ok(Exit::Done);
+    }
+    let owner = identity
+        .owner
+        .as_deref()
+        .map_or("(unnamed)".to_owned(), shown);
+    output.data(&format!("{owner}\n"));
+    output.note(&format!("registry: {}", registry.address()));
+    output.note(&format!("scopes: {}", all_shown(&identity.scopes)));
+    output.note(&match identity.names.as_slice() {
+        [] => "names: all".to_owned(),
+        names => format!("names: {}", all_shown(names)),
+    });
+    if let Some(expires) = &identity.expires {
+        output.note(&format!("expires: {}", shown(expires)));
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    match &args.command {
+        OwnerCommand::List(args) => {
+            let name = package_name(&args.name)?;
+            let registry = open(&args.target, context)?;
+            let owners = owners(&registry, &name)?;
+            if output.is_json() {
+                output.json(&owners_json("listed", &registry, &name, &owners.owners));
+                return Ok(Exit::Done);
+            }
+            for owner in &owners.owners {
+                output.data(&format!("{}\n", shown(owner)));
+            }
+            Ok(Exit::Done)
+        }
+        OwnerCommand::Add(args) => change_owners(args, true, context, output),
+        OwnerCommand::Remove(args) => change_owners(args, false, context, output),
+    }
+}
+
+fn owners(registry: &HttpRegistry, name: &PackageName) -> Result<Owners> {
+    registry.owners(name)?.ok_or_else(|| {
+        let message = format!("the registry `{}` has no package `{name}`", registry.name());
+        let finding = Diagnostic::error(Code::UnknownPackage, message);
+        Failure {
+            findings: vec![finding.hint(format!(
+                "`pkgres search --registry {} {}` looks for similar ones",
+                registry.address(),
+                last_part(name)
+            ))],
+            exit: Exit::Registry,
+        }
+    })
+}
+
+fn owners_json(
+    status: &str,
+    registry: &HttpRegistry,
+    name: &PackageName,
+    owners: &BTreeSet<String>,
+) -> Value {
+    json!({
+        "schema_version": 1,
+        "status": status,
+        "registry": registry.name().as_str(),
+        "name": name,
+        "owners": owners,
+    })
+}
+
+fn change_owners(
+    args: &OwnerEditArgs,
+    is_added: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let name = package_name(&args.name)?;
+    let registry = open(&args.target, context)?;
+    let mut new = owners(&registry, &name)?;
+    let before = new.owners.clone();
+    for owner in &args.owners {
+        if is_added {
+            new.owners.insert(owner.clone());
+        } else if !new.owners.remove(owner) {
+            let message = format!("`{}` is not an owner of {name}", Escaped::shortened(owner));
+            return Err(Diagnostic::error(Code::Usage, message)
+                .hint(format!("its owners are {}", all_shown(&before)))
+                .into());
+        }
+    }
+    if new.owners.is_empty() {
+        return Err(Failure::usage(format!(
+            "{name} would have no owner: add another one first"
+        )));
+    }
+    if new.owners != before {
+        new = registry.set_owners(&name, &new)?;
+    }
+    if output.is_json() {
+        let status = if new.owners == before {
+            "same"
+        } else {
+            "changed"
+        };
+        output.json(&owners_json(status, &registry, &name, &new.owners));
+    }
+    output.note(&format!(
+        "The owners of {name} are {}",
+        all_shown(&new.owners)
+    ));
+    Ok(Exit::Done)
+}
+
+pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    match &args.command {
+        TokenCommand::Create(args) => create_token(args, context, output),
+        TokenCommand::List(args) => {
+            let mut tokens = open(&args.target, context)?.tokens()?;
+            tokens.sort_by(|one, other| (&one.created, &one.id).cmp(&(&other.created, &other.id)));
+            if output.is_json() {
+                let tokens: Vec<Value> = tokens.iter().map(token_json).collect();
+                output.json(&json!({"schema_version": 1, "tokens": tokens}));
+                return Ok(Exit::Done);
+            }
+            for token in &tokens {
+                output.data(&format!("{}\n", token_line(token)));
+            }
+            output.note(&counted(tokens.len(), "token"));
+            Ok(Exit::Done)
+        }
+        TokenCommand::Revoke(args) => {
+            open(&args.target, context)?.revoke_token(&args.id)?;
+            let id = Escaped::shortened(&args.id);
+            if output.is_json() {
+                output.json(&json!({"schema_version": 1, "status": "revoked", "id": args.id}));
+            }
+            output.note(&format!(
+                "Revoked the token {id}; tokens that it created are valid until they are revoked themselves"
+            ));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let expires = (args.expires.as_deref())
+        .map(|text| time_after(text, Timestamp::now()))
+        .transpose()
+        .map_err(|reason| Failure::usage(format!("--expires: {reason}")))?;
+    let request = TokenRequest {
+        scopes: args.scopes.clone(),
+        names: args.names.clone(),
+        note: args.note.clone(),
+        expires: expires.map(|time| time.to_string()),
+    };
+    let (token, secret) = open(&args.target, context)?.create_token(&request)?;
+    if output.is_json() {
+        let mut document = token_json(&token);
+        document["schema_version"] = json!(1);
+        document["token"] = json!(secret);
+        output.json(&document);
+    } else {
+        output.data(&format!("{}\n", shown(&secret)));
+    }
+    output.note(&format!(
+        "Created the token {}; the registry does not show it again",
+        shown(&token.id)
+    ));
+    Ok(Exit::Done)
+}
+
+fn token_json(token: &TokenDescription) -> Value {
+    json!({
+        "id": token.id,
+        "owner": token.owner,
+        "scopes": token.scopes,
+        "names": token.names,
+        "note": token.note,
+        "created": token.created,
+        "expires": token.expires,
+    })
+}
+
+/// A token on a line: its id, owner, scopes and names, when it expires, and its note.
+fn token_line(token: &TokenDescription) -> String {
+    let mut line = format!(
+        "{}  {}  {}",
+        shown(&token.id),
+        shown(&token.owner),
+        all_shown(&token.scopes)
+    );
+    if !token.names.is_empty() {
+        line.push_str(&format!("  for {}", all_shown(&token.names)));
+    }
+    if let Some(expires) = &token.expires {
+        line.push_str(&format!("  until {}", shown(expires)));
+    }
+    if !token.note.is_empty() {
+        line.push_str(&format!("  ({})", shown(&token.note)));
+    }
+    line
+}

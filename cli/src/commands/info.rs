@@ -1,0 +1,305 @@
+//! `pkgres info`
+
+use std::path::Path;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{
+    IndexRecord, IndexedClass, MANIFEST_FILE, PackageName, ReleaseSource, Version,
+};
+use pkgres_registry_client::{PackageDescription, RegistrySet};
+use pkgres_resolver::Supply;
+use serde_json::{Map, Value, json};
+
+use crate::args::InfoArgs;
+use crate::commands::names::{last_part, release_name};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+/// How many characters of a description are shown.
+const DESCRIPTION_CHARACTERS: usize = 2000;
+
+/// How many packages that require one are shown.
+const MAX_REQUIRING: usize = 20;
+
+/// The releases of a package.
+pub(super) struct Releases {
+    source: ReleaseSource,
+    /// The oldest first.
+    records: Vec<IndexRecord>,
+}
+
+impl Releases {
+    /// The newest release: a stable one that is not yanked, if there is one.
+    pub(super) fn newest(&self) -> Option<&IndexRecord> {
+        let usable = || self.records.iter().filter(|record| !record.yanked);
+        let stable = usable().filter(|record| !record.version.is_prerelease());
+        stable.last().or(usable().last()).or(self.records.last())
+    }
+}
+
+/// The folder of the project whose registries are used, if there is one.
+pub(super) fn root_of(manifest: &Path) -> Option<&Path> {
+    let is_default = manifest == Path::new(MANIFEST_FILE);
+    if is_default && manifest.symlink_metadata().is_err() {
+        return None;
+    }
+    if manifest.is_dir() {
+        return Some(manifest);
+    }
+    let parent = manifest
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    Some(parent.unwrap_or(Path::new(".")))
+}
+
+/// The releases of each package: those that the host provides, or those of its registry.
+pub(super) fn releases_of(
+    names: &[PackageName],
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<Vec<Option<Releases>>> {
+    let provided = context.registries.provided(&context.read_options)?;
+    let supplies = registries.supply(names)?;
+    let releases = names.iter().zip(supplies).map(|(name, supply)| {
+        let hosted = provided.iter().filter(|record| record.name == *name);
+        let hosted: Vec<IndexRecord> = hosted.cloned().collect();
+        let (source, mut records) = match supply {
+            _ if !hosted.is_empty() => (ReleaseSource::Host, hosted),
+            Supply::Releases { source, records } => (source, records),
+            Supply::Unknown => return None,
+        };
+        records.sort_by(|one, other| one.version.cmp(&other.version));
+        Some(Releases { source, records })
+    });
+    Ok(releases.collect())
+}
+
+pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let (name, version) = release_name(&args.name)?;
+    let configured = context
+        .registries
+        .for_root(root_of(&args.lookup.manifest))?;
+    let registries = context
+        .registries
+        .open(&configured, &context.read_options)?;
+    let progress = output.progress("Looking up");
+    let releases = releases_of(std::slice::from_ref(&name), &registries, context);
+    let requiring = registries.requiring(&name);
+    let description = registries.description(&name);
+    drop(progress);
+    let releases = releases?.pop().flatten();
+    let (requiring, description) = (requiring?, description?);
+    output.findings(&registries.take_findings());
+    let Some(releases) = releases else {
+        return Err(unknown_package(&name, &registries, context));
+    };
+    let Some(record) = chosen(&releases, version.as_ref()) else {
+        return Err(unknown_version(&name, version.as_ref(), &releases));
+    };
+    let info = Info {
+        releases: &releases,
+        record,
+        requiring: requiring.as_deref(),
+        description: description.as_ref(),
+    };
+    if output.is_json() {
+        output.json(&info.to_json());
+    } else {
+        output.data(&info.to_text());
+    }
+    Ok(Exit::Done)
+}
+
+fn chosen<'releases>(
+    releases: &'releases Releases,
+    version: Option<&Version>,
+) -> Option<&'releases IndexRecord> {
+    match version {
+        None => releases.newest(),
+        Some(version) => releases
+            .records
+            .iter()
+            .find(|record| record.version == *version),
+    }
+}
+
+fn unknown_package(name: &PackageName, registries: &RegistrySet, context: &Context) -> Failure {
+    let message = format!("no registry has a package `{name}`");
+    let mut finding = Diagnostic::error(Code::UnknownPackage, message);
+    if let Some(similar) = registries.similar(name) {
+        finding = finding.hint(format!("did you mean `{similar}`?"));
+    } else {
+        let words = format!("search {}", last_part(name));
+        let command = context.invocation.command(&words);
+        finding = finding.hint(format!("`{command}` looks for packages"));
+    }
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
+}
+
+fn unknown_version(name: &PackageName, version: Option<&Version>, releases: &Releases) -> Failure {
+    let version = version.map_or_else(String::new, ToString::to_string);
+    let message = format!("there is no {name} {version}");
+    let known: Vec<String> = releases
+        .records
+        .iter()
+        .rev()
+        .take(5)
+        .map(|record| record.version.to_string())
+        .collect();
+    let finding = Diagnostic::error(Code::NoVersion, message);
+    Failure {
+        findings: vec![finding.hint(format!("the newest versions are {}", known.join(", ")))],
+        exit: Exit::Failed,
+    }
+}
+
+/// What is shown of a package.
+struct Info<'run> {
+    releases: &'run Releases,
+    record: &'run IndexRecord,
+    requiring: Option<&'run [PackageName]>,
+    description: Option<&'run PackageDescription>,
+}
+
+impl Info<'_> {
+    fn source(&self) -> String {
+        match &self.releases.source {
+            ReleaseSource::Host => "provided by the host".to_owned(),
+            ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
+            ReleaseSource::Registry(name) => format!("registry {name}"),
+        }
+    }
+
+    fn classes(&self) -> Option<Vec<&IndexedClass>> {
+        let classes = self.record.classes.as_ref()?;
+        Some(classes.iter().filter(|class| !class.internal).collect())
+    }
+
+    fn to_text(&self) -> String {
+        let record = self.record;
+        let mut text = format!("{} {}\n", record.name, record.version);
+        let mut line = |line: String| {
+            text.push_str("  ");
+            text.push_str(&line);
+            text.push('\n');
+        };
+        if let Some(description) = self.description {
+            if !description.title.is_empty() {
+                line(shown(&description.title));
+            }
+            for paragraph in description.description.lines() {
+                line(shown(paragraph));
+            }
+            if !description.owners.is_empty() {
+                let owners: Vec<String> = description.owners.iter().map(|one| shown(one)).collect();
+                line(format!("owners: {}", owners.join(", ")));
+            }
+        }
+        line(format!("source: {}", self.source()));
+        if let Some(format) = &record.format {
+            line(format!("format: {}", Escaped::shortened(format)));
+        }
+        if let Some(published) = &record.published {
+            line(format!("published: {published}"));
+        }
+        if let Some(digest) = &record.digest {
+            line(format!("sha256: {digest}"));
+        }
+        if record.yanked {
+            line("yanked: only lockfiles that have it use it".to_owned());
+        }
+        text.push_str("versions:\n");
+        for record in self.releases.records.iter().rev() {
+            let yanked = if record.yanked { " (yanked)" } else { "" };
+            text.push_str(&format!("  {}{yanked}\n", record.version));
+        }
+        if !record.requirements.is_empty() {
+            text.push_str("requires:\n");
+        }
+        for requirement in record.requirements.iter() {
+            text.push_str(&format!("  {} {}\n", requirement.package, requirement.spec));
+        }
+        match self.classes() {
+            None => text.push_str("classes: unknown\n"),
+            Some(classes) if classes.is_empty() => text.push_str("classes: none\n"),
+            Some(classes) => {
+                text.push_str("classes:\n");
+                for class in classes {
+                    let extends: Vec<&str> =
+                        class.extends.iter().map(|class| class.as_str()).collect();
+                    let extends = match extends.as_slice() {
+                        [] => String::new(),
+                        extends => format!(" extends {}", extends.join(", ")),
+                    };
+                    text.push_str(&format!("  {}{extends}\n", class.name));
+                }
+            }
+        }
+        match self.requiring {
+            None => text.push_str("required by: the registry does not tell\n"),
+            Some([]) => text.push_str("required by: nothing\n"),
+            Some(names) => {
+                text.push_str("required by:\n");
+                for name in names.iter().take(MAX_REQUIRING) {
+                    text.push_str(&format!("  {name}\n"));
+                }
+                if let Some(more) = names.len().checked_sub(MAX_REQUIRING + 1) {
+                    text.push_str(&format!("  and {} more\n", more + 1));
+                }
+            }
+        }
+        text
+    }
+
+    fn to_json(&self) -> Value {
+        let record = self.record;
+        let versions = self.releases.records.iter().rev().map(|record| {
+            json!({
+                "version": record.version,
+                "yanked": record.yanked,
+                "published": record.published,
+                "sha256": record.digest,
+            })
+        });
+        let versions: Vec<Value> = versions.collect();
+        let requires = record.requirements.iter().map(|requirement| {
+            let spec = requirement.spec.to_string();
+            (requirement.package.to_string(), json!(spec))
+        });
+        let requires: Map<String, Value> = requires.collect();
+        let classes = self.classes().map(|classes| {
+            let classes = classes.into_iter().map(
+                |class| json!({"name": class.name, "extends": class.extends, "uses": class.uses}),
+            );
+            classes.collect::<Vec<Value>>()
+        });
+        json!({
+            "schema_version": 1,
+            "name": record.name,
+            "version": record.version,
+            "source": self.releases.source,
+            "format": record.format.as_deref(),
+            "yanked": record.yanked,
+            "published": record.published,
+            "sha256": record.digest,
+            "size": record.size,
+            "title": self.description.map(|description| &description.title),
+            "description": self.description.map(|description| &description.description),
+            "owners": self.description.map(|description| &description.owners),
+            "versions": versions,
+            "requires": requires,
+            "classes": classes,
+            "required_by": self.requiring,
+        })
+    }
+}
+
+/// A text of the registry as it can be shown.
+fn shown(text: &str) -> String {
+    Escaped::within(text, DESCRIPTION_CHARACTERS).to_string()
+}

@@ -1,0 +1,330 @@
+//! The examples in the help of each command.
+
+/// A command line, and what it does.
+pub(super) type Example = (&'static str, &'static str);
+
+/// The examples of each command. A test parses them; the first one is in the short help as well.
+pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "resolve",
+        &[
+            ("pkgres resolve app", "the project in the folder `app`"),
+            (
+                "pkgres resolve --registry https://packages.example.org --format json",
+                "with packages of a server, as JSON",
+            ),
+            (
+                "pkgres resolve --prefer oldest",
+                "with the oldest versions, to test lower bounds",
+            ),
+        ],
+    ),
+    (
+        "lock",
+        &[
+            (
+                "pkgres lock",
+                "write pkgres.lock of the project in this folder",
+            ),
+            ("pkgres lock --check", "fail if it is out of date, as in CI"),
+            ("pkgres lock --workspace", "all members of the workspace"),
+        ],
+    ),
+    (
+        "init",
+        &[
+            ("pkgres init web", "a package in the new folder `web`"),
+            ("pkgres init tools --template library", "a library"),
+        ],
+    ),
+    (
+        "add",
+        &[
+            ("pkgres add org.example.Db", "the newest version that fits"),
+            ("pkgres add 'org.example.Db@>=1.2, <3'", "with a spec"),
+        ],
+    ),
+    (
+        "remove",
+        &[(
+            "pkgres remove org.example.Db",
+            "remove a requirement, and lock",
+        )],
+    ),
+    (
+        "update",
+        &[
+            ("pkgres update", "all packages"),
+            (
+                "pkgres update org.example.Db",
+                "one package, and nothing else if possible",
+            ),
+            (
+                "pkgres update org.example.Db --precise 1.4.0",
+                "to exactly this version",
+            ),
+        ],
+    ),
+    (
+        "outdated",
+        &[(
+            "pkgres outdated --exit-code",
+            "end with 10 if something is outdated",
+        )],
+    ),
+    (
+        "diff",
+        &[
+            ("pkgres diff", "the lockfile and its last commit"),
+            (
+                "pkgres diff main --format markdown",
+                "against a branch, as a table for a pull request",
+            ),
+        ],
+    ),
+    (
+        "pin",
+        &[
+            ("pkgres pin model.yaml", "write versions into the model"),
+            (
+                "pkgres pin --check model.yaml",
+                "check a model with versions",
+            ),
+        ],
+    ),
+    (
+        "tree",
+        &[
+            ("pkgres tree --depth 2", "two levels"),
+            (
+                "pkgres tree --invert org.example.Db",
+                "what requires a package, directly and indirectly",
+            ),
+        ],
+    ),
+    (
+        "why",
+        &[(
+            "pkgres why org.example.Db",
+            "the shortest paths to a package",
+        )],
+    ),
+    (
+        "why-not",
+        &[(
+            "pkgres why-not org.example.Db@2.0.0",
+            "what keeps a version out of the resolution",
+        )],
+    ),
+    (
+        "explain",
+        &[
+            ("pkgres explain app", "why the project has no resolution"),
+            (
+                "pkgres explain PK0012",
+                "what a code means, and how to mend it",
+            ),
+        ],
+    ),
+    (
+        "graph",
+        &[
+            ("pkgres graph --format mermaid", "for Markdown"),
+            (
+                "pkgres graph --classes --format svg",
+                "a drawing, with classes",
+            ),
+        ],
+    ),
+    (
+        "export",
+        &[
+            ("pkgres export --format cyclonedx", "a bill of materials"),
+            (
+                "pkgres export --workspace --format spdx",
+                "one for all members of the workspace",
+            ),
+        ],
+    ),
+    (
+        "schema",
+        &[("pkgres schema manifest", "for completion in editors")],
+    ),
+    (
+        "completions",
+        &[("pkgres completions bash", "for the shell Bash")],
+    ),
+    ("man", &[("pkgres man update", "the page of one command")]),
+    (
+        "config list",
+        &[(
+            "pkgres config list --show-origin",
+            "and where each value comes from",
+        )],
+    ),
+    (
+        "config get",
+        &[("pkgres config get prefer", "the value that is used here")],
+    ),
+    (
+        "config set",
+        &[
+            ("pkgres config set offline true", "for you, everywhere"),
+            (
+                "pkgres config set --project registries https://packages.example.org",
+                "for this project",
+            ),
+        ],
+    ),
+    (
+        "spec",
+        &[(
+            "pkgres spec '>=1.2, <3' 1.4.0 3.0.0",
+            "which of the versions match",
+        )],
+    ),
+    (
+        "index",
+        &[(
+            "pkgres index packages --output index.ndjson",
+            "write an index file",
+        )],
+    ),
+    ("pack", &[("pkgres pack web", "make web's archive")]),
+    (
+        "unpack",
+        &[(
+            "pkgres unpack org.example.Web-1.0.0.zip web",
+            "into the new folder `web`",
+        )],
+    ),
+    (
+        "check",
+        &[
+            ("pkgres check web", "a package"),
+            (
+                "pkgres check --format github",
+                "as annotations of a GitHub workflow",
+            ),
+        ],
+    ),
+    (
+        "publish",
+        &[
+            (
+                "pkgres publish web --dry-run",
+                "show what would be published",
+            ),
+            (
+                "pkgres publish web --registry https://packages.example.org",
+                "publish to a server",
+            ),
+        ],
+    ),
+    (
+        "yank",
+        &[(
+            "pkgres yank org.example.Web@1.0.0 --reason 'data loss'",
+            "keep it from being chosen anew",
+        )],
+    ),
+    (
+        "login",
+        &[("pkgres login https://packages.example.org", "store a token")],
+    ),
+    (
+        "logout",
+        &[("pkgres logout https://packages.example.org", "remove it")],
+    ),
+    (
+        "whoami",
+        &[("pkgres whoami", "for the first registry on the network")],
+    ),
+    (
+        "owner list",
+        &[("pkgres owner list org.example.Web", "who can publish it")],
+    ),
+    (
+        "owner add",
+        &[("pkgres owner add org.example.Web ann", "let ann publish it")],
+    ),
+    (
+        "owner remove",
+        &[("pkgres owner remove org.example.Web ann", "no longer")],
+    ),
+    (
+        "token create",
+        &[(
+            "pkgres token create --scope publish --name 'org.example.*' --expires '30 days'",
+            "for a job that publishes",
+        )],
+    ),
+    (
+        "token list",
+        &[("pkgres token list", "your tokens, without their secrets")],
+    ),
+    (
+        "token revoke",
+        &[(
+            "pkgres token revoke 0d2f5f4c-6f0e-4a5e-9c3b-1f2a3b4c5d6e",
+            "by its id in the list",
+        )],
+    ),
+    (
+        "search",
+        &[("pkgres search web server", "packages with both words")],
+    ),
+    (
+        "info",
+        &[
+            ("pkgres info org.example.Db", "the newest release"),
+            ("pkgres info org.example.Db@1.2.0", "a certain one"),
+        ],
+    ),
+    (
+        "fetch",
+        &[("pkgres fetch", "before a build without a network")],
+    ),
+    (
+        "verify",
+        &[(
+            "pkgres verify",
+            "compare all locked releases with their digests",
+        )],
+    ),
+    (
+        "vendor",
+        &[(
+            "pkgres vendor third-party app",
+            "archives for a build without registries",
+        )],
+    ),
+    ("cache dir", &[("pkgres cache dir", "where the cache is")]),
+    (
+        "cache list",
+        &[("pkgres cache list", "what is in the cache")],
+    ),
+    ("cache clean", &[("pkgres cache clean", "remove all of it")]),
+    (
+        "cache verify",
+        &[("pkgres cache verify", "remove what is damaged")],
+    ),
+    (
+        "cache forget",
+        &[("pkgres cache forget acme", "trust a registry anew")],
+    ),
+    (
+        "serve",
+        &[(
+            "pkgres serve --data registry --listen 127.0.0.1:8080",
+            "a registry in a folder",
+        )],
+    ),
+    (
+        "export-static",
+        &[(
+            "pkgres export-static --data registry www",
+            "files for any web server",
+        )],
+    ),
+];

@@ -1,0 +1,84 @@
+//! Writing one setting into a settings file. The rest of the file stays as it is, and two runs at once lose nothing.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use toml_edit::{Array, DocumentMut, Item, value};
+
+use super::declared::{Declared, Files, Kind};
+use super::layers::check;
+use super::{MAX_SETTINGS_BYTES, SettingsFile};
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+
+/// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.
+pub(crate) fn write_setting(
+    path: &Path,
+    setting: &Declared,
+    values: &[String],
+    files: Files,
+    output: &mut Output,
+) -> Result<()> {
+    let item = item_of(setting, values, path)?;
+    // A link to the file is what the user made it: the file behind it changes.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    make_folder(&RealFileSystem, &folder)?;
+    let wait = || {
+        let shown = folder.to_string_lossy();
+        output.note(&format!(
+            "Waiting for another pkgres to finish in {}",
+            Escaped::new(&shown)
+        ));
+    };
+    let _lock = lock_folder(&folder, wait)?;
+    // Only what is read under the lock counts.
+    let text = match read_file(&path, MAX_SETTINGS_BYTES, Follow::Nothing) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
+            let shown = path.to_string_lossy();
+            let message = format!("{}: the text is not UTF-8", Escaped::new(&shown));
+            Diagnostic::error(Code::Encoding, message)
+        })?,
+        Err(error) if error.is_not_found() => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let shown = path.to_string_lossy();
+        Failure::usage(format!("{}: {}", Escaped::new(&shown), error.message()))
+    })?;
+    document[setting.key] = item;
+    let text = document.to_string();
+    SettingsFile::parse(&path, text.as_bytes(), files)?;
+    write_file(&RealFileSystem, &path, text.as_bytes())?;
+    Ok(())
+}
+
+/// The value of a setting as TOML, if it is one.
+fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
+    let key = setting.key;
+    if setting.kind == Kind::Table {
+        let shown = path.to_string_lossy();
+        let message = format!("`{key}` is a table: edit {}", Escaped::new(&shown));
+        return Err(Failure::usage(message));
+    }
+    if setting.kind == Kind::List {
+        let items: Array = values.iter().map(String::as_str).collect();
+        return Ok(value(items));
+    }
+    let [text] = values else {
+        return Err(Failure::usage(format!("`{key}` has one value")));
+    };
+    check(setting, text, None)?;
+    Ok(match setting.kind {
+        Kind::Flag => value(text == "true"),
+        Kind::Number => value(
+            text.parse::<i64>()
+                .map_err(|_| Failure::usage(format!("`{key}` is at most {}", i64::MAX)))?,
+        ),
+        _ => value(text.as_str()),
+    })
+}

@@ -5,6 +5,7 @@ mod database;
 mod ends;
 mod killed;
 mod murano;
+mod murano_suites;
 mod pages;
 mod server;
 mod wire;

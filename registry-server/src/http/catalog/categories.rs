@@ -5,12 +5,12 @@ use pkgres_manifest::diagnostic::Escaped;
 use serde_json::{Value, json};
 
 use super::query::invalid_query;
-use super::representation::{check_name, time};
+use super::representation::{check_name, invalid_body, time};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::Problem;
-use crate::registry::CategoryView;
+use crate::registry::{CategoryView, MAX_NAME};
 
 /// A category as JSON.
 fn described(view: &CategoryView) -> Value {
@@ -100,6 +100,11 @@ struct NewCategory {
 /// Adds a category.
 pub(super) fn create(service: &Service, request: &Request) -> Result<Response, Problem> {
     let NewCategory { name } = request.json()?;
+    if name.chars().count() > MAX_NAME {
+        // The words of Murano, which its clients look for.
+        let detail = format!("Category name should be {MAX_NAME} characters maximum");
+        return Err(invalid_body(detail));
+    }
     check_name(&name)?;
     let view = service.registry.add_category(request.principal()?, &name)?;
     Ok(Response::json(&described(&view)))

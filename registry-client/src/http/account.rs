@@ -135,7 +135,7 @@ impl HttpRegistry {
             body["expires"] = json!(expires);
         }
         let config = self.config()?;
-        let request = self.request(&config, Method::POST, "tokens", json_body(&body))?;
+        let request = self.request(&config, Method::POST, "tokens", Some(json_body(&body)))?;
         self.call(&request, |reply| {
             let created: Created = read(&reply.body()?)?;
             Ok((created.description, created.token))
@@ -180,7 +180,7 @@ impl HttpRegistry {
         let body = json!({"generation": new.generation, "owners": new.owners});
         let config = self.config()?;
         let path = format!("packages/{package}/owners");
-        let request = self.request(&config, Method::PUT, &path, json_body(&body))?;
+        let request = self.request(&config, Method::PUT, &path, Some(json_body(&body)))?;
         self.call(&request, |reply| read(&reply.body()?))
     }
 
@@ -206,6 +206,6 @@ pub(super) fn read<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Att
         .map_err(|error| AttemptError::new(ErrorKind::Malformed, error.to_string()))
 }
 
-fn json_body(body: &serde_json::Value) -> Option<(Arc<Vec<u8>>, &'static str)> {
-    Some((Arc::new(body.to_string().into_bytes()), "application/json"))
+fn json_body(body: &serde_json::Value) -> (Arc<Vec<u8>>, &'static str) {
+    (Arc::new(body.to_string().into_bytes()), "application/json")
 }

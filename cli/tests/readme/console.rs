@@ -6,17 +6,21 @@
 //!   root of the project.
 //! - `<!-- folder: fresh -->` runs the commands of each section in an empty folder. A block behind a line with
 //!   nothing but `` `PATH`: `` is a file of this folder.
+//! - `<!-- folder: empty -->` is the same with one folder for the whole page.
 //! - `<!-- exit: 0 1 -->` before a block lists the exit codes of its commands. Without it, all must be 0.
 //!
 //! Output is compared byte by byte, with two exceptions: the number in a line that ends with a time in
 //! milliseconds is ignored, and a line `...` matches any number of lines.
 //!
+//! `pkgres serve … &` starts a server, which ends with the page. It listens on a free port, which is shown as the default
+//! one.
+//!
 //! A shell runs the commands of a page one after the other, in a copy of the project's fixtures. Each
 //! command sees the files that earlier ones have written.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::page::{Block, Page, comment, root};
 
@@ -50,7 +54,7 @@ pub(crate) struct Outcome {
 /// Runs the examples of a page.
 pub(crate) fn run(page: &Page) -> Outcome {
     let folder = page.comment("folder").unwrap_or(".");
-    let mut shell = if page.is_fresh() {
+    let mut shell = if page.has_files() {
         Shell::empty()
     } else {
         Shell::new(folder)
@@ -64,7 +68,7 @@ pub(crate) fn run(page: &Page) -> Outcome {
             shell = Shell::empty();
             section = this_section;
         }
-        if let Some(file) = block.file().filter(|_| page.is_fresh()) {
+        if let Some(file) = block.file().filter(|_| page.has_files()) {
             shell.write(file, block.text);
         }
         if block.language != "console" {
@@ -209,6 +213,24 @@ struct Shell {
     /// The copy of the project and the home of the user.
     scratch: tempfile::TempDir,
     directory: PathBuf,
+    server: Option<Server>,
+}
+
+/// The address of a server by default, which pages show.
+const SHOWN_ADDRESS: &str = "127.0.0.1:8642";
+
+/// A server in the background.
+struct Server {
+    child: Child,
+    /// Host and port.
+    address: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 impl Shell {
@@ -228,7 +250,11 @@ impl Shell {
         assert!(copied.success(), "the fixtures can be copied");
         let directory = project.join(folder);
         assert!(directory.is_dir(), "{folder} is a folder of the fixtures");
-        Self { scratch, directory }
+        Self {
+            scratch,
+            directory,
+            server: None,
+        }
     }
 
     /// A shell in an empty folder.
@@ -238,7 +264,11 @@ impl Shell {
         for folder in [&directory, &scratch.path().join("home")] {
             std::fs::create_dir(folder).expect("it is new");
         }
-        Self { scratch, directory }
+        Self {
+            scratch,
+            directory,
+            server: None,
+        }
     }
 
     /// Writes a file that a page shows.
@@ -247,11 +277,57 @@ impl Shell {
         let path = self.directory.join(file);
         let folder = path.parent().expect("a file is in a folder");
         std::fs::create_dir_all(folder).expect("it can be created");
-        std::fs::write(&path, text).expect("it can be written");
+        std::fs::write(&path, self.with_address(text)).expect("it can be written");
+    }
+
+    /// Starts a server, and returns its address as a page shows it.
+    fn serve(&mut self, arguments: &str) -> String {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(arguments.split_whitespace())
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        let read = std::io::BufReader::new(stdout).read_line(&mut line);
+        read.expect("the address is text");
+        let address = line
+            .trim()
+            .trim_start_matches("http://")
+            .trim_end_matches('/')
+            .to_owned();
+        let shown = line.replace(&address, SHOWN_ADDRESS);
+        self.server = Some(Server { child, address });
+        shown
+    }
+
+    /// Text of a page with the address of the server in place of the default one.
+    fn with_address(&self, text: &str) -> String {
+        match &self.server {
+            Some(server) => text.replace(SHOWN_ADDRESS, &server.address),
+            None => text.to_owned(),
+        }
     }
 
     /// Runs a command. Returns its exit code, and what it printed to stdout and stderr.
-    fn run(&self, command: &str) -> (Option<i32>, String) {
+    fn run(&mut self, command: &str) -> (Option<i32>, String) {
+        let in_background = command.strip_suffix(" &");
+        if let Some(arguments) = in_background.and_then(|it| it.strip_prefix("pkgres serve ")) {
+            return (Some(0), self.serve(arguments));
+        }
+        let (exit, output) = self.run_in_shell(&self.with_address(command));
+        let output = match &self.server {
+            Some(server) => output.replace(&server.address, SHOWN_ADDRESS),
+            None => output,
+        };
+        (exit, output)
+    }
+
+    fn run_in_shell(&self, command: &str) -> (Option<i32>, String) {
         let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let programs = Path::new(env!("CARGO_BIN_EXE_pkgres"))
             .parent()

@@ -60,6 +60,11 @@ impl Page {
         self.comment("folder") == Some("fresh")
     }
 
+    /// Whether the page begins in an empty folder, and shows all files that its commands need and do not write.
+    pub(crate) fn has_files(&self) -> bool {
+        self.is_fresh() || self.comment("folder") == Some("empty")
+    }
+
     /// Where the section of a place begins, in bytes.
     pub(crate) fn section_of(&self, place: usize) -> usize {
         self.text[..place].rfind("\n## ").unwrap_or_default()

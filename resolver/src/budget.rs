@@ -56,16 +56,16 @@ impl Cancellation {
     }
 }
 
-/// The looks at learned clauses that count as a step. Steps without learned clauses take about as
-/// long; with this number, a step takes some 1.5 us on average, whatever was learned.
-const LOOKS_PER_STEP: u64 = 64;
+/// The looks that count as a step. A look is at a term of a clause or at a reduced variable, about as
+/// long as a memory access; steps without conflicts take about as long as so many of them.
+const LOOKS_PER_STEP: u64 = 32;
 
 /// The steps that the solver may still take.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
     taken: u64,
-    /// The looks at learned clauses that are not a whole step yet.
+    /// The looks that are not a whole step yet.
     looks: u64,
     conflict_limit: u64,
     engine: Engine,
@@ -125,8 +125,9 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes the steps for looks at learned clauses. Each conflict adds a clause, so that without this,
-    /// a step would take longer the more steps were taken.
+    /// Takes the steps for looks, which each conflict counts since the one before. Each conflict adds a
+    /// clause, and what a decision propagates can be everything: without this, a step could take any
+    /// time.
     pub(crate) fn take_looks(&mut self, looks: u64) {
         self.looks += looks;
         self.taken = self.taken.saturating_add(self.looks / LOOKS_PER_STEP);

@@ -265,6 +265,7 @@ impl Improvement<'_> {
         let (universe, selection, split) = (&mut *self.universe, &self.selection, self.split);
         let requirements = &mut self.requirements;
         let roots = universe.catalog.roots().to_vec();
+        self.budget.take_looks(selection.releases().len() as u64);
         let found = Selection::walk(&roots, |owner, bound| {
             let kept = selection.bound(owner);
             if !kept.is_empty() {

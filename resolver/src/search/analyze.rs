@@ -96,10 +96,12 @@ impl Analysis {
         if level < assignment.level() {
             assignment.backtrack_to(level, &mut undone);
             for at in 0..self.resolvent.len() {
-                self.find_satisfier(assignment, at);
+                self.find_satisfier(assignment, clauses, at);
             }
         }
         loop {
+            // Entries that are next to each other, so several are like a look elsewhere.
+            clauses.looks += self.resolvent.len() as u64 / 4;
             let mut last: Option<usize> = None;
             let mut several = false;
             for (at, term) in self.resolvent.iter().enumerate() {
@@ -138,7 +140,7 @@ impl Analysis {
         {
             *word |= removed;
         }
-        self.find_satisfier(assignment, at);
+        self.find_satisfier(assignment, clauses, at);
         self.add(assignment, clauses, entry.reason, Some(var));
     }
 
@@ -154,12 +156,12 @@ impl Analysis {
         let mut terms = std::mem::take(&mut self.terms);
         clauses.terms(assignment, reason, &mut terms);
         let level_zero = to_u32(assignment.level_zero.len());
-        clauses.looks += terms.len() as u64;
         for term in &terms {
             if Some(term.var) == except {
                 continue;
             }
-            let satisfier = assignment.satisfier(*term);
+            let set = assignment.set(*term);
+            let satisfier = assignment.satisfier_counted(term.var, set, &mut clauses.looks);
             let level = satisfier.map_or(0, |at| assignment.entry(at).highest_level());
             if level == 0 {
                 let level_zero = Antecedent::LevelZero(*term, level_zero);
@@ -176,7 +178,7 @@ impl Analysis {
                 {
                     *word &= other;
                 }
-                self.find_satisfier(assignment, at);
+                self.find_satisfier(assignment, clauses, at);
             } else {
                 let words = self.words.len();
                 self.words.extend_from_slice(assignment.set(*term));
@@ -193,11 +195,11 @@ impl Analysis {
         self.terms = terms;
     }
 
-    fn find_satisfier(&mut self, assignment: &Assignment, at: usize) {
+    fn find_satisfier(&mut self, assignment: &Assignment, clauses: &mut ClauseDatabase, at: usize) {
         let term = &mut self.resolvent[at];
         let width = assignment.width(term.var);
         let set = &self.words[term.words..term.words + width];
-        let satisfier = assignment.satisfier_of(term.var, set);
+        let satisfier = assignment.satisfier_counted(term.var, set, &mut clauses.looks);
         term.level = satisfier.map_or(0, |at| assignment.entry(at).highest_level());
         term.satisfier = satisfier.unwrap_or(0);
     }

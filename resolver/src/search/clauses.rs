@@ -64,7 +64,7 @@ pub(super) struct ClauseDatabase {
     /// first of these.
     pub(super) heads: Vec<u32>,
     pub(super) antecedents: Vec<Antecedent>,
-    /// The looks at long clauses since they were [counted](crate::budget::Budget::take_looks).
+    /// The looks at clauses and variables since they were [counted](crate::budget::Budget::take_looks).
     pub(super) looks: u64,
     pub(super) facts: Vec<Fact>,
 }
@@ -203,6 +203,7 @@ impl ClauseDatabase {
             return ClauseStatus::Open;
         }
         let free = (2..terms.len()).find(|at| !assignment.holds(terms[*at]));
+        self.looks += free.unwrap_or(terms.len()) as u64 - 2;
         let Some(free) = free else {
             return ClauseStatus::Unit(terms[0]);
         };
@@ -241,7 +242,7 @@ impl ClauseDatabase {
 
     /// The highest level of the terms of a clause, without those of the variable `except`.
     #[inline]
-    pub(super) fn level(&self, assignment: &Assignment, reason: ClauseRef, except: Var) -> u32 {
+    pub(super) fn level(&mut self, assignment: &Assignment, reason: ClauseRef, except: Var) -> u32 {
         match reason {
             ClauseRef::Root | ClauseRef::Decision => 0,
             ClauseRef::Binary(number) => {
@@ -251,6 +252,7 @@ impl ClauseDatabase {
             }
             ClauseRef::Long(number) => {
                 let Clause { from, until, .. } = self.long[number as usize];
+                self.looks += u64::from(until - from);
                 self.terms[from as usize..until as usize]
                     .iter()
                     .filter(|term| term.var != except)

@@ -26,6 +26,9 @@ use super::verdict::{Proof, Quality, Solution, Verdict};
 /// for each; with all of them, an explanation would name every class that inherits one diamond.
 const VIOLATIONS_AT_ONCE: usize = 16;
 
+/// The looks that the check of a selection counts for each of its releases.
+const LOOKS_PER_RELEASE: u64 = 8;
+
 /// A search in progress, by either engine.
 #[derive(Debug)]
 pub(crate) enum SearchEngine {
@@ -63,6 +66,9 @@ impl SearchEngine {
             if is_valid {
                 return Ok(Verdict::Solved(Solution { selection, quality }));
             }
+            // A check looks at every release, and at what each requires.
+            budget.take_looks(LOOKS_PER_RELEASE * selection.releases().len() as u64);
+            budget.take()?;
         }
     }
 

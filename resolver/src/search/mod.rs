@@ -231,6 +231,7 @@ impl Search {
                 continue;
             }
             self.assignment.dequeue();
+            self.clauses.looks += self.assignment.width(var) as u64;
             if self.by_activity {
                 self.variable_queue.add(&self.assignment, var);
             }

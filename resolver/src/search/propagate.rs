@@ -20,6 +20,13 @@ use super::Search;
 use super::assignment::{ClauseRef, Var};
 use super::clauses::{ClauseStatus, Watch};
 
+/// The looks that a visit counts: the clause, its terms and their variables are far from each other in
+/// memory.
+const LOOKS_PER_VISIT: u64 = 4;
+
+/// How many literals in a list take as long to visit as a clause elsewhere.
+const LITERALS_PER_LOOK: u64 = 4;
+
 impl Search {
     /// Propagates the binary clauses of a variable whose domain was reduced.
     #[inline]
@@ -57,6 +64,7 @@ impl Search {
             return self.propagate_list(var, at);
         }
         while at != NONE {
+            self.clauses.looks += 1;
             if self.assignment.literal_holds(at) {
                 self.exclude_literal(at ^ 1)?;
             }
@@ -69,14 +77,21 @@ impl Search {
     #[inline]
     fn propagate_list(&mut self, var: Var, mut at: u32) -> Result<(), ClauseRef> {
         let domain = self.assignment.domain(var)[0];
+        let mut visited = 0;
+        let mut result = Ok(());
         while at != NONE {
             let literal = self.assignment.literal(at);
+            visited += 1;
             if domain & !literal.word == 0 {
-                self.exclude_literal(at ^ 1)?;
+                result = self.exclude_literal(at ^ 1);
+                if result.is_err() {
+                    break;
+                }
             }
             at = literal.next;
         }
-        Ok(())
+        self.clauses.looks += visited / LITERALS_PER_LOOK;
+        result
     }
 
     /// Propagates the clauses that watch a removed value, and those visited at every removal.
@@ -96,6 +111,7 @@ impl Search {
             .clauses
             .take_value_watches(&mut self.assignment, var, value);
         while list != NONE {
+            self.clauses.looks += 1;
             let at = list;
             let literal = self.assignment.literal(at);
             list = literal.next;
@@ -139,6 +155,7 @@ impl Search {
                 at += 1;
                 continue;
             }
+            self.clauses.looks += LOOKS_PER_VISIT;
             match self.clauses.visit(&self.assignment, clause, var) {
                 ClauseStatus::Open => at += 1,
                 ClauseStatus::Moved => {

@@ -128,8 +128,24 @@ impl Assignment {
     }
 
     pub(crate) fn satisfier_of(&self, var: Var, set: &[u64]) -> Option<u32> {
+        self.find_satisfier(var, set, |_| ())
+    }
+
+    /// The satisfier of a term; adds what it took to find it to `looks`.
+    pub(crate) fn satisfier_counted(&self, var: Var, set: &[u64], looks: &mut u64) -> Option<u32> {
+        self.find_satisfier(var, set, |words| *looks += words as u64)
+    }
+
+    #[inline]
+    fn find_satisfier(
+        &self,
+        var: Var,
+        set: &[u64],
+        mut looked_at: impl FnMut(usize),
+    ) -> Option<u32> {
         let mut at = self.var(var).head;
         while at != NONE {
+            looked_at(set.len());
             let entry = &self.trail[at as usize];
             let is_before = match set {
                 [set] => entry.before & !set == 0,

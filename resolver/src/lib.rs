@@ -58,7 +58,7 @@ mod universe;
 mod update;
 
 pub use budget::Cancellation;
-pub use explain::{Conflict, Hint, HintKind, Reason, ReasonKind, Repair};
+pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, Repair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, ReleaseSource};
-use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Repair};
+use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, Repair};
 use serde_json::{Value, json};
 
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
@@ -317,8 +317,14 @@ fn reason_json(reason: &Reason) -> Value {
                 .iter()
                 .map(|path| {
                     path.iter()
-                        .map(|(class, package, version)| {
-                            json!({"class": class, "package": package, "version": version})
+                        .map(|at| {
+                            let InheritingClass {
+                                class,
+                                package,
+                                versions,
+                                ..
+                            } = at;
+                            json!({"class": class, "package": package, "versions": versions})
                         })
                         .collect()
                 })

@@ -124,8 +124,10 @@ impl Graph {
                     for path in paths {
                         let ids: Vec<String> = path
                             .iter()
-                            .map(|(class, package, version)| {
-                                format!("{class} ({package} {version})")
+                            .map(|at| {
+                                let versions: Vec<String> =
+                                    at.versions.iter().map(ToString::to_string).collect();
+                                format!("{} ({} {})", at.class, at.package, versions.join(", "))
                             })
                             .collect();
                         for id in &ids {

@@ -138,9 +138,22 @@ pub enum ReasonKind {
     /// A class would be inherited twice, or extend itself: the paths, as classes with their
     /// releases.
     Inherits {
-        /// One path for a cycle, two for a class that is inherited twice.
-        paths: Vec<Vec<(ClassName, PackageName, Version)>>,
+        /// One path for a cycle, which ends with its first class again; two for a class that is
+        /// inherited twice.
+        paths: Vec<Vec<InheritingClass>>,
     },
+}
+
+/// A class on a path of inheritance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InheritingClass {
+    /// The class.
+    pub class: ClassName,
+    /// The package that defines it.
+    pub package: PackageName,
+    /// The versions of the package that are at this place of the path, ascending.
+    pub versions: Vec<Version>,
 }
 
 /// A suggestion about a conflict.

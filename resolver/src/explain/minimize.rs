@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::classes::{extending, not_defining, required_packages};
-use super::requirements::spellings;
+use super::requirements::Spellings;
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::search::{Verdict, refute};
@@ -20,7 +20,11 @@ const MAX_FACTS_EXAMINED: usize = 250_000;
 
 /// The step limit of each attempt. The steps of the search before do not count: the explanation
 /// must not depend on the effort that it took to find the conflict.
-const MAX_STEPS: u64 = 20_000;
+const MAX_STEPS: u64 = 50_000;
+
+/// The step limit of all attempts together, which bounds the time for conflicts of hundreds of facts
+/// that are hard to refute.
+const MAX_STEPS_IN_ALL: u64 = 3_000_000;
 
 /// Unsatisfiable facts that are being reduced to a minimal subset.
 ///
@@ -35,8 +39,26 @@ pub(super) struct Reduction {
     tried: usize,
     /// Whether all of these are proved to be needed.
     all_needed: bool,
-    /// The number of facts examined so far.
+    effort: Effort,
+}
+
+/// What the attempts took so far.
+#[derive(Debug, Default)]
+struct Effort {
     facts_examined: usize,
+    steps: u64,
+}
+
+impl Effort {
+    /// Whether an attempt with so many facts is within the limits.
+    fn allows(&self, facts: usize) -> bool {
+        self.facts_examined + facts <= MAX_FACTS_EXAMINED && self.steps <= MAX_STEPS_IN_ALL
+    }
+
+    fn add(&mut self, facts: usize, budget: &Budget) {
+        self.facts_examined += facts;
+        self.steps += budget.taken();
+    }
 }
 
 /// The result of a reduction.
@@ -52,7 +74,7 @@ impl Reduction {
             kept: sorted(universe, facts.into_iter().collect()),
             tried: 0,
             all_needed: true,
-            facts_examined: 0,
+            effort: Effort::default(),
         }
     }
 
@@ -68,7 +90,7 @@ impl Reduction {
         budget: &Budget,
     ) -> Result<Reduced<'_>, Interrupt> {
         while self.tried < self.kept.len()
-            && self.facts_examined + self.kept.len() <= MAX_FACTS_EXAMINED
+            && self.effort.allows(self.kept.len())
             && !budget.cancellation().is_cancelled()
         {
             // Later facts are further from the root and are removed first.
@@ -80,7 +102,7 @@ impl Reduction {
             let mut side_budget = budget.for_side_question(MAX_STEPS);
             let refutation = refute(problem, without, &mut side_budget);
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
-                self.facts_examined += self.kept.len();
+                self.effort.add(self.kept.len(), &side_budget);
             }
             match refutation {
                 // Facts that the new proof does not use are removed as well, except those that were
@@ -137,7 +159,15 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
     facts
 }
 
-/// For each fact, the releases of its owner whose lines are needed.
+/// The lines in which facts are reported.
+pub(super) struct NeededLines {
+    /// For each fact, the releases of its owner whose lines are needed.
+    pub(super) reported: Vec<PositionSet>,
+    /// Whether it is proved that no line can be left out.
+    pub(super) is_minimal: bool,
+}
+
+/// The lines of facts that are needed.
 ///
 /// A fact has several lines if its requirement has several spellings, or if its class is searched
 /// in different packages. All of them are one fact of the proof, which may need only some: lines
@@ -145,11 +175,12 @@ fn sorted(universe: &Universe, facts: FxHashSet<Fact>) -> Vec<Fact> {
 pub(super) fn needed_lines(
     problem: &mut Problem<'_>,
     facts: &[Fact],
+    spellings: &mut Spellings,
     budget: &Budget,
-) -> Result<Vec<PositionSet>, Interrupt> {
+) -> Result<NeededLines, Interrupt> {
     let mut lines: Vec<Vec<PositionSet>> = Vec::new();
     for fact in facts {
-        lines.push(lines_of(problem, fact)?);
+        lines.push(lines_of(problem, fact, spellings)?);
     }
     let mut reported = vec![PositionSet::FULL; facts.len()];
     // A fact with one line stays as it is, the others are replaced by their lines.
@@ -166,10 +197,11 @@ pub(super) fn needed_lines(
             tries.push((at, line, nogoods));
         }
     }
-    let mut facts_examined = 0;
+    let mut effort = Effort::default();
+    let mut is_minimal = true;
     for (at, line, nogoods) in tries.into_iter().rev() {
-        facts_examined += active.len();
-        if facts_examined > MAX_FACTS_EXAMINED {
+        if !effort.allows(active.len()) {
+            is_minimal = false;
             break;
         }
         let mut without = active.clone();
@@ -177,28 +209,38 @@ pub(super) fn needed_lines(
             without.remove(nogood);
         }
         let mut budget = budget.for_side_question(MAX_STEPS);
-        match refute(problem, without.clone(), &mut budget) {
+        let refutation = refute(problem, without.clone(), &mut budget);
+        effort.add(active.len(), &budget);
+        match refutation {
             Ok(Verdict::Impossible(_)) => {
                 active = without;
                 reported[at] = reported[at].intersection(&line.complement());
             }
-            Ok(Verdict::Solved(())) | Err(Interrupt::Exhausted) => {}
+            Ok(Verdict::Solved(())) => {}
+            Err(Interrupt::Exhausted) => is_minimal = false,
             Err(missing) => return Err(missing),
         }
     }
-    Ok(reported)
+    Ok(NeededLines {
+        reported,
+        is_minimal,
+    })
 }
 
 /// The releases of each line of a fact, oldest first; empty for facts that always have one line.
-fn lines_of(problem: &mut Problem<'_>, fact: &Fact) -> Result<Vec<PositionSet>, Interrupt> {
+fn lines_of(
+    problem: &mut Problem<'_>,
+    fact: &Fact,
+    spellings: &mut Spellings,
+) -> Result<Vec<PositionSet>, Interrupt> {
     let mut lines: Vec<PositionSet> = match fact {
         Fact::Requires {
             owner,
             target,
             allowed,
         } if !problem.universe.catalog.is_model(*owner) => {
-            let spelling = spellings(problem.universe, *owner, *target, allowed);
-            let releases = spelling.into_values().map(|spelling| spelling.releases);
+            let spelling = spellings.of(problem.universe, *owner, *target, allowed);
+            let releases = spelling.values().map(|spelling| &spelling.releases);
             releases
                 .map(|releases| releases.iter().map(|release| release.index).collect())
                 .collect()
@@ -247,9 +289,14 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
                     .collect()
             }
             // If no release of a required package is left, that is the reason; missing classes only
-            // follow from it.
-            Fact::Extends { .. } if problem.lacks_package(release) => continue,
-            Fact::Extends { class, .. } => problem.definers_of(release, *class),
+            // follow from it, unless they are missing everywhere.
+            Fact::Extends { class, .. } => {
+                let definers = problem.definers_of(release, *class);
+                if !definers.is_empty() && problem.lacks_package(release) {
+                    continue;
+                }
+                definers
+            }
             _ => Vec::new(),
         };
         let presence = if problem.is_split(*owner) {

@@ -50,11 +50,12 @@ use crate::problem::{Fact, Goals, Nogood, Problem};
 use crate::search::Refuted;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, Universe};
-pub use conflict::{Conflict, Hint, HintKind, Reason, ReasonKind};
+pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
 pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
 use minimize::Reduction;
 pub use repairs::Repair;
 use repairs::Repairs;
+use requirements::Spellings;
 use violations::ViolationGroups;
 
 /// The reason that versions of a package were requested.
@@ -65,6 +66,7 @@ pub(crate) fn requested(problem: &mut Problem<'_>, package: PackageId) -> Vec<Re
         &fact,
         &PositionSet::FULL,
         &ViolationGroups::default(),
+        &mut Spellings::default(),
     );
     reasons.expect("a goal is reported without further packages")
 }

@@ -10,7 +10,7 @@ use super::classes::{extends_reasons, own_cycle_reason};
 use super::contradiction::{Contradiction, summary, unsatisfiable_packages};
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
-use super::requirements::{goal_reason, object_requirements, requirements};
+use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
 use super::violations::ViolationGroups;
 use super::{Conflict, Reason, ReasonKind, Repair};
 use crate::budget::{Budget, Interrupt};
@@ -27,12 +27,13 @@ pub(super) fn report(
     let facts = reduced.facts;
     let unsatisfiable = unsatisfiable_packages(problem, facts);
     let contradiction = Contradiction::of(problem, facts, &unsatisfiable);
-    let reported = needed_lines(problem, facts, budget)?;
+    let mut spellings = Spellings::default();
+    let lines = needed_lines(problem, facts, &mut spellings, budget)?;
     let violations = ViolationGroups::among(problem, facts);
     let mut reasons = Vec::new();
     let mut missing_classes: FxHashSet<String> = FxHashSet::default();
-    for (fact, reported) in facts.iter().zip(&reported) {
-        let mut of_fact = reasons_of(problem, fact, reported, &violations)?;
+    for (fact, reported) in facts.iter().zip(&lines.reported) {
+        let mut of_fact = reasons_of(problem, fact, reported, &violations, &mut spellings)?;
         let clashes = contradiction.is_of(fact);
         for reason in &mut of_fact {
             reason.clashes = clashes;
@@ -74,7 +75,7 @@ pub(super) fn report(
         code,
         summary,
         packages: packages.into_iter().collect(),
-        is_minimal: reduced.is_minimal,
+        is_minimal: reduced.is_minimal && lines.is_minimal,
         hints: hints(problem, facts, unsatisfiable, repairs),
         repairs: repairs.to_vec(),
         reasons,
@@ -88,6 +89,7 @@ pub(super) fn reasons_of(
     fact: &Fact,
     reported: &PositionSet,
     violations: &ViolationGroups,
+    spellings: &mut Spellings,
 ) -> Result<Vec<Reason>, Interrupt> {
     Ok(match fact {
         Fact::Requires {
@@ -101,7 +103,10 @@ pub(super) fn reasons_of(
             owner,
             target,
             allowed,
-        } => requirements(problem.universe, (*owner, *target, allowed), reported),
+        } => {
+            let requirement = (*owner, *target, allowed);
+            requirements(problem.universe, requirement, reported, spellings)
+        }
         Fact::Extends { owner, class } => extends_reasons(problem, *owner, *class, reported)?,
         Fact::OwnCycle { owner } => vec![own_cycle_reason(problem.universe, *owner)],
         Fact::Wanted { package } | Fact::Stays { package } => {

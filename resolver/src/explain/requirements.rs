@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ObjectId, ReleaseSource, Spec, Version, VersionSet};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::conflict::{Reason, ReasonKind};
 use super::violations::ViolationGroups;
 use super::wording::{Subject, candidates};
@@ -14,6 +16,7 @@ use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, ReleaseId, StatedRequirement, Universe};
 
 /// The releases that spell a requirement in the same way.
+#[derive(Debug, Clone)]
 pub(super) struct Spelling {
     /// The releases, ascending.
     pub(super) releases: Vec<ReleaseId>,
@@ -23,29 +26,48 @@ pub(super) struct Spelling {
     is_implied: bool,
 }
 
-/// The spellings of the requirements of a package on another one that allow exactly these versions,
-/// by spec.
-pub(super) fn spellings(
-    universe: &mut Universe,
-    owner: PackageId,
-    target: PackageId,
-    allowed: &PositionSet,
-) -> BTreeMap<String, Spelling> {
-    let mut spellings: BTreeMap<String, Spelling> = BTreeMap::new();
+/// The spellings of the requirements of packages, by package. A package can have as many facts as
+/// releases, so its releases are read once for all of them.
+#[derive(Debug, Default)]
+pub(super) struct Spellings(FxHashMap<PackageId, SpellingsOfPackage>);
+
+/// The spellings of the requirements of a package, by the package that is required and what is
+/// allowed, then by spec.
+type SpellingsOfPackage = FxHashMap<(PackageId, PositionSet), BTreeMap<String, Spelling>>;
+
+impl Spellings {
+    /// The spellings of the requirements of a package on another one that allow exactly these
+    /// versions, by spec.
+    pub(super) fn of(
+        &mut self,
+        universe: &mut Universe,
+        owner: PackageId,
+        target: PackageId,
+        allowed: &PositionSet,
+    ) -> BTreeMap<String, Spelling> {
+        let of_owner = self.0.entry(owner);
+        let of_owner = of_owner.or_insert_with(|| spellings_of_package(universe, owner));
+        let key = (target, allowed.clone());
+        of_owner.get(&key).cloned().unwrap_or_default()
+    }
+}
+
+fn spellings_of_package(universe: &mut Universe, owner: PackageId) -> SpellingsOfPackage {
+    let mut spellings = SpellingsOfPackage::default();
     for release in candidates(universe, owner) {
         let details = universe.details(release);
-        let Some(stated) = details
-            .requirements
-            .iter()
-            .find(|stated| stated.package == target)
-        else {
-            continue;
-        };
-        if universe.allowed(stated) == *allowed {
+        let mut seen: FxHashSet<PackageId> = FxHashSet::default();
+        for stated in &details.requirements {
+            let target = stated.package;
+            if !seen.insert(target) || !universe.catalog.is_delivered(target) {
+                continue;
+            }
+            let key = (target, universe.allowed(stated));
             let requirement = &stated.requirement;
             let is_implied = universe.catalog.requires_implicitly(release, target);
             let spec = stated.overridden.as_ref().unwrap_or(&requirement.spec);
-            let spelling = spellings
+            let by_spec = spellings.entry(key).or_default();
+            let spelling = by_spec
                 .entry(spec.written().to_owned())
                 .or_insert_with(|| Spelling {
                     releases: Vec::new(),
@@ -66,8 +88,9 @@ pub(super) fn requirements(
     universe: &mut Universe,
     (owner, target, allowed): (PackageId, PackageId, &PositionSet),
     reported: &PositionSet,
+    spellings: &mut Spellings,
 ) -> Vec<Reason> {
-    let mut spellings = spellings(universe, owner, target, allowed);
+    let mut spellings = spellings.of(universe, owner, target, allowed);
     spellings.retain(|_, spelling| {
         spelling
             .releases

@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::conflict::{Reason, ReasonKind, reason_about};
+use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
 use super::wording::{Subject, candidates};
 use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
 use crate::hierarchy::{ClassAt, Violation};
@@ -132,8 +132,7 @@ pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
     }
 }
 
-/// The reason for violated class rules of the same shape. The text names all versions of the
-/// nogoods; the paths are those of the first violation.
+/// The reason for violated class rules of the same shape, with all versions of the nogoods.
 pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> Option<Reason> {
     let universe = &*problem.universe;
     let nogoods = same_shape.iter().filter_map(|number| {
@@ -153,29 +152,28 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
             .collect();
         all.into_iter().collect()
     };
-    let mut named_paths: Vec<Vec<(ClassName, PackageName, Version)>> = Vec::new();
+    let mut named_paths: Vec<Vec<InheritingClass>> = Vec::new();
     let mut path_texts: Vec<String> = Vec::new();
     for (number, path) in paths.iter().enumerate() {
-        let at = |at: &ClassAt| {
-            (
-                universe.catalog.class_name(at.class).clone(),
-                universe.catalog.name(at.release.package).clone(),
-                universe.catalog.version(at.release).clone(),
-            )
-        };
-        named_paths.push(path.iter().map(at).collect());
+        let mut named_path: Vec<InheritingClass> = Vec::new();
         let mut steps: Vec<String> = Vec::new();
         for (place, class) in path.iter().enumerate() {
             let releases = covered_releases(number, place);
-            let releases = Subject::new(universe, class.release.package, &releases).text;
-            steps.push(format!(
-                "{} ({releases})",
-                universe.catalog.class_name(class.class)
-            ));
+            let package = class.release.package;
+            let releases = Subject::new(universe, package, &releases);
+            let name = universe.catalog.class_name(class.class);
+            steps.push(format!("{name} ({})", releases.text));
+            named_path.push(InheritingClass {
+                class: name.clone(),
+                package: universe.catalog.name(package).clone(),
+                versions: releases.versions,
+            });
         }
         if is_cycle {
             steps.push(universe.catalog.class_name(path[0].class).to_string());
+            named_path.extend(named_path.first().cloned());
         }
+        named_paths.push(named_path);
         path_texts.push(steps.join(" > "));
     }
     let start = paths.first()?.first()?.release.package;

@@ -24,7 +24,13 @@ impl Subject {
     pub(super) fn new(universe: &Universe, package: PackageId, releases: &[ReleaseId]) -> Self {
         let version = |release: ReleaseId| universe.catalog.version(release).clone();
         let versions: Vec<Version> = releases.iter().copied().map(version).collect();
-        let all: Vec<(Version, bool)> = candidates(universe, package)
+        // A package can have as many reasons as releases, which are not compared with all others.
+        let compared = if versions.len() > 1 {
+            candidates(universe, package)
+        } else {
+            Vec::new()
+        };
+        let all: Vec<(Version, bool)> = compared
             .into_iter()
             .map(|release| {
                 let found =

@@ -13,6 +13,7 @@ use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
 use super::decision_order::RequiredVariable;
+use super::expand_classes::ExtendedClasses;
 
 /// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
@@ -245,7 +246,8 @@ impl Search {
             is_impossible |= allows_nothing;
         }
         // If a required package has no allowed release, that is the reason. Missing classes only
-        // follow from it.
+        // follow from it. Reasons are looked for in restricted problems, where a class that is missing
+        // everywhere is one by itself, so that no requirement is listed beside it.
         let is_found = if problem.is_unmodified() {
             problem
                 .universe
@@ -253,8 +255,11 @@ impl Search {
         } else {
             problem.universe.catalog.extends_nothing(release)
         };
-        if !is_impossible && !is_found {
-            self.expand_classes(problem, owner, requirements);
+        if !is_found && !is_impossible {
+            self.expand_classes(problem, owner, requirements, ExtendedClasses::All);
+        } else if !is_found && problem.is_restricted() {
+            let missing = ExtendedClasses::MissingEverywhere;
+            self.expand_classes(problem, owner, requirements, missing);
         }
         Ok(())
     }

@@ -13,6 +13,14 @@ use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
 use super::expand::ReleaseValue;
 
+/// The extended classes to add clauses for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExtendedClasses {
+    All,
+    /// Those that no candidate of a required package defines.
+    MissingEverywhere,
+}
+
 impl Search {
     /// Adds the clauses for the classes that a release extends.
     pub(super) fn expand_classes(
@@ -20,6 +28,7 @@ impl Search {
         problem: &mut Problem<'_>,
         owner: ReleaseValue,
         requirements: &[PackageRequirement],
+        which: ExtendedClasses,
     ) {
         let mut classes = std::mem::take(&mut self.classes);
         problem
@@ -41,6 +50,16 @@ impl Search {
             };
             if !problem.is_in_force(&fact) {
                 continue;
+            }
+            if which == ExtendedClasses::MissingEverywhere {
+                let is_defined = |requirement: &PackageRequirement| {
+                    let catalog = &problem.universe.catalog;
+                    let defining = catalog.definers(requirement.target, class);
+                    !defining.is_disjoint(&catalog.candidates_of(requirement.target))
+                };
+                if required_class.only_definer.is_some() || requirements.iter().any(is_defined) {
+                    continue;
+                }
             }
             match &required_class.only_definer {
                 Some(found) => self.expand_unique_class(problem, owner, class, found, requirements),

@@ -10,7 +10,14 @@ pub struct SourceText {
     text: String,
     /// The beginnings of lines, computed when a line is first needed.
     line_starts: OnceLock<Vec<usize>>,
+    /// The characters before each block of [`BLOCK`] bytes, computed when a column is first needed in a
+    /// line that is longer than a block.
+    characters_before: OnceLock<Vec<usize>>,
 }
+
+/// A model or an index can be one line of megabytes with a place for each of its objects, so columns are
+/// not counted from the beginning of the line.
+const BLOCK: usize = 4096;
 
 impl PartialEq for SourceText {
     fn eq(&self, other: &Self) -> bool {
@@ -27,6 +34,7 @@ impl SourceText {
             name: name.into(),
             text: text.into(),
             line_starts: OnceLock::new(),
+            characters_before: OnceLock::new(),
         })
     }
 
@@ -49,6 +57,27 @@ impl SourceText {
             std::iter::once(0).chain(after).collect()
         })
     }
+
+    /// The number of characters that begin before a byte. Linear in [`BLOCK`], and the first time in the
+    /// length of the input.
+    fn characters_before(&self, at: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let blocks = self.characters_before.get_or_init(|| {
+            let counts = bytes.chunks(BLOCK).scan(0, |before, block| {
+                *before += characters(block);
+                Some(*before)
+            });
+            std::iter::once(0).chain(counts).collect()
+        });
+        let block = at / BLOCK;
+        blocks[block] + characters(&bytes[block * BLOCK..at])
+    }
+}
+
+/// The characters that begin in these bytes of a text.
+fn characters(bytes: &[u8]) -> usize {
+    let is_continuation = |byte: &&u8| **byte & 0xC0 == 0x80;
+    bytes.len() - bytes.iter().filter(is_continuation).count()
 }
 
 /// A range of bytes in an input.
@@ -100,15 +129,20 @@ impl Location {
         self.span
     }
 
-    /// The line and column of the first byte. Takes time linear in the length of the line, and the first
-    /// time in that of the input.
+    /// The line and column of the first byte. The first time, this takes time linear in the length of the
+    /// input.
     pub fn position(&self) -> Position {
         let starts = self.source.line_starts();
         let line = starts.partition_point(|start| *start <= self.span.start);
-        let before = &self.source.text()[starts[line - 1]..self.span.start];
+        let (line_start, at) = (starts[line - 1], self.span.start);
+        let characters = if at - line_start < BLOCK {
+            characters(&self.source.text().as_bytes()[line_start..at])
+        } else {
+            self.source.characters_before(at) - self.source.characters_before(line_start)
+        };
         Position {
             line,
-            column: before.chars().count() + 1,
+            column: characters + 1,
         }
     }
 }
@@ -150,5 +184,27 @@ mod tests {
         assert_eq!(at(7), "x.yaml:2:1");
         assert_eq!(at(999), "x.yaml:3:1");
         assert_eq!(at(2), "x.yaml:1:2", "inside a character");
+    }
+
+    #[test]
+    fn columns_of_long_lines_count_characters() {
+        let text = "\u{e9}a\u{1f600}".repeat(5_000) + "\n" + &"\u{e9}b".repeat(5_000);
+        let source = SourceText::new("x.yaml", text.as_str());
+        let newline = text.find('\n').expect("it has one");
+        let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+        for (number, start) in starts.iter().enumerate().step_by(97) {
+            let (line, first) = if *start > newline {
+                (2, 15_001)
+            } else {
+                (1, 0)
+            };
+            let span = Span {
+                start: *start,
+                end: *start,
+            };
+            let column = number - first + 1;
+            let position = Location::new(&source, span).position();
+            assert_eq!(position, Position { line, column }, "{start}");
+        }
     }
 }

@@ -104,7 +104,11 @@ pub(super) fn salvage(bytes: &[u8], limits: &Limits) -> Salvaged {
     let mut found = Salvaged::new();
     let mut subject = Subject::default();
     let mut conflict: Option<Conflict> = None;
-    for line in text.lines() {
+    for whole in text.split_inclusive('\n') {
+        // A file that was cut off can end in the middle of a version, which would read as another one.
+        let Some(line) = whole.strip_suffix('\n') else {
+            break;
+        };
         match (line.as_bytes().get(..7), &mut conflict) {
             (Some(b"<<<<<<<"), _) => {
                 subject.last = LineKey::Other;
@@ -216,6 +220,18 @@ mod tests {
 >>>>>>> other
 ";
         assert_eq!(saved(text), "A 1.1.0 b\nA 1.2.0 a\n");
+    }
+
+    /// `1.10.0` could have been `1.1`, and `Base.Core` `Base`.
+    #[test]
+    fn a_line_that_was_cut_off_is_left_out() {
+        let text = "- name: A\n  version: 1.0.0\n- name: Base.Core\n  version: 1.10.0\n";
+        let whole = "A 1.0.0 \nBase.Core 1.10.0 \n";
+        assert_eq!(saved(text), whole);
+        let second = text.find("- name: B").expect("there is one");
+        for end in second..text.len() {
+            assert_eq!(saved(&text[..end]), "A 1.0.0 \n", "{:?}", &text[..end]);
+        }
     }
 
     #[test]

@@ -19,15 +19,16 @@ pub(super) fn write(
     pins: &Pins,
     limits: &Limits,
 ) -> Result<String, Diagnostic> {
+    let notation = Notation::of(model);
     let mut edits = Vec::new();
-    for (number, (package, version)) in &pins.objects {
+    for (number, pin) in &pins.objects {
         let object = &model.objects[number.0];
         for header in object.headers() {
-            pin_object(model, object, header, package, version, &mut edits);
+            pin_object(model, &notation, (object, header), pin, &mut edits);
         }
     }
     if model.is_environment && !same_table(&model.fixations, &pins.packages) {
-        write_table(model, &pins.packages, &mut edits);
+        write_table(model, &notation, &pins.packages, &mut edits);
     }
     let text = apply(model.text(), edits);
     verify(model, pins, &text, limits)?;
@@ -124,15 +125,19 @@ fn same_elsewhere(before: &ObjectModel, after: &ObjectModel, pins: &Pins) -> boo
     }
 }
 
-/// How keys and values are quoted: always in JSON, never in YAML, whose words here need no quotes.
-struct Quoting {
+/// How a model is written.
+struct Notation {
+    /// Keys and values are always quoted in JSON, and never in YAML, whose words here need no quotes.
     is_json: bool,
+    line_feed: &'static str,
 }
 
-impl Quoting {
+impl Notation {
+    /// The notation of a model. It reads the whole text.
     fn of(model: &ObjectModel) -> Self {
         Self {
             is_json: model.is_json,
+            line_feed: line_feed_of(model.text()),
         }
     }
 
@@ -151,22 +156,20 @@ impl Quoting {
 
 fn pin_object(
     model: &ObjectModel,
-    object: &ModelObject,
-    header: &Header,
-    package: &PackageName,
-    version: &Version,
+    notation: &Notation,
+    (object, header): (&ModelObject, &Header),
+    (package, version): &(PackageName, Version),
     edits: &mut Vec<TextEdit>,
 ) {
-    let quoting = Quoting::of(model);
     let mut added = Vec::new();
     if object.package.is_none() {
-        let value = quoting.text(package.as_str());
+        let value = notation.text(package.as_str());
         match header.package_value {
             Some(span) => edits.push(replace(span, value)),
-            None => added.push(quoting.entry("package", &value)),
+            None => added.push(notation.entry("package", &value)),
         }
     }
-    let value = quoting.text(&version.to_string());
+    let value = notation.text(&version.to_string());
     match &object.version {
         VersionPin::Exact(pinned) if pinned == version => {}
         // The type names a version that no longer exists.
@@ -176,18 +179,19 @@ fn pin_object(
                 .as_ref()
                 .map(|_| format!("@{package}"))
                 .unwrap_or_default();
-            let written = quoting.text(&format!("{}/{version}{at}", object.class));
+            let written = notation.text(&format!("{}/{version}{at}", object.class));
             edits.push(replace(header.type_value, written));
         }
         // A range in the type stays; the version that was chosen from it is written beside it.
         _ => match header.version_value {
             Some(span) => edits.push(replace(span, value)),
-            None => added.push(quoting.entry("version", &value)),
+            None => added.push(notation.entry("version", &value)),
         },
     }
     if !added.is_empty() {
         insert_after(
             model,
+            notation,
             header.span,
             header.type_key,
             header.type_value,
@@ -206,9 +210,18 @@ fn replace(span: Span, value: String) -> TextEdit {
     }
 }
 
+/// The blanks between the beginning of a line and a place; `None` if there is anything else. The whole
+/// model may be on one line, so this looks at blanks only.
+fn blanks_before(text: &str, at: usize) -> Option<&str> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let begins_line = before.is_empty() || before.ends_with('\n');
+    begins_line.then(|| &text[before.len()..at])
+}
+
 /// Adds entries to a mapping after one of its entries, indented and separated as that one is.
 fn insert_after(
     model: &ObjectModel,
+    notation: &Notation,
     mapping: Span,
     key: Span,
     value: Span,
@@ -216,20 +229,12 @@ fn insert_after(
     edits: &mut Vec<TextEdit>,
 ) {
     let text = model.text();
-    let before_key = &text[start_of_line(text, key.start)..key.start];
-    let begins_line = before_key.trim().is_empty();
-    let indentation = if begins_line {
-        before_key.to_owned()
-    } else {
-        " ".repeat(before_key.chars().count())
-    };
     let is_flow = text[mapping.start..].starts_with('{');
-    let line_feed = line_feed_of(text);
+    let line_feed = notation.line_feed;
     let (at, inserted) = if is_flow {
-        let separator = if begins_line {
-            format!(",{line_feed}{indentation}")
-        } else {
-            ", ".to_owned()
+        let separator = match blanks_before(text, key.start) {
+            Some(indentation) => format!(",{line_feed}{indentation}"),
+            None => ", ".to_owned(),
         };
         let inserted: String = added
             .iter()
@@ -237,6 +242,12 @@ fn insert_after(
             .collect();
         (value.end, inserted)
     } else {
+        // Other than in flow style, a line has one such key, so this is linear in the text.
+        let before_key = &text[start_of_line(text, key.start)..key.start];
+        let indentation = match blanks_before(text, key.start) {
+            Some(indentation) => indentation.to_owned(),
+            None => " ".repeat(before_key.chars().count()),
+        };
         let line_end = text[value.end..]
             .find(['\r', '\n'])
             .map_or(text.len(), |end| value.end + end);
@@ -252,6 +263,7 @@ fn insert_after(
 /// Writes the table of packages on one line: where it was, or at the end of the document.
 fn write_table(
     model: &ObjectModel,
+    notation: &Notation,
     packages: &BTreeMap<PackageName, BTreeSet<Version>>,
     edits: &mut Vec<TextEdit>,
 ) {
@@ -266,7 +278,6 @@ fn write_table(
         })
         .collect();
     let table = format!("{{{}}}", entries.join(", "));
-    let quoting = Quoting::of(model);
     let root = model
         .root
         .as_mapping()
@@ -278,23 +289,25 @@ fn write_table(
         (Some(entry), Some((data, None))) if !data.entries.is_empty() => {
             add_last(
                 model,
+                notation,
                 data,
                 entry.value.span,
-                &quoting.entry("Packages", &table),
+                &notation.entry("Packages", &table),
                 edits,
             );
         }
         (Some(entry), _) => {
-            let value = format!("{{{}}}", quoting.entry("Packages", &table));
+            let value = format!("{{{}}}", notation.entry("Packages", &table));
             edits.push(replace(entry.value.span, value));
         }
         (None, _) => {
-            let value = format!("{{{}}}", quoting.entry("Packages", &table));
+            let value = format!("{{{}}}", notation.entry("Packages", &table));
             add_last(
                 model,
+                notation,
                 root,
                 model.root.span,
-                &quoting.entry("SystemData", &value),
+                &notation.entry("SystemData", &value),
                 edits,
             );
         }
@@ -317,6 +330,7 @@ fn replace_block(model: &ObjectModel, value: &Node, text: String) -> TextEdit {
 /// Adds an entry at the end of a mapping.
 fn add_last(
     model: &ObjectModel,
+    notation: &Notation,
     mapping: &Mapping,
     span: Span,
     entry: &str,
@@ -329,5 +343,6 @@ fn add_last(
         // The indentation is that of the mapping's keys, whatever the last value looks like.
         key = mapping.entries[0].key_span;
     }
-    insert_after(model, span, key, value, &[entry.to_owned()], edits);
+    let added = [entry.to_owned()];
+    insert_after(model, notation, span, key, value, &added, edits);
 }

@@ -10,8 +10,11 @@
 //!   in each run. `EXECUTIONS=1000000` makes the runs longer.
 //! - libFuzzer runs one, guided by coverage. `CONTRIBUTING.md` has the commands.
 //!
+//! [`hostile_universes`] are for the solver, which no bytes reach directly: `tests/solver.rs` runs them.
+//!
 //! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
 
+pub mod hostile_universes;
 pub mod mutation;
 mod packages;
 pub mod property;

@@ -18,7 +18,7 @@ use pkgres_fuzzing::hostile_universes::{Answer, HostileUniverse, SHORT, WHOLE};
 use pkgres_resolver::{Request, Resolver, Step};
 use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::universe::Universe;
-use wait4::{ResUse, Wait4 as _};
+use wait4::{ResourceUsage, Wait4 as _};
 
 /// The time that a universe may take with the default settings.
 const TIME: Duration = Duration::from_secs(30);
@@ -74,7 +74,7 @@ fn every_short_universe_has_the_right_answer_or_gives_up() {
 /// What a run of the binary took.
 struct Run {
     exit: Option<i32>,
-    usage: ResUse,
+    usage: ResourceUsage,
 }
 
 /// Resolves a universe with a binary in a folder.

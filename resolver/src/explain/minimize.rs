@@ -20,11 +20,11 @@ const MAX_FACTS_EXAMINED: usize = 250_000;
 
 /// The step limit of each attempt. The steps of the search before do not count: the explanation
 /// must not depend on the effort that it took to find the conflict.
-const MAX_STEPS: u64 = 50_000;
+const MAX_STEPS: u64 = 200_000;
 
 /// The step limit of all attempts together, which bounds the time for conflicts of hundreds of facts
 /// that are hard to refute.
-const MAX_STEPS_IN_ALL: u64 = 3_000_000;
+const MAX_STEPS_IN_ALL: u64 = 5_000_000;
 
 /// Unsatisfiable facts that are being reduced to a minimal subset.
 ///

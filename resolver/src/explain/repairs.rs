@@ -20,7 +20,7 @@ use crate::universe::{PackageId, ReleaseId, Universe};
 const MAX_CANDIDATES: usize = 24;
 
 /// The step limit of each attempt.
-const MAX_STEPS: u64 = 20_000;
+const MAX_STEPS: u64 = 50_000;
 
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
 /// override, which changes all requirements on the package.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Spec};
-use pkgres_resolver::{CompiledIndex, Conflict, Engine, ReasonKind, Step};
+use pkgres_resolver::{CompiledIndex, Conflict, Engine, InheritingClass, ReasonKind, Step};
 use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::drive::{NoPackages, attached, drive};
 use pkgres_tests::examples::variation;
@@ -375,6 +375,70 @@ fn no_line_is_repeated() {
     assert_eq!(count, 1, "{messages:#?}");
 }
 
+/// A release without a candidate for a requirement has that as its reason, and its classes are not
+/// looked for. A class that is missing everywhere is a reason for all releases alike.
+#[test]
+fn no_requirement_is_listed_beside_a_class_that_is_missing_everywhere() {
+    let extends_gone = "the class p.A.C of every version of p.A extends p.B.Gone";
+    for (package, spec) in [("p.B", "0"), ("p.Unknown", "*")] {
+        let universe = Universe::new(
+            release("p.Root", "1.0.0").requires("p.A", "*"),
+            vec![
+                release("p.A", "1.0.0")
+                    .requires("p.B", "*")
+                    .defines("p.A.C", &["p.B.Gone"]),
+                release("p.A", "2.0.0")
+                    .requires(package, spec)
+                    .defines("p.A.C", &["p.B.Gone"]),
+                release("p.B", "1.0.0"),
+            ],
+        );
+        let expected = [extends_gone, "p.Root 1.0.0 requires p.A *"];
+        assert_eq!(texts(&universe), expected, "{package}");
+        assert!(conflict(&universe).expect("the same").is_minimal);
+    }
+    // Here p.B 1.0.0 defines the class, so the requirement is a reason.
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.A", "*"),
+        vec![
+            release("p.A", "1.0.0")
+                .requires("p.B", "2")
+                .defines("p.A.C", &["p.B.Old"]),
+            release("p.A", "2.0.0")
+                .requires("p.B", "0")
+                .defines("p.A.C", &["p.B.Old"]),
+            release("p.B", "1.0.0").defines("p.B.Old", &[]),
+            release("p.B", "2.0.0"),
+        ],
+    );
+    let messages = texts(&universe);
+    let requirement = "p.A 2.0.0 requires p.B 0".to_owned();
+    assert!(messages.contains(&requirement), "{messages:#?}");
+}
+
+/// A conflict of many facts that are each hard to leave out.
+#[test]
+fn an_explanation_ends_when_its_steps_are_taken() {
+    let pigeons = 7;
+    let name = |pigeon: usize| format!("p.P{pigeon}");
+    let root = (0..pigeons).fold(release("p.Root", "1"), |root, pigeon| {
+        root.requires(&name(pigeon), "*")
+    });
+    let records = (0..pigeons).flat_map(|pigeon| {
+        (1..pigeons).map(move |hole| {
+            let others = (0..pigeons).filter(|other| *other != pigeon);
+            let record = release(&name(pigeon), &hole.to_string());
+            others.fold(record, |record, other| {
+                record.requires(&name(other), &format!("!={hole}.0.0"))
+            })
+        })
+    });
+    let mut universe = Universe::new(root, records.collect());
+    universe.single_version = true;
+    let conflict = conflict(&universe).expect("there are too many");
+    assert!(conflict.reasons.len() > 50, "{}", conflict.reasons.len());
+}
+
 #[test]
 fn a_class_path_names_all_its_versions() {
     let universe = Universe::new(
@@ -398,6 +462,30 @@ fn a_class_path_names_all_its_versions() {
         [
             "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D",
             "p.F.D (p.F 2.0.0); p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 1.0.0, 3.0.0)",
+        ]
+    );
+    let conflict = conflict(&universe).expect("there is no resolution");
+    let paths = conflict
+        .reasons
+        .iter()
+        .filter_map(|reason| match &reason.kind {
+            ReasonKind::Inherits { paths } => Some(paths.iter()),
+            _ => None,
+        });
+    let step = |at: &InheritingClass| {
+        let versions: Vec<String> = at.versions.iter().map(ToString::to_string).collect();
+        format!("{} ({} {})", at.class, at.package, versions.join(", "))
+    };
+    let paths: Vec<String> = (paths.flatten())
+        .map(|path| path.iter().map(step).collect::<Vec<_>>().join(" > "))
+        .collect();
+    // A cycle ends where it begins.
+    assert_eq!(
+        paths,
+        [
+            "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 2.0.0)",
+            "p.F.D (p.F 2.0.0)",
+            "p.F.D (p.F 2.0.0) > p.C.C (p.C 1.0.0) > p.F.D (p.F 1.0.0, 3.0.0)",
         ]
     );
 }

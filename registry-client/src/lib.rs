@@ -81,7 +81,6 @@ mod package_folder;
 #[cfg(feature = "http")]
 pub mod protocol;
 mod registry;
-mod search;
 mod set;
 mod single_package;
 mod threads;
@@ -111,7 +110,6 @@ pub use outdated::{BlockingRequirement, Outdated, outdated};
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder};
 #[cfg(feature = "index")]
 pub use registry::Artifact;
-pub use registry::{Registry, RegistryError};
-pub use search::{Found, PackageDescription};
+pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;

@@ -110,7 +110,14 @@ fn set(
             .hint(format!("`{hint}`"))
             .into());
     }
-    write_setting(&path, setting, values, files, output)?;
+    let wait = |folder: &Path| {
+        let folder = folder.to_string_lossy();
+        output.note(&format!(
+            "Waiting for another pkgres to finish in {}",
+            Escaped::new(&folder)
+        ));
+    };
+    write_setting(&path, setting, values, files, wait)?;
     let shown = Origin::File(path.clone());
     if output.is_json() {
         output.json(&json!({

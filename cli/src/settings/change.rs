@@ -10,15 +10,15 @@ use super::declared::{Declared, Files, Kind};
 use super::layers::check;
 use super::{MAX_SETTINGS_BYTES, SettingsFile};
 use crate::failure::{Failure, Result};
-use crate::output::Output;
 
 /// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.
+/// `wait` is called if another process holds the folder of the file.
 pub(crate) fn write_setting(
     path: &Path,
     setting: &Declared,
     values: &[String],
     files: Files,
-    output: &mut Output,
+    wait: impl FnOnce(&Path),
 ) -> Result<()> {
     let item = item_of(setting, values, path)?;
     // A link to the file is what the user made it: the file behind it changes.
@@ -28,14 +28,7 @@ pub(crate) fn write_setting(
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
     make_folder(&RealFileSystem, &folder)?;
-    let wait = || {
-        let shown = folder.to_string_lossy();
-        output.note(&format!(
-            "Waiting for another pkgres to finish in {}",
-            Escaped::new(&shown)
-        ));
-    };
-    let _lock = lock_folder(&folder, wait)?;
+    let _lock = lock_folder(&folder, || wait(&folder))?;
     // Only what is read under the lock counts.
     let text = match read_file(&path, MAX_SETTINGS_BYTES, Follow::Nothing) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| {

@@ -2,8 +2,7 @@
 
 use pkgres_manifest::PackageName;
 
-use crate::registry::RegistryError;
-use crate::search::{Found, PackageDescription, matches};
+use crate::registry::{Found, PackageDescription, RegistryError, matches};
 
 use super::HttpRegistry;
 

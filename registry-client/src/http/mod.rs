@@ -63,8 +63,7 @@ pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
-use crate::registry::{Artifact, Registry, RegistryError};
-use crate::search::{Found, PackageDescription};
+use crate::registry::{Artifact, Found, PackageDescription, Registry, RegistryError};
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;

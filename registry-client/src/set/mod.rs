@@ -1,6 +1,7 @@
 //! Several registries in order of preference.
 
 mod hints;
+mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -67,7 +68,7 @@ impl RegistrySet {
     }
 
     /// Whether a package may be looked up in a registry.
-    pub(crate) fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
+    fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
         let matching = self
             .bindings
             .iter()
@@ -78,12 +79,12 @@ impl RegistrySet {
     }
 
     /// The registries, in order of preference.
-    pub(crate) fn registries(&self) -> impl Iterator<Item = &dyn Registry> {
+    fn registries(&self) -> impl Iterator<Item = &dyn Registry> {
         self.registries.iter().map(AsRef::as_ref)
     }
 
     /// The packages that are built in.
-    pub(crate) fn built_in_packages(&self) -> impl Iterator<Item = &PackageName> {
+    fn built_in_packages(&self) -> impl Iterator<Item = &PackageName> {
         self.built_in.keys()
     }
 

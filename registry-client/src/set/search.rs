@@ -1,105 +1,11 @@
-//! Searching registries: packages by words, who requires a package, and what a registry says of it.
+//! Looking packages up: by words, who requires a package, and what a registry says of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{IndexRecord, PackageName};
+use pkgres_manifest::PackageName;
 
-use crate::registry::{Registry, RegistryError};
-use crate::set::RegistrySet;
-
-/// How many packages are looked up at once.
-const AT_ONCE: usize = 500;
-
-/// A package that a search found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The package.
-    pub name: PackageName,
-    /// Its display name, as the registry has it, if the registry has one.
-    pub title: Option<String>,
-}
-
-/// What a registry says of a package besides its releases. All texts are as the registry has them, to be escaped when
-/// they are shown.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "http", derive(serde::Deserialize))]
-pub struct PackageDescription {
-    /// The display name.
-    #[cfg_attr(feature = "http", serde(default))]
-    pub title: String,
-    /// The description.
-    #[cfg_attr(feature = "http", serde(default))]
-    pub description: String,
-    /// The owners.
-    #[cfg_attr(feature = "http", serde(default))]
-    pub owners: BTreeSet<String>,
-}
-
-/// Whether each word is in one of the texts, in upper or lower case.
-pub(crate) fn matches<'text>(words: &[String], texts: impl Iterator<Item = &'text str>) -> bool {
-    let texts: Vec<String> = texts.map(str::to_lowercase).collect();
-    words.iter().all(|word| {
-        let word = word.to_lowercase();
-        texts.iter().any(|text| text.contains(&word))
-    })
-}
-
-/// The packages of a registry that is read as a whole: all words are in the name, or in names of classes.
-pub(crate) fn search_known<R: Registry + ?Sized>(
-    registry: &R,
-    words: &[String],
-    limit: usize,
-) -> Result<Vec<Found>, RegistryError> {
-    let mut found = Vec::new();
-    visit(registry, |name, records| {
-        let classes = records
-            .iter()
-            .flat_map(|record| record.classes.iter().flatten());
-        let classes = classes.filter(|class| !class.internal);
-        let classes = classes.map(|class| class.name.as_str());
-        if found.len() < limit && matches(words, std::iter::once(name.as_str()).chain(classes)) {
-            found.push(Found {
-                name: name.clone(),
-                title: None,
-            });
-        }
-    })?;
-    Ok(found)
-}
-
-/// The packages of a registry that is read as a whole with a release that requires a package.
-pub(crate) fn requiring_known<R: Registry + ?Sized>(
-    registry: &R,
-    package: &PackageName,
-) -> Result<Vec<PackageName>, RegistryError> {
-    let mut found = Vec::new();
-    visit(registry, |name, records| {
-        if records.iter().any(|record| requires(record, package)) {
-            found.push(name.clone());
-        }
-    })?;
-    Ok(found)
-}
-
-fn requires(record: &IndexRecord, package: &PackageName) -> bool {
-    let mut requirements = record.requirements.iter();
-    requirements.any(|requirement| requirement.package == *package)
-}
-
-/// Visits all packages of a registry that knows them, with their releases.
-fn visit<R: Registry + ?Sized>(
-    registry: &R,
-    mut each: impl FnMut(&PackageName, &[IndexRecord]),
-) -> Result<(), RegistryError> {
-    let mut names = registry.known_packages();
-    names.sort_unstable();
-    for names in names.chunks(AT_ONCE) {
-        for (name, records) in names.iter().zip(registry.records(names)?) {
-            each(name, &records.unwrap_or_default());
-        }
-    }
-    Ok(())
-}
+use super::RegistrySet;
+use crate::registry::{Found, PackageDescription, RegistryError, matches};
 
 impl RegistrySet {
     /// The packages that match all words, sorted by name: at most `limit`. A registry on the network looks in names,
@@ -173,10 +79,11 @@ impl RegistrySet {
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::{Limits, RegistryName};
+    use pkgres_manifest::{IndexRecord, Limits, RegistryName};
 
     use super::*;
     use crate::memory::MemoryRegistry;
+    use crate::registry::Registry;
 
     fn set() -> RegistrySet {
         let registry = |name: &str, lines: &[&str]| -> Box<dyn Registry> {

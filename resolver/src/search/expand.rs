@@ -13,7 +13,6 @@ use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
 use super::decision_order::RequiredVariable;
-use super::expand_classes::ExtendedClasses;
 
 /// A value of a variable that is a release.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +20,14 @@ pub(super) struct ReleaseValue {
     pub(super) var: Var,
     pub(super) value: u32,
     pub(super) release: ReleaseId,
+}
+
+/// The extended classes to add clauses for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExtendedClasses {
+    All,
+    /// Those that no candidate of a required package defines.
+    MissingEverywhere,
 }
 
 impl Search {

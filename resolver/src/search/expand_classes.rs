@@ -11,15 +11,7 @@ use crate::universe::{ClassId, OnlyDefiner, PackageRequirement, SetId};
 use super::Search;
 use super::assignment::{Literal, Term, Var};
 use super::clauses::Origin;
-use super::expand::ReleaseValue;
-
-/// The extended classes to add clauses for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExtendedClasses {
-    All,
-    /// Those that no candidate of a required package defines.
-    MissingEverywhere,
-}
+use super::expand::{ExtendedClasses, ReleaseValue};
 
 impl Search {
     /// Adds the clauses for the classes that a release extends.

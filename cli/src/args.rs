@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::help;
-
 mod account;
 mod generated;
 mod lookup;
@@ -131,11 +129,6 @@ pub(crate) fn grammar_of(name: &str) -> Option<clap::Command> {
     let command = Command::grammar(name)?;
     let whole = GlobalArgs::augment_args(clap::Command::new("pkgres"));
     Some(whole.subcommand_required(true).subcommand(command))
-}
-
-/// The grammar of all commands, with their complete help.
-pub(crate) fn whole_grammar() -> clap::Command {
-    help::complete(Arguments::command())
 }
 
 /// The grammar of `pkgres --version`, which is quick to build.
@@ -373,6 +366,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::help::whole_grammar;
 
     fn ids(command: &clap::Command) -> Vec<String> {
         let mut command = command.clone();

@@ -8,12 +8,11 @@ use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
 
-use crate::args::{
-    Arguments, GlobalArgs, commands_with, grammar_of, version_grammar, whole_grammar,
-};
+use crate::args::{Arguments, GlobalArgs, commands_with, grammar_of, version_grammar};
 use crate::context::Context;
 use crate::environment::variable;
 use crate::failure::{Failure, Result};
+use crate::help::whole_grammar;
 use crate::invocation::{Invocation, is_explicit};
 use crate::manifest_file::{folder_of, project_above};
 use crate::output::Output;

@@ -4,10 +4,10 @@
 mod examples;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use clap::{Arg, Command, ValueEnum as _};
+use clap::{Arg, Command, CommandFactory as _, ValueEnum as _};
 
 use self::examples::{EXAMPLES, Example};
-use crate::args::Format;
+use crate::args::{Arguments, Format};
 use crate::exit;
 
 /// The heading of the options that many commands have.
@@ -57,9 +57,9 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     }
 }
 
-/// The grammar with its complete help.
-pub(crate) fn complete(grammar: Command) -> Command {
-    let grammar = grammar
+/// The grammar of all commands, with their complete help.
+pub(crate) fn whole_grammar() -> Command {
+    let grammar = Arguments::command()
         .mut_args(as_shared)
         .after_help(
             "`pkgres help COMMAND` describes a command, `pkgres --help` lists more options.",
@@ -127,7 +127,6 @@ fn parser_of(formats: &'static [Format]) -> clap::builder::ValueParser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::whole_grammar;
 
     /// The paths of all commands that do something, hidden ones excluded.
     fn commands() -> Vec<String> {

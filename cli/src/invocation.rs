@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_suggested_command_repeats_the_options() {
-        let grammar = crate::args::whole_grammar();
+        let grammar = crate::help::whole_grammar();
         let suggested = |words: &[&str], command: &str| {
             let words = ["pkgres", "tree"].iter().chain(words);
             let matches = grammar
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_suggested_command_can_be_run() {
-        let grammar = crate::args::whole_grammar();
+        let grammar = crate::help::whole_grammar();
         let parse = |words: &[&str]| {
             let words = std::iter::once("pkgres").chain(words.iter().copied());
             grammar.clone().try_get_matches_from(words)

@@ -4,10 +4,10 @@ use clap::Command;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
 
-use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind, whole_grammar};
+use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::help::SHARED;
+use crate::help::{SHARED, whole_grammar};
 use crate::output::Output;
 use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 

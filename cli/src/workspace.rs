@@ -122,19 +122,17 @@ impl Workspace {
         let names = || self.members.keys().map(PackageName::as_str);
         let message = format!("the workspace has no member `{}`", Escaped::shortened(text));
         let finding = Diagnostic::error(Code::Usage, message);
-        Failure::from(match most_similar_name(text, names()) {
-            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-            None => {
-                let mut named: Vec<String> = names()
-                    .take(MAX_NAMED_MEMBERS)
-                    .map(|name| format!("`{name}`"))
-                    .collect();
-                if let Some(more) = self.members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
-                    named.push(format!("{} more", more + 1));
-                }
-                finding.hint(format!("its members are {}", named.join(", ")))
-            }
-        })
+        if let Some(similar) = most_similar_name(text, names()) {
+            return finding.hint(format!("did you mean `{similar}`?")).into();
+        }
+        let shown = names().take(MAX_NAMED_MEMBERS);
+        let mut members: Vec<String> = shown.map(|name| format!("`{name}`")).collect();
+        if let Some(more) = self.members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
+            members.push(format!("{} more", more + 1));
+        }
+        finding
+            .hint(format!("its members are {}", members.join(", ")))
+            .into()
     }
 
     /// The member in a folder, if the folder is a member.

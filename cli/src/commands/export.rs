@@ -27,13 +27,13 @@ pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> 
         created: &created,
     };
     let resolutions = match Projects::of(&args.members, &args.solve.manifest, context)? {
-        Projects::One(manifest) => vec![solve(&args.solve, &manifest, context, output)?],
+        Projects::One(manifest) => vec![*solve(&args.solve, &manifest, context, output)?],
         Projects::Several(batch) => match solve_all(args, &batch, context, output) {
             Ok(resolutions) => resolutions,
             Err(exit) => return Ok(exit),
         },
     };
-    let all: Vec<&Resolution> = resolutions.iter().map(AsRef::as_ref).collect();
+    let all: Vec<&Resolution> = resolutions.iter().collect();
     let (document, name) = match output.format {
         Format::Spdx => (spdx(&all, maker), "SPDX 2.3"),
         _ => (cyclonedx(&all, maker), "CycloneDX 1.6"),
@@ -61,12 +61,12 @@ fn solve_all(
     batch: &Batch,
     context: &Context,
     output: &mut Output,
-) -> std::result::Result<Vec<Box<Resolution>>, Exit> {
-    let solved: Mutex<BTreeMap<PathBuf, Box<Resolution>>> = Mutex::default();
+) -> std::result::Result<Vec<Resolution>, Exit> {
+    let solved: Mutex<BTreeMap<PathBuf, Resolution>> = Mutex::default();
     let each = |manifest: &Path, output: &mut Output| {
         let resolution = solve(&args.solve, manifest, context, output)?;
         let mut solved = solved.lock().unwrap_or_else(PoisonError::into_inner);
-        solved.insert(manifest.to_owned(), resolution);
+        solved.insert(manifest.to_owned(), *resolution);
         Ok(Exit::Done)
     };
     let result = batch.run("Resolving", each, output);

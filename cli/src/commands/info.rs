@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    IndexRecord, IndexedClass, MANIFEST_FILE, PackageName, ReleaseSource, Version,
+    ClassName, IndexRecord, IndexedClass, MANIFEST_FILE, PackageName, ReleaseSource, Version,
 };
 use pkgres_registry_client::{PackageDescription, RegistrySet};
 use pkgres_resolver::Supply;
@@ -33,9 +33,10 @@ pub(super) struct Releases {
 impl Releases {
     /// The newest release: a stable one that is not yanked, if there is one.
     pub(super) fn newest(&self) -> Option<&IndexRecord> {
-        let usable = || self.records.iter().filter(|record| !record.yanked);
-        let stable = usable().filter(|record| !record.version.is_prerelease());
-        stable.last().or(usable().last()).or(self.records.last())
+        let mut usable = self.records.iter().rev().filter(|record| !record.yanked);
+        let newest = usable.clone().next();
+        let stable = usable.find(|record| !record.version.is_prerelease());
+        stable.or(newest).or(self.records.last())
     }
 }
 
@@ -221,7 +222,7 @@ impl Info<'_> {
         if !record.requirements.is_empty() {
             text.push_str("requires:\n");
         }
-        for requirement in record.requirements.iter() {
+        for requirement in &record.requirements {
             text.push_str(&format!("  {} {}\n", requirement.package, requirement.spec));
         }
         match self.classes() {
@@ -230,8 +231,7 @@ impl Info<'_> {
             Some(classes) => {
                 text.push_str("classes:\n");
                 for class in classes {
-                    let extends: Vec<&str> =
-                        class.extends.iter().map(|class| class.as_str()).collect();
+                    let extends: Vec<&str> = class.extends.iter().map(ClassName::as_str).collect();
                     let extends = match extends.as_slice() {
                         [] => String::new(),
                         extends => format!(" extends {}", extends.join(", ")),

@@ -154,6 +154,26 @@ fn write_with(
     access: Access,
 ) -> Result<(), FileError> {
     let folder = parent(path);
+    sweep(system, folder, &file_name(path)?);
+    replace(system, path, put, durability, access)?;
+    if durability == Durability::Volatile {
+        return Ok(());
+    }
+    system
+        .sync_folder(folder)
+        .map_err(FileError::system("cannot write", folder))
+}
+
+/// Writes a file beside its target and renames it, without looking for files that were left behind. The name itself is
+/// not synced.
+fn replace(
+    system: &dyn FileSystem,
+    path: &Path,
+    put: impl FnOnce(&mut dyn NewFile) -> io::Result<()>,
+    durability: Durability,
+    access: Access,
+) -> Result<(), FileError> {
+    let folder = parent(path);
     let name = file_name(path)?;
     let kind = system.kind(path);
     let access = match kind.map_err(FileError::system("cannot write", path))? {
@@ -170,20 +190,13 @@ fn write_with(
             return Err(FileError::rejected(path, "this is not a plain file"));
         }
     };
-    sweep(system, folder, &name);
     let temporary = folder.join(temporary_name(&name));
     let written = write_and_rename(system, (&temporary, path), put, durability, access);
     if written.is_err() {
         // The error that is reported is the first one.
         let _ = system.remove(&temporary);
     }
-    written?;
-    if durability == Durability::Volatile {
-        return Ok(());
-    }
-    system
-        .sync_folder(folder)
-        .map_err(FileError::system("cannot write", folder))
+    written
 }
 
 fn write_and_rename(
@@ -205,6 +218,54 @@ fn write_and_rename(
         file.sync().map_err(failed())?;
     }
     system.rename(temporary, path).map_err(failed())
+}
+
+/// Writes many files of a folder, each atomically as [`write_file`] does. The folder is listed once and synced once,
+/// however many files there are.
+pub struct FolderWriter<'system, System> {
+    system: &'system System,
+    folder: PathBuf,
+}
+
+impl<System> std::fmt::Debug for FolderWriter<'_, System> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("FolderWriter")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'system, System: FileSystem> FolderWriter<'system, System> {
+    /// Makes the folder if there is none, and removes temporary files of any name that a crash left behind in it.
+    pub fn open(system: &'system System, folder: &Path) -> Result<Self, FileError> {
+        make_folder(system, folder)?;
+        sweep_where(system, folder, is_temporary_name);
+        Ok(Self {
+            system,
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Writes a file. Its content is durable at once, its name once [`finish`](Self::finish) returned.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let put = |file: &mut dyn NewFile| file.write(bytes);
+        let path = self.folder.join(name);
+        replace(
+            self.system,
+            &path,
+            put,
+            Durability::Durable,
+            Access::Data,
+        )
+    }
+
+    /// Makes the names of all files durable.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.system
+            .sync_folder(&self.folder)
+            .map_err(FileError::system("cannot write", &self.folder))
+    }
 }
 
 /// A file of a folder that is written with [`write_tree`].
@@ -327,15 +388,37 @@ pub(crate) fn temporary_name(name: &str) -> String {
 /// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.
 pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
     let prefix = format!("{TEMPORARY_PREFIX}{name}.");
-    for leftover in system.names(folder).unwrap_or_default() {
-        let is_temporary = leftover.starts_with(&prefix)
-            && Path::new(&leftover)
+    sweep_where(system, folder, |leftover| {
+        leftover.starts_with(&prefix)
+            && Path::new(leftover)
                 .extension()
-                .is_some_and(|extension| extension == "tmp");
+                .is_some_and(|extension| extension == "tmp")
+    });
+}
+
+/// Removes temporary files and folders with certain names.
+fn sweep_where(system: &dyn FileSystem, folder: &Path, is_temporary: impl Fn(&str) -> bool) {
+    for leftover in system.names(folder).unwrap_or_default() {
         let path = folder.join(&leftover);
-        let kind = system.kind(&path);
-        if is_temporary && matches!(kind, Ok(Some(EntryKind::File | EntryKind::Folder))) {
+        if is_temporary(&leftover)
+            && matches!(
+                system.kind(&path),
+                Ok(Some(EntryKind::File | EntryKind::Folder))
+            )
+        {
             let _ = system.remove_if_idle(&path);
         }
     }
+}
+
+/// Whether a name has the form of [`temporary_name`], for whatever file.
+fn is_temporary_name(name: &str) -> bool {
+    let number_of = |name: &str| {
+        let name = name.strip_prefix(TEMPORARY_PREFIX)?.strip_suffix(".tmp")?;
+        let (_, end) = name.rsplit_once('.')?;
+        let (random, number) = end.split_once('-')?;
+        let is_random = random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (is_random && number.parse::<u32>().is_ok()).then_some(())
+    };
+    number_of(name).is_some()
 }

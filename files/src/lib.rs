@@ -34,7 +34,7 @@ pub mod simulated;
 mod spool;
 
 pub use atomic::{
-    NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
+    FolderWriter, NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
     write_tree,
 };
 pub use error::FileError;

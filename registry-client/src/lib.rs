@@ -109,7 +109,7 @@ pub use outdated::{BlockingRequirement, Outdated, outdated};
 #[cfg(feature = "index")]
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder};
 #[cfg(feature = "index")]
-pub use registry::Artifact;
+pub use registry::{Artifact, ReceivedArtifact, TakeArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;

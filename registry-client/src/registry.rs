@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
+#[cfg(feature = "index")]
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 #[cfg(feature = "index")]
@@ -75,6 +77,37 @@ pub enum Artifact {
     /// A folder.
     Folder(PackageFolder),
 }
+
+/// An artifact, and whether the next run can have it without the network.
+#[cfg(feature = "index")]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReceivedArtifact {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// Why it is not in the cache, if it came from the network and could not be stored.
+    pub not_kept: Option<Box<Diagnostic>>,
+}
+
+#[cfg(feature = "index")]
+impl ReceivedArtifact {
+    /// An artifact that is on this machine.
+    pub fn kept(artifact: Artifact) -> Self {
+        Self {
+            artifact,
+            not_kept: None,
+        }
+    }
+}
+
+/// A function that takes artifacts, each with its position among those that were wanted; `None` if the registry does not
+/// have it.
+#[cfg(feature = "index")]
+pub type TakeArtifact<'take> = &'take mut (
+             dyn FnMut(usize, Result<Option<ReceivedArtifact>, RegistryError>) -> ControlFlow<()>
+                 + Send
+                 + 'take
+         );
 
 #[cfg(feature = "index")]
 impl Artifact {
@@ -313,12 +346,19 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
-    /// Downloads artifacts that will be needed, several at once. Artifacts that the registry does not have
-    /// are skipped.
+    /// Several artifacts. Each goes to `take` with its position in `digests` once it is there, in any order, until
+    /// `take` breaks. After many errors a registry may leave out the rest.
+    ///
+    /// By default one is read after the other.
     #[cfg(feature = "index")]
-    fn prefetch(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
-        let _ = digests;
-        Ok(())
+    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+        for (at, digest) in digests.iter().enumerate() {
+            let found = self.artifact(digest);
+            let found = found.map(|artifact| artifact.map(ReceivedArtifact::kept));
+            if take(at, found).is_break() {
+                return;
+            }
+        }
     }
 
     /// The package of a release with all its classes, if the registry has it. By default it is read from the

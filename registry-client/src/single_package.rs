@@ -8,7 +8,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 
 #[cfg(feature = "index")]
-use crate::registry::Artifact;
+use crate::registry::{Artifact, TakeArtifact};
 use crate::registry::{Registry, RegistryError, defined_classes};
 
 /// One package of a registry, such as a package folder that replaces the releases of other registries: other
@@ -63,6 +63,11 @@ impl Registry for SinglePackage {
     #[cfg(feature = "index")]
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
         self.inner.artifact(digest)
+    }
+
+    #[cfg(feature = "index")]
+    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+        self.inner.artifacts(digests, take);
     }
 
     fn package(

@@ -20,6 +20,7 @@ use super::HttpRegistry;
 use super::document::{Document, ReadingQueue};
 use super::error::{AttemptError, ErrorKind};
 use super::mirror::MAX_DOCUMENT_BYTES;
+use super::network_limits::NetworkLimits;
 use super::request::Request;
 use super::response::Reader;
 use super::session::Session;
@@ -85,6 +86,9 @@ impl HttpRegistry {
             let response = self.send_batch(session, address, &batch)?;
             let before = wanted.len();
             let truncated = self.apply_response(session, &batch, response)?;
+            if session.answered > self.transport.options.limits.packages {
+                return Err(self.too_many_packages().to_error(&self.transport.name));
+            }
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));
             if wanted.len() >= before && now.iter().any(|name| wanted.contains(name)) {
@@ -112,9 +116,10 @@ impl HttpRegistry {
             newest: false,
         };
         let threads = self.transport.options.threads.get();
+        let (limits, answered) = (self.transport.options.limits, session.answered);
         let mut reader = session.another_reader();
         ReadingQueue::read_during(threads, &mut reader, |queue| {
-            let begin = || BatchReader::new(queue);
+            let begin = || BatchReader::new(queue, limits, answered);
             let response = self
                 .transport
                 .wait(self.transport.stream(&request, begin))?;
@@ -233,19 +238,24 @@ fn check_parts(snapshot: &Snapshot, parts: &[Part]) -> Result<(), TrustError> {
 struct BatchReader<'queue> {
     queue: &'queue ReadingQueue,
     decoder: FrameDecoder,
+    limits: NetworkLimits,
+    /// The number of packages that earlier responses answered.
+    before: usize,
     parts: Vec<Part>,
     end: Option<(u64, Option<SignedSnapshot>)>,
 }
 
 impl<'queue> BatchReader<'queue> {
-    fn new(queue: &'queue ReadingQueue) -> Self {
-        let limits = FrameLimits {
+    fn new(queue: &'queue ReadingQueue, limits: NetworkLimits, before: usize) -> Self {
+        let frame_limits = FrameLimits {
             document_bytes: MAX_DOCUMENT_BYTES,
             ..FrameLimits::default()
         };
         Self {
             queue,
-            decoder: FrameDecoder::new(limits),
+            decoder: FrameDecoder::new(frame_limits),
+            limits,
+            before,
             parts: Vec::new(),
             end: None,
         }
@@ -297,6 +307,9 @@ impl Reader for BatchReader<'_> {
         }
         if !arrived.is_empty() {
             self.queue.add(arrived);
+        }
+        if self.before + self.parts.len() > self.limits.packages {
+            return Err(self.limits.too_many_packages());
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! HTTP clients with their certificates, proxies and timeouts.
+//! HTTP clients with their certificates and proxies.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,9 +10,8 @@ use super::address::{is_loopback, shown};
 use super::error::{AttemptError, ErrorKind, causes};
 use super::options::HttpOptions;
 
-/// The timeouts for connecting, and for the next piece of a response.
+/// The timeout for connecting. [`NetworkLimits`](super::NetworkLimits) has those for responses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The clients of one registry, each made on first use: loading certificates takes time.
 #[derive(Default)]
@@ -53,7 +52,6 @@ fn build(options: &HttpOptions, is_plain: bool, is_local: bool) -> Result<Client
         .retry(reqwest::retry::never())
         .referer(false)
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(READ_TIMEOUT)
         .http2_adaptive_window(true);
     if is_local || !options.system_proxy {
         builder = builder.no_proxy();

@@ -1,14 +1,16 @@
 //! Downloading artifacts.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::future;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures_util::{StreamExt as _, future, stream};
-use pkgres_files::{FileSystem as _, RealFileSystem};
-use pkgres_manifest::ArtifactDigest;
+use futures_util::{StreamExt as _, stream};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{Archive, ArtifactDigest};
 
 use crate::protocol::{Config, Digest};
-use crate::registry::RegistryError;
+use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact};
 
 use super::artifacts::ArtifactCache;
 use super::error::{ErrorKind, RequestError};
@@ -25,14 +27,13 @@ const MAX_UNREACHABLE: usize = 3;
 impl HttpRegistry {
     /// The bytes of an artifact, from the cache or the registry; `None` if the registry does not have it.
     pub fn artifact_bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, RegistryError> {
-        let options = &self.transport.options;
-        let cache = options.cache_folder.as_deref().map(ArtifactCache::new);
+        let cache = self.artifact_cache();
         let limit = self.limits.archive_bytes;
         if let Some(bytes) = cache.as_ref().and_then(|cache| cache.get(digest, limit)) {
             return Ok(Some(bytes));
         }
-        if options.offline {
-            return Err(self.offline(&format!("the artifact {digest} is not in the cache")));
+        if self.transport.options.offline {
+            return Err(self.artifact_offline(digest));
         }
         let config = self.known_config()?;
         let bytes = self.transport.wait(self.download(&config, *digest))?;
@@ -43,72 +44,147 @@ impl HttpRegistry {
         Ok(bytes)
     }
 
-    /// Downloads artifacts into the cache, several at once. One that fails does not keep the others from it;
-    /// the error is that of the smallest digest, so that it does not depend on the order of arrival. Does
-    /// nothing without a cache, and offline, where the error is left to the caller that needs the artifact.
-    pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
-        let options = &self.transport.options;
-        let Some(folder) = options.cache_folder.as_deref() else {
-            return Ok(());
+    /// Reads artifacts from the cache, and downloads the others into it, several at once. One that fails does not keep
+    /// the others from it.
+    pub(super) fn fetch_artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+        let cache = self.artifact_cache();
+        let limit = self.limits.archive_bytes;
+        let mut missing: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
+        for (at, digest) in digests.iter().enumerate() {
+            let found = match digest {
+                ArtifactDigest::Tree(_) => Ok(None),
+                ArtifactDigest::Archive(bytes) => {
+                    let sha256 = Digest(*bytes);
+                    match cache.as_ref().and_then(|cache| cache.get(&sha256, limit)) {
+                        Some(bytes) => {
+                            let artifact = self.archive(digest, bytes);
+                            artifact.map(|artifact| Some(ReceivedArtifact::kept(artifact)))
+                        }
+                        None if self.transport.options.offline => {
+                            Err(self.artifact_offline(&sha256))
+                        }
+                        None => {
+                            missing.entry(sha256).or_default().push(at);
+                            continue;
+                        }
+                    }
+                }
+            };
+            if take(at, found).is_break() {
+                return;
+            }
+        }
+        let Some(first) = missing.values().flatten().min().copied() else {
+            return;
         };
-        if options.offline {
-            return Ok(());
+        let downloaded = self
+            .known_config()
+            .and_then(|config| self.download_all(&config, cache.as_ref(), missing, take));
+        if let Err(error) = downloaded {
+            // No request was sent. The error would be the same for every artifact.
+            let _ = take(first, Err(error));
         }
-        let cache = ArtifactCache::new(folder);
-        let missing: BTreeSet<Digest> = digests
-            .iter()
-            .filter_map(|digest| match digest {
-                ArtifactDigest::Archive(bytes) => Some(Digest(*bytes)),
-                ArtifactDigest::Tree(_) => None,
-            })
-            // Whether it is damaged is checked on use.
-            .filter(|digest| !matches!(RealFileSystem.kind(&cache.path(digest)), Ok(Some(_))))
-            .collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let config = self.known_config()?;
+    }
+
+    /// Downloads artifacts, each for some positions.
+    fn download_all(
+        &self,
+        config: &Config,
+        cache: Option<&ArtifactCache>,
+        missing: BTreeMap<Digest, Vec<usize>>,
+        take: TakeArtifact<'_>,
+    ) -> Result<(), RegistryError> {
+        // The first in the list of the caller is requested first: if no registry answers, it is named.
+        let mut missing: Vec<(Digest, Vec<usize>)> = missing.into_iter().collect();
+        missing.sort_by(|one, two| one.1.cmp(&two.1));
         // A registry that is gone is not waited for once for each artifact.
         let unreachable = AtomicUsize::new(0);
-        let one = |digest: Digest| {
-            let (config, cache, unreachable) = (&config, &cache, &unreachable);
+        let one = |(digest, positions): (Digest, Vec<usize>)| {
+            let unreachable = &unreachable;
             async move {
                 if unreachable.load(Ordering::Relaxed) >= MAX_UNREACHABLE {
                     return None;
                 }
-                match self.download(config, digest).await {
-                    Ok(Some(bytes)) => {
-                        // A cache that cannot be written costs another download.
-                        let _ = cache.put(&digest, &bytes);
-                        None
-                    }
-                    Ok(None) => None,
-                    Err(failed) => {
-                        if failed.error.kind == ErrorKind::Unreachable {
-                            unreachable.fetch_add(1, Ordering::Relaxed);
-                        }
-                        Some((digest, failed))
-                    }
+                let outcome = self.download(config, digest).await;
+                if let Err(failed) = &outcome
+                    && matches!(failed.error.kind, ErrorKind::Unreachable | ErrorKind::Limit(_))
+                {
+                    unreachable.fetch_add(1, Ordering::Relaxed);
+                }
+                Some((digest, positions, outcome))
+            }
+        };
+        let at_once = AT_ONCE.min(self.transport.options.concurrency.max(1));
+        self.transport.wait(async {
+            let mut arriving = stream::iter(missing)
+                .map(one)
+                .buffer_unordered(at_once)
+                .filter_map(future::ready);
+            while let Some((digest, positions, outcome)) = arriving.next().await {
+                if self.hand_over(digest, &positions, outcome, cache, take).is_break() {
+                    break;
                 }
             }
-        };
-        // The others are kept, and need not be requested again.
-        let all = stream::iter(missing)
-            .map(one)
-            .buffer_unordered(AT_ONCE.min(options.concurrency.max(1)))
-            .filter_map(future::ready);
-        let first = |found: Option<(Digest, RequestError)>, next: (Digest, RequestError)| {
-            future::ready(match found {
-                Some(found) if found.0 < next.0 => Some(found),
-                _ => Some(next),
-            })
-        };
-        self.transport.wait(async {
-            match all.fold(None, first).await {
-                Some((_, failed)) => Err(failed),
-                None => Ok(()),
-            }
+            Ok(())
         })
+    }
+
+    /// Stores a downloaded artifact, and passes it on for each of its positions.
+    fn hand_over(
+        &self,
+        digest: Digest,
+        positions: &[usize],
+        outcome: Result<Option<Vec<u8>>, RequestError>,
+        cache: Option<&ArtifactCache>,
+        take: TakeArtifact<'_>,
+    ) -> ControlFlow<()> {
+        let outcome = outcome.map_err(|failed| failed.to_error(&self.transport.name));
+        let not_kept = match (&outcome, cache) {
+            (Ok(Some(bytes)), Some(cache)) => {
+                let stored = cache.put(&digest, bytes);
+                stored.err().map(|error| Box::new(error.to_diagnostic()))
+            }
+            (_, None) => {
+                let message = "there is no folder for the cache";
+                Some(Box::new(Diagnostic::error(Code::File, message)))
+            }
+            _ => None,
+        };
+        let digest = ArtifactDigest::Archive(digest.0);
+        let received = |bytes: Option<Vec<u8>>| {
+            let artifact = bytes.map(|bytes| self.archive(&digest, bytes)).transpose()?;
+            Ok(artifact.map(|artifact| ReceivedArtifact {
+                artifact,
+                not_kept: not_kept.clone(),
+            }))
+        };
+        let Some((last, others)) = positions.split_last() else {
+            return ControlFlow::Continue(());
+        };
+        for at in others {
+            take(*at, outcome.clone().and_then(received))?;
+        }
+        take(*last, outcome.and_then(received))
+    }
+
+    fn artifact_cache(&self) -> Option<ArtifactCache> {
+        let folder = self.transport.options.cache_folder.as_deref();
+        folder.map(ArtifactCache::new)
+    }
+
+    fn artifact_offline(&self, digest: &Digest) -> RegistryError {
+        self.offline(&format!("the artifact {digest} is not in the cache"))
+    }
+
+    /// The archive with these bytes, whose digest was compared.
+    pub(super) fn archive(
+        &self,
+        digest: &ArtifactDigest,
+        bytes: Vec<u8>,
+    ) -> Result<Artifact, RegistryError> {
+        let name = format!("registry {}: {digest}", self.transport.name);
+        let archive = Archive::open(&name, bytes, &self.limits)?;
+        Ok(Artifact::Archive(archive))
     }
 
     async fn download(

@@ -5,8 +5,10 @@ use std::time::Duration;
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-use super::address::Address;
 use crate::registry::RegistryError;
+
+use super::address::Address;
+use super::network_limits::ExceededLimit;
 
 /// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
@@ -38,6 +40,8 @@ pub(super) enum ErrorKind {
     Rejected,
     /// The connection would not be encrypted.
     Plain,
+    /// The registry exceeds a limit of the run.
+    Limit(ExceededLimit),
 }
 
 impl AttemptError {
@@ -88,6 +92,7 @@ impl RequestError {
             ErrorKind::Denied => (Code::Denied, "denies access"),
             ErrorKind::Rejected => (Code::Rejected, "rejected the request"),
             ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
+            ErrorKind::Limit(_) => (Code::Limit, "exceeds a limit"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
@@ -100,6 +105,7 @@ impl RequestError {
                 "the operator of the registry makes tokens with this scope; `pkgres login {address}` keeps one"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` keeps a token")),
+            ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {

@@ -68,6 +68,9 @@ impl HttpRegistry {
                     Some(digest) => under_way.push(self.fetch_one(config, name, *digest)),
                 }
             }
+            if session.answered > self.transport.options.limits.packages {
+                return Err(self.too_many_packages());
+            }
             let Some(fetched) = under_way.next().await else {
                 return Ok(());
             };

@@ -32,6 +32,7 @@ mod error;
 mod find;
 mod lookup;
 mod mirror;
+mod network_limits;
 mod options;
 mod prepared;
 mod redirect;
@@ -50,7 +51,7 @@ use std::sync::{Arc, Mutex};
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName,
+    ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName,
 };
 use pkgres_resolver::CompiledIndex;
 
@@ -60,10 +61,13 @@ pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
 pub use credential::{Credential, Secret};
 pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
+pub use network_limits::NetworkLimits;
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
-use crate::registry::{Artifact, Found, PackageDescription, Registry, RegistryError};
+use crate::registry::{
+    Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact,
+};
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;
@@ -170,6 +174,15 @@ impl HttpRegistry {
                 attempts: 0,
                 request: "GET".to_owned(),
             })
+    }
+
+    /// The error of a registry of which a run needs too many packages.
+    fn too_many_packages(&self) -> RequestError {
+        RequestError {
+            error: self.transport.options.limits.too_many_packages(),
+            attempts: 0,
+            request: self.transport.address.to_string(),
+        }
     }
 
     fn rejected(&self, reason: &str) -> RegistryError {
@@ -279,13 +292,11 @@ impl Registry for HttpRegistry {
         let Some(bytes) = self.artifact_bytes(&Digest(*bytes))? else {
             return Ok(None);
         };
-        let name = format!("registry {}: {digest}", self.transport.name);
-        let archive = Archive::open(&name, bytes, &self.limits)?;
-        Ok(Some(Artifact::Archive(archive)))
+        self.archive(digest, bytes).map(Some)
     }
 
-    fn prefetch(&self, digests: &[ArtifactDigest]) -> Result<(), RegistryError> {
-        self.fetch_artifacts(digests)
+    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+        self.fetch_artifacts(digests, take);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::protocol::PublicKey;
 
 use super::credential_sources::CredentialSources;
+use super::network_limits::NetworkLimits;
 
 /// Options of a registry on the network. Start from [`new`](Self::new) and change fields.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct HttpOptions {
     pub system_proxy: bool,
     /// The key that has to sign the state of the registry. Without it, the first key seen is trusted.
     pub key: Option<PublicKey>,
+    /// What the registry may cost a run.
+    pub limits: NetworkLimits,
     /// The policy for retries.
     pub retry: RetryPolicy,
     /// The number of requests at once.
@@ -74,6 +77,7 @@ impl HttpOptions {
             allow_plain_http: false,
             system_proxy: false,
             key: None,
+            limits: NetworkLimits::default(),
             retry: RetryPolicy::default(),
             concurrency: 16,
             threads: NonZeroUsize::MIN,

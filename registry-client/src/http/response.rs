@@ -9,6 +9,7 @@ use reqwest::{Method, Response, StatusCode};
 use crate::protocol::ErrorDocument;
 
 use super::error::{AttemptError, ErrorKind, causes};
+use super::network_limits::Usage;
 use super::request::Request;
 
 /// The largest body of an error that is read, in bytes.
@@ -64,6 +65,7 @@ pub(super) enum ResponseHead {
 pub(super) async fn classify(
     response: Response,
     request: &Request,
+    usage: &Usage,
 ) -> Result<ResponseHead, AttemptError> {
     let status = response.status();
     if status == StatusCode::NOT_MODIFIED {
@@ -78,9 +80,12 @@ pub(super) async fn classify(
         return Ok(ResponseHead::Absent);
     }
     let retry_after = retry_after(response.headers());
-    let body = read_body(response, MAX_ERROR_BYTES)
-        .await
-        .unwrap_or_default();
+    let body = match read_body(response, MAX_ERROR_BYTES, usage).await {
+        Ok(body) => body,
+        Err(error) if matches!(error.kind, ErrorKind::Limit(_)) => return Err(error),
+        // The status is the message.
+        Err(_) => Vec::new(),
+    };
     let detail = ErrorDocument::parse(&body)
         .ok()
         .and_then(|document| document.errors.into_iter().next());
@@ -111,12 +116,16 @@ pub(super) async fn classify(
 }
 
 /// Reads a body to its end. A body that is shorter than announced is an error.
-pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>, AttemptError> {
+pub(super) async fn read_body(
+    response: Response,
+    limit: u64,
+    usage: &Usage,
+) -> Result<Vec<u8>, AttemptError> {
     // The announced length is a claim: beyond a point, memory is allocated for bytes that arrived only.
     let announced = response.content_length().unwrap_or_default();
     let capacity = usize::try_from(announced.min(1 << 20)).unwrap_or_default();
     let mut body = Vec::with_capacity(capacity);
-    each_piece(response, limit, |piece| {
+    each_piece(response, limit, usage, |piece| {
         body.extend_from_slice(&piece);
         Ok(())
     })
@@ -128,6 +137,7 @@ pub(super) async fn read_body(response: Response, limit: u64) -> Result<Vec<u8>,
 pub(super) async fn each_piece(
     mut response: Response,
     limit: u64,
+    usage: &Usage,
     mut take: impl FnMut(Bytes) -> Result<(), AttemptError>,
 ) -> Result<(), AttemptError> {
     let too_large = || {
@@ -137,10 +147,12 @@ pub(super) async fn each_piece(
     if response.content_length().unwrap_or_default() > limit {
         return Err(too_large());
     }
+    let mut meter = usage.meter();
     let mut length = 0;
     loop {
-        match response.chunk().await {
+        match meter.wait(response.chunk()).await? {
             Ok(Some(piece)) => {
+                meter.count(piece.len())?;
                 length += piece.len() as u64;
                 if length > limit {
                     return Err(too_large());

@@ -28,6 +28,8 @@ pub(super) struct Session {
     pub(super) names: Option<HashMap<PackageName, Digest>>,
     pub(super) seen: Option<TrustedState>,
     pub(super) reader: DocumentReader,
+    /// The number of packages that the registry answered in this run.
+    pub(super) answered: usize,
     /// The compiled index of the packages that were needed first.
     pub(super) prepared: Prepared,
 }
@@ -63,6 +65,7 @@ impl Session {
             names: None,
             seen: None,
             reader,
+            answered: 0,
             prepared: Prepared::NotYet,
         }
     }
@@ -150,6 +153,7 @@ impl Session {
         if self.is_fresh(&name) {
             return;
         }
+        self.answered += 1;
         let entry = PackageState {
             document,
             is_fresh: true,

@@ -19,6 +19,7 @@ use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::Credential;
 use super::error::{AttemptError, ErrorKind, RequestError, causes};
+use super::network_limits::Usage;
 use super::options::HttpOptions;
 use super::redirect::followed;
 use super::request::Request;
@@ -39,6 +40,7 @@ pub(super) struct Transport {
     clients: Clients,
     credential: OnceLock<Option<Credential>>,
     requests: AtomicU64,
+    usage: Usage,
 }
 
 impl Transport {
@@ -46,6 +48,7 @@ impl Transport {
         Self {
             name,
             address,
+            usage: Usage::new(options.limits),
             options,
             runtime: OnceLock::new(),
             clients: Clients::default(),
@@ -127,7 +130,7 @@ impl Transport {
         let attempt = || async {
             let reply = match self.open(request).await? {
                 ResponseHead::Body { response, is_new } => Reply::Body {
-                    body: read_body(response, request.limit).await?,
+                    body: read_body(response, request.limit, &self.usage).await?,
                     is_new,
                 },
                 ResponseHead::Unchanged => Reply::Unchanged,
@@ -153,7 +156,7 @@ impl Transport {
                 ResponseHead::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
             let mut reader = begin();
-            each_piece(response, request.limit, |piece| reader.take(piece)).await?;
+            each_piece(response, request.limit, &self.usage, |piece| reader.take(piece)).await?;
             reader.finish()
         };
         self.retry(request, attempt).await
@@ -176,7 +179,7 @@ impl Transport {
             .with_max_delay(policy.longest_delay)
             .with_max_times(policy.attempts.saturating_sub(1))
             .with_jitter();
-        let outcome = counted
+        let attempts_to_end = counted
             .retry(delays)
             .sleep(tokio::time::sleep)
             .when(|error: &AttemptError| {
@@ -188,8 +191,8 @@ impl Transport {
             .adjust(|error: &AttemptError, planned| match error.retry_after {
                 Some(delay) => planned.map(|planned| planned.max(delay)),
                 None => planned,
-            })
-            .await;
+            });
+        let outcome = self.usage.answer(attempts_to_end).await;
         outcome.map_err(|mut error| {
             if let Some(delay) = error.retry_after {
                 let seconds = delay.as_secs();
@@ -210,7 +213,7 @@ impl Transport {
             let response = self.send_once(request, &url).await?;
             let status = response.status();
             if !(status.is_redirection() && status != StatusCode::NOT_MODIFIED) {
-                return classify(response, request).await;
+                return classify(response, request, &self.usage).await;
             }
             url = followed(
                 &self.address,
@@ -256,7 +259,9 @@ impl Transport {
                 None => builder,
             };
         }
-        builder.send().await.map_err(|error| {
+        let length = request.body.as_ref().map_or(0, |(body, _)| body.len());
+        let sent = self.usage.head(length, builder.send()).await?;
+        sent.map_err(|error| {
             AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
         })
     }

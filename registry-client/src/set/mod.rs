@@ -4,6 +4,8 @@ mod hints;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "index")]
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "index")]
@@ -17,7 +19,7 @@ use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
 use crate::namespace::Namespace;
 #[cfg(feature = "index")]
-use crate::registry::Artifact;
+use crate::registry::{Artifact, TakeArtifact};
 use crate::registry::{Registry, RegistryError, defined_classes};
 
 /// Several registries in order of preference.
@@ -329,41 +331,48 @@ impl RegistrySet {
         Ok(None)
     }
 
-    /// The artifact with a digest from the registry of this name; if there is no such registry, from
-    /// the first that has it.
+    /// Several artifacts, each from the registry of its name; if there is no such registry, from the first that has it.
+    ///
+    /// Each goes to `take` as [`Registry::artifacts`] describes.
     #[cfg(feature = "index")]
-    pub fn artifact_from(
-        &self,
-        source: &RegistryName,
-        digest: &ArtifactDigest,
-    ) -> Result<Option<Artifact>, RegistryError> {
-        let named = self
-            .registries
-            .iter()
-            .find(|registry| registry.name() == source);
-        match named {
-            Some(registry) => registry.artifact(digest),
-            None => self.artifact(digest),
-        }
-    }
-
-    /// Downloads artifacts that [`artifact_from`](Self::artifact_from) will be needed for, several at once.
-    #[cfg(feature = "index")]
-    pub fn prefetch(
+    pub fn artifacts(
         &self,
         wanted: &[(&RegistryName, ArtifactDigest)],
-    ) -> Result<(), RegistryError> {
+        take: TakeArtifact<'_>,
+    ) {
+        let mut open: Vec<usize> = (0..wanted.len()).collect();
+        let mut is_done = false;
         for registry in &self.registries {
-            let digests: Vec<ArtifactDigest> = wanted
-                .iter()
-                .filter(|(source, _)| *source == registry.name())
-                .map(|(_, digest)| *digest)
-                .collect();
-            if !digests.is_empty() {
-                registry.prefetch(&digests)?;
+            let is_known = |name: &RegistryName| self.registries.iter().any(|one| one.name() == name);
+            let (here, elsewhere): (Vec<usize>, Vec<usize>) = open.into_iter().partition(|at| {
+                let source = wanted[*at].0;
+                source == registry.name() || !is_known(source)
+            });
+            open = elsewhere;
+            let digests: Vec<ArtifactDigest> = here.iter().map(|at| wanted[*at].1).collect();
+            if digests.is_empty() {
+                continue;
+            }
+            registry.artifacts(&digests, &mut |position, found| {
+                let at = here[position];
+                if matches!(found, Ok(None)) && wanted[at].0 != registry.name() {
+                    // Another registry may have it.
+                    open.push(at);
+                    return ControlFlow::Continue(());
+                }
+                let flow = take(at, found);
+                is_done = flow.is_break();
+                flow
+            });
+            if is_done {
+                return;
             }
         }
-        Ok(())
+        for at in open {
+            if take(at, Ok(None)).is_break() {
+                return;
+            }
+        }
     }
 
     /// Findings about registries that can be used all the same. Each is returned once.

@@ -1,10 +1,11 @@
 //! Several artifacts at once.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use pkgres_manifest::ArtifactDigest;
+use pkgres_manifest::{ArtifactDigest, Limits, PackagePath, write_archive};
 use pkgres_manifest::diagnostic::Code;
-use pkgres_registry_client::Registry as _;
+use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError};
 use pkgres_registry_client::http::ArtifactCache;
 use pkgres_registry_client::protocol::Digest;
 
@@ -18,10 +19,17 @@ const AT_ONCE: usize = 6;
 fn world(count: usize) -> (World, Vec<Digest>) {
     let mut world = World::new();
     world.add("a.A", "1.0.0", &[]);
-    let artifacts = (0..count).map(|at| format!("the artifact {at}").into_bytes());
+    let artifacts = (0..count).map(archive);
     world.blobs = artifacts.map(|bytes| (Digest::of(&bytes), bytes)).collect();
     let digests = world.blobs.keys().copied().collect();
     (world, digests)
+}
+
+/// An archive with one file.
+fn archive(number: usize) -> Vec<u8> {
+    let path = PackagePath::parse("manifest.yaml").expect("a path");
+    let text = format!("Version: 1.0.{number}\n").into_bytes();
+    write_archive([(path, false, text)], &Limits::default()).expect("it is small")
 }
 
 fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
@@ -29,7 +37,32 @@ fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
     digests.map(ArtifactDigest::Archive).collect()
 }
 
-/// Prefetches artifacts from a registry that changes the response for one of them. Returns the error, and the
+/// Fetches artifacts; returns how many came, how many of them could not be kept, and the error of the first one that has
+/// an error.
+fn fetch(
+    registry: &HttpRegistry,
+    digests: &[ArtifactDigest],
+) -> (usize, usize, Option<RegistryError>) {
+    let (mut came, mut not_kept, mut first) = (0, 0, None);
+    registry.artifacts(digests, &mut |at, found| {
+        match found {
+            Ok(Some(received)) => {
+                came += 1;
+                not_kept += usize::from(received.not_kept.is_some());
+            }
+            Ok(None) => panic!("the registry has all of them"),
+            Err(error) => {
+                if first.as_ref().is_none_or(|(before, _)| at < *before) {
+                    first = Some((at, error));
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    (came, not_kept, first.map(|(_, error)| error))
+}
+
+/// Fetches artifacts from a registry that changes the response for one of them. Returns the error, and the
 /// artifacts that are in the cache afterwards.
 fn fetched(
     folder: &Path,
@@ -47,7 +80,7 @@ fn fetched(
         }
     });
     let registry = connect(&fake, options(folder));
-    let error = registry.prefetch(&of_archives(digests)).err();
+    let (_, _, error) = fetch(&registry, &of_archives(digests));
     let cache = ArtifactCache::new(&folder.join("cache"));
     let kept = digests
         .iter()
@@ -74,7 +107,8 @@ fn six_are_downloaded_at_once() {
     let registry = connect(&fake, options(folder.path()));
     // Each is requested once, though it is named twice.
     let twice = [of_archives(&digests), of_archives(&digests)].concat();
-    registry.prefetch(&twice).expect("they come");
+    let all = twice.len();
+    assert_eq!(fetch(&registry, &twice), (all, 0, None));
     assert_eq!(gate.most(), AT_ONCE);
     let requests = fake.take_paths();
     let requests = requests.iter().filter(|path| path.contains("/blobs/"));
@@ -86,7 +120,7 @@ fn six_are_downloaded_at_once() {
             .all(|digest| cache.get(digest, 1000).is_some())
     );
     // Cached artifacts are not requested again.
-    registry.prefetch(&twice).expect("they are there");
+    assert_eq!(fetch(&registry, &twice), (all, 0, None));
     assert!(fake.take_paths().is_empty());
 }
 
@@ -125,7 +159,8 @@ fn only_the_artifact_with_other_bytes_is_rejected() {
     // Once it is correct, only it is requested.
     let fake = Fake::of(&world.0);
     let registry = connect(&fake, options(folder.path()));
-    registry.prefetch(&of_archives(&world.1)).expect("it comes");
+    let all = world.1.len();
+    assert_eq!(fetch(&registry, &of_archives(&world.1)), (all, 0, None));
     let requests = fake.take_paths();
     let requests: Vec<_> = requests
         .iter()
@@ -146,8 +181,8 @@ fn an_unreachable_registry_gets_few_requests() {
         }
     });
     let registry = connect(&fake, options(folder.path()));
-    let error = registry.prefetch(&of_archives(&digests));
-    let error = error.expect_err("none can be had").to_diagnostic();
+    let (_, _, error) = fetch(&registry, &of_archives(&digests));
+    let error = error.expect("none can be had").to_diagnostic();
     assert_says(&error, Code::RegistryUnreachable, &["503"]);
     let requests = fake.take_paths();
     let mut requests: Vec<_> = requests
@@ -158,4 +193,39 @@ fn an_unreachable_registry_gets_few_requests() {
     requests.dedup();
     // Those that were under way, and those that began before three of them failed.
     assert!(requests.len() <= AT_ONCE + 2, "{requests:?}");
+}
+
+/// A file where the folder of the cache should be, and no cache at all.
+#[test]
+fn an_artifact_that_cannot_be_kept_is_said_to_be_so() {
+    let (world, digests) = world(3);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let is_file = folder.path().join("file");
+    #[expect(clippy::disallowed_methods, reason = "a file of a test")]
+    std::fs::write(&is_file, "").expect("it can be written");
+    for cache in [Some(is_file), None] {
+        let fake = Fake::of(&world);
+        let mut options = options(folder.path());
+        options.cache_folder = cache;
+        let registry = connect(&fake, options);
+        assert_eq!(fetch(&registry, &of_archives(&digests)), (3, 3, None));
+        // One that is only read does not need the cache.
+        let one = registry.artifact(&of_archives(&digests)[0]);
+        assert!(one.expect("it can be had").is_some());
+    }
+}
+
+#[test]
+fn nothing_is_downloaded_after_the_caller_has_enough() {
+    let (world, digests) = world(5 * AT_ONCE);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::of(&world);
+    let registry = connect(&fake, options(folder.path()));
+    let mut taken = 0;
+    registry.artifacts(&of_archives(&digests), &mut |_, _| {
+        taken += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!(taken, 1);
+    assert!(fake.take_paths().len() <= 2 * AT_ONCE);
 }

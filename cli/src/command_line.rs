@@ -192,6 +192,12 @@ fn color_of(words: &[OsString]) -> ColorChoice {
     }
 }
 
+/// When to color the usage error of a command line that does not parse.
+pub(crate) fn color() -> ColorChoice {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    color_of(&words)
+}
+
 /// A usage error of the parser as a finding, with its tips as hints.
 pub(crate) fn failure_of(error: &clap::Error) -> Failure {
     let text = error.to_string();

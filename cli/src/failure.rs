@@ -34,6 +34,14 @@ impl Failure {
         }
     }
 
+    /// The failure with a name in front of each message: what it is about.
+    pub(crate) fn about(mut self, name: &str) -> Self {
+        for finding in &mut self.findings {
+            finding.message = format!("{name}: {}", finding.message);
+        }
+        self
+    }
+
     /// Wrong usage.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Diagnostic::error(Code::Usage, message).into()

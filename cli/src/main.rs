@@ -71,9 +71,14 @@ fn reject(error: &clap::Error) -> ExitCode {
         let mut output = Output::in_format(args::Format::Json);
         return commands::fail(&command_line::failure_of(error), &mut output).into();
     }
+    if error.use_stderr() {
+        // The message repeats words of the command line, which can have any characters.
+        output::usage_error(&error.render().ansi().to_string(), command_line::color());
+        return Exit::Usage.into();
+    }
     // Help and version are data: they go to stdout, and the run succeeds.
     let printed = error.print().and_then(|()| std::io::stdout().flush());
-    if output::report_cut_short(printed) || error.use_stderr() {
+    if output::report_cut_short(printed) {
         Exit::Usage.into()
     } else {
         ExitCode::SUCCESS

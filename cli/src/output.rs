@@ -353,6 +353,18 @@ fn style_length(text: &str) -> usize {
     }
 }
 
+/// Writes the usage error of a command line that does not parse, with styles as in a message of a run.
+pub(crate) fn usage_error(text: &str, color: clap::ColorChoice) {
+    let choice = match color {
+        clap::ColorChoice::Auto => AutoStream::choice(&io::stderr()),
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    };
+    let mut stderr = AutoStream::new(io::stderr(), choice);
+    // There is no way to report that stderr cannot be written.
+    let _ = stderr.write_all(harmless(text).as_bytes());
+}
+
 /// Whether writing failed because the reader closed the pipe, as `head` does.
 fn is_reader_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe

@@ -2,10 +2,13 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use pkgres_tests::skip;
+
+use crate::program::write;
 
 /// How long the slow registry takes to answer: longer than the delay of the spinner, even on a busy machine.
 const DELAY: Duration = Duration::from_millis(600);
@@ -27,6 +30,14 @@ fn slow_registry() -> String {
 /// The output of a command on a terminal, and its exit code; `None` without `script`.
 fn session(command: &str, variables: &[(&str, &str)]) -> Option<(String, Option<i32>)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/views.in");
+    session_in(Path::new(folder), command, variables)
+}
+
+fn session_in(
+    folder: &Path,
+    command: &str,
+    variables: &[(&str, &str)],
+) -> Option<(String, Option<i32>)> {
     let program = trycmd::cargo::cargo_bin!("pkgres");
     let mut script = Command::new("script");
     script
@@ -171,5 +182,136 @@ fn help_usage_errors_and_trees_have_colors_unless_they_are_disabled() {
         let never = format!("{command} --color never");
         let (shown, _) = session(&never, &[]).expect("it was there before");
         assert!(!shown.contains('\u{1b}'), "{never}: {shown:?}");
+    }
+}
+
+/// A name that sets the title of a terminal, and one whose last byte is a control character of one byte.
+const EVIL: [&str; 2] = ["a\u{1b}]0;x\u{7}b", "c\u{9b}31md\r\u{1b}[2Je"];
+
+/// Asserts that a text has no control characters but line feeds, and no escape sequences but those of colors.
+fn assert_harmless(command: &str, shown: &str) {
+    let mut rest = shown;
+    while let Some(at) = rest.find('\u{1b}') {
+        let sequence = &rest[at + 1..];
+        let end = sequence.find(|next: char| !next.is_ascii_digit() && !matches!(next, '[' | ';'));
+        let is_color = sequence.starts_with('[') && end.is_some_and(|end| sequence[end..].starts_with('m'));
+        assert!(is_color, "{command}: {shown:?}");
+        rest = sequence;
+    }
+    // The terminal itself adds carriage returns.
+    let plain = shown.replace("\r\n", "\n");
+    let is_control = |next: char| next.is_control() && !matches!(next, '\n' | '\t' | '\u{1b}');
+    assert!(!plain.contains(is_control), "{command}: {shown:?}");
+}
+
+/// A name as registry, as broken package, as argument, in settings and variables, and in each format.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
+fn no_name_is_followed_by_the_terminal() {
+    let core = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Object":{}}}"#;
+    let manifest = "Type: Library\nFullName: org.example.Lib\nVersion: 1.0.0\n";
+    for evil in EVIL {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let inside = |path: &str| folder.path().join(path);
+        // A registry with the name, in which a package with the name is broken, and a file with it in a good one.
+        for path in [evil.to_owned(), format!("{evil}/{evil}"), "good".to_owned()] {
+            std::fs::create_dir_all(inside(&path)).expect("the folder is ours");
+        }
+        write(&inside(&format!("{evil}/{evil}/manifest.yaml")), "Type: [\n");
+        write(&inside("good/manifest.yaml"), manifest);
+        write(&inside(&format!("good/{evil}")), "x");
+        write(&inside("core.ndjson"), core);
+        write(&inside(&format!("{evil}.ndjson")), "{\n");
+        write(&inside(&format!("{evil}.zip")), "PK");
+        write(&inside(&format!("{evil}.json")), "{\"a\": ");
+        write(&inside("model.json"), "{}");
+        let mut shown_escaped = 0;
+        for command in [
+            r#"pkgres tree good --registry "dir:$EVIL" --ignore-lock"#,
+            r#"pkgres resolve good --registry "dir:$EVIL/none" --ignore-lock"#,
+            r#"pkgres resolve good --registry "index:$EVIL.ndjson" --ignore-lock"#,
+            r#"pkgres resolve good --registry "$EVIL" --ignore-lock"#,
+            r#"pkgres resolve good --registry "https://$EVIL/" --ignore-lock"#,
+            r#"pkgres resolve good --provide "$EVIL.ndjson" --ignore-lock"#,
+            r#"pkgres resolve "$EVIL""#,
+            r#"pkgres resolve "$EVIL" --format json"#,
+            r#"pkgres resolve "$EVIL/$EVIL""#,
+            r#"pkgres check "$EVIL""#,
+            r#"pkgres check "$EVIL/$EVIL""#,
+            r#"pkgres check "$EVIL/$EVIL" --format json"#,
+            r#"pkgres check "$EVIL/$EVIL" --format github"#,
+            r#"pkgres check "$EVIL.zip" --format github"#,
+            r#"pkgres check good --format github"#,
+            r#"pkgres lock "$EVIL/$EVIL""#,
+            r#"pkgres lock --check "$EVIL/none""#,
+            r#"pkgres add --manifest "$EVIL/$EVIL" org.example.A"#,
+            r#"pkgres add --manifest good "$EVIL""#,
+            r#"pkgres remove --manifest good "$EVIL""#,
+            r#"pkgres update --manifest good "$EVIL""#,
+            r#"pkgres why "$EVIL" good"#,
+            r#"pkgres why org.example.A "$EVIL""#,
+            r#"pkgres pin "$EVIL.json""#,
+            r#"pkgres pin --check "$EVIL.json""#,
+            r#"pkgres pack good --output "$EVIL/out.zip""#,
+            r#"pkgres pack "$EVIL/$EVIL""#,
+            r#"pkgres unpack "$EVIL.zip" "$EVIL/new""#,
+            r#"pkgres unpack none.zip "$EVIL""#,
+            r#"pkgres fetch "$EVIL""#,
+            r#"pkgres verify "$EVIL/$EVIL""#,
+            r#"pkgres vendor "$EVIL.zip" good"#,
+            r#"pkgres vendor "$EVIL/vendored" "$EVIL""#,
+            r#"pkgres diff "$EVIL" good"#,
+            r#"pkgres diff good "$EVIL.json""#,
+            r#"pkgres init "$EVIL/$EVIL""#,
+            r#"pkgres init "$EVIL/new" --name "$EVIL""#,
+            r#"pkgres index "$EVIL""#,
+            r#"pkgres spec parse "$EVIL""#,
+            r#"pkgres graph good --registry "dir:$EVIL" --ignore-lock"#,
+            r#"pkgres export good --registry "dir:$EVIL" --ignore-lock"#,
+            r#"pkgres publish "$EVIL" --registry "$EVIL""#,
+            r#"pkgres yank "$EVIL" 1.0.0 --reason x"#,
+            r#"pkgres login "$EVIL" --token-file "$EVIL""#,
+            r#"pkgres cache forget "$EVIL""#,
+            r#"PKGRES_CACHE="$EVIL/cache" pkgres cache dir"#,
+            r#"PKGRES_CACHE="$EVIL/cache" pkgres cache clean"#,
+            r#"PKGRES_CACHE="$EVIL/cache" pkgres config list --show-origin"#,
+            r#"PKGRES_REGISTRY="$EVIL" pkgres config list"#,
+            r#"PKGRES_REGISTRY="dir:$EVIL" pkgres tree good --ignore-lock"#,
+            r#"PKGRES_CONFIG="$EVIL.json" pkgres config list"#,
+            r#"PKGRES_PREFER="$EVIL" pkgres config list"#,
+            r#"pkgres --config "$EVIL" config list"#,
+            r#"pkgres --directory "$EVIL/none" config list"#,
+            r#"pkgres --directory "$EVIL" check "$EVIL""#,
+            r#"pkgres "$EVIL""#,
+            r#"pkgres "--$EVIL""#,
+            r#"pkgres "$EVIL" --color always"#,
+            r#"pkgres "$EVIL" --format json"#,
+            r#"pkgres check good --format "$EVIL""#,
+            r#"pkgres check good --color "$EVIL""#,
+            r#"pkgres resolve good --max-steps "$EVIL""#,
+            r#"pkgres resolve good --exclude-newer "$EVIL""#,
+            r#"pkgres resolve good --core-library "$EVIL""#,
+            r#"pkgres explain "$EVIL""#,
+            r#"pkgres schema "$EVIL""#,
+            r#"pkgres man "$EVIL""#,
+            r#"pkgres serve --data "$EVIL.zip" --listen 127.0.0.1:0"#,
+            r#"pkgres serve --data "$EVIL" --listen "$EVIL""#,
+            r#"pkgres export-static --data "$EVIL.zip" "$EVIL/static""#,
+        ] {
+            let cache = inside("cache");
+            let variables = [
+                ("EVIL", evil),
+                ("PKGRES_CACHE", cache.to_str().expect("text")),
+                ("PKGRES_NO_PROGRESS", "1"),
+            ];
+            let Some((shown, _)) = session_in(folder.path(), command, &variables) else {
+                return;
+            };
+            assert!(!shown.contains("panicked"), "{command}: {shown}");
+            assert_harmless(command, &shown);
+            shown_escaped += usize::from(shown.contains("\\u{"));
+        }
+        // A message that leaves the name out would be harmless, too.
+        assert!(shown_escaped > 40, "{shown_escaped}");
     }
 }

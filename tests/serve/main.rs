@@ -3,6 +3,7 @@
 
 mod database;
 mod ends;
+mod full_disk;
 mod killed;
 mod murano;
 mod murano_suites;

@@ -10,6 +10,7 @@
 //!   the solver and the reference.
 //! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
 //! - [`described`] compares responses of a server with its description of itself.
+//! - [`small_disk`] has file systems that are full or read-only.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
 //!   reports tests that cannot run here.
 //!
@@ -30,6 +31,7 @@ pub mod seeds;
 pub mod services;
 pub mod shared;
 pub mod skip;
+pub mod small_disk;
 pub mod solution;
 pub mod solver;
 pub mod tally;

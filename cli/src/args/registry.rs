@@ -71,7 +71,7 @@ pub(crate) struct LockedArgs {
     pub(crate) members: MemberArgs,
 
     #[command(flatten)]
-    pub(super) registry: RegistryArgs,
+    pub(crate) registry: RegistryArgs,
 
     /// Fail if the lockfile is out of date
     #[arg(long)]

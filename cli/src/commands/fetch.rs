@@ -1,14 +1,16 @@
 //! `pkgres fetch`, `verify` and `vendor`: the artifacts of locked releases.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_files::{
-    FileError, FileSystem as _, Follow, RealFileSystem, make_folder, read_file, write_file,
+    FileError, FileSystem as _, FolderWriter, Follow, RealFileSystem, lock_folder, read_file,
+    write_file,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, ReadOptions, ReleaseSource, Version};
-use pkgres_registry_client::{Artifact, PackageFolder};
+use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
@@ -37,7 +39,7 @@ fn fetch_all(
     manifest: &Path,
     context: &Context,
     output: &mut Output,
-    mut on_artifact: impl FnMut(&PackageName, &Version, &Artifact) -> Result<()>,
+    mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
     let project = Project::open(manifest, context)?;
     if args.locked {
@@ -61,84 +63,103 @@ fn fetch_all(
             _ => without_digest.push(format!("{name} {version}")),
         }
     }
-    let prefetched: Vec<_> = wanted
+    let sources: Vec<_> = wanted
         .iter()
         .map(|(_, _, registry, digest)| (*registry, *digest))
         .collect();
-    let mut missing = Missing::default();
+    let release = |at: usize| {
+        let (name, version, ..) = wanted[at];
+        format!("{name} {version}")
+    };
+    let mut problems = Problems::default();
     let progress = output.progress(&format!("Waiting for {}", counted(wanted.len(), "release")));
-    if let Err(error) = registries.prefetch(&prefetched) {
-        missing.or_fail(None, error.into())?;
-    }
-    let mut absent = Vec::new();
-    for (name, version, registry, digest) in wanted {
-        let release = format!("{name} {version}");
-        match registries.artifact_from(registry, &digest) {
-            Ok(Some(artifact)) => on_artifact(name, version, &artifact)?,
-            Ok(None) => absent.push(release),
-            Err(error) => missing.or_fail(Some(release), error.into())?,
+    registries.artifacts(&sources, &mut |at, found| {
+        let (name, version, ..) = wanted[at];
+        match found {
+            Ok(Some(artifact)) => {
+                if let Err(failure) = on_artifact(name, version, &artifact) {
+                    problems.failed(at, failure.about(&release(at)));
+                    return ControlFlow::Break(());
+                }
+            }
+            Ok(None) => {
+                problems.absent.insert(at);
+            }
+            Err(error) => {
+                let failure = Failure::from(error);
+                let is_offline = |finding: &Diagnostic| finding.code == Code::Offline;
+                if failure.findings.iter().any(is_offline) {
+                    problems.offline.insert(at);
+                } else {
+                    problems.failed(at, failure.about(&release(at)));
+                }
+            }
         }
-    }
+        ControlFlow::Continue(())
+    });
     drop(progress);
-    missing.check()?;
     output.findings(&registries.take_findings());
-    if !absent.is_empty() {
-        return Err(no_registry_has(&absent, context));
-    }
+    problems.check(&release, context)?;
     Ok(Fetched {
         packages: lock.packages.len(),
         without_digest,
     })
 }
 
-/// The releases that are not in the cache. Registries know digests; the lockfile says of what.
+/// What kept artifacts from being fetched. They arrive in any order; what is reported does not depend on it.
 #[derive(Default)]
-struct Missing {
-    releases: Vec<String>,
-    failure: Option<Failure>,
+struct Problems {
+    /// The failure of the first artifact that has one.
+    first: Option<(usize, Failure)>,
+    /// The artifacts that are not in the cache, with `--offline`.
+    offline: BTreeSet<usize>,
+    /// The artifacts that no registry has.
+    absent: BTreeSet<usize>,
 }
 
-impl Missing {
-    /// Takes the failure to fetch a release, or some, if that is because of `--offline`; others end the command.
-    fn or_fail(&mut self, release: Option<String>, failure: Failure) -> Result<()> {
-        let is_offline = |finding: &Diagnostic| finding.code == Code::Offline;
-        if !failure.findings.iter().any(is_offline) {
-            return Err(failure);
+impl Problems {
+    fn failed(&mut self, at: usize, failure: Failure) {
+        if self.first.as_ref().is_none_or(|(first, _)| at < *first) {
+            self.first = Some((at, failure));
         }
-        self.releases.extend(release);
-        self.failure = Some(failure);
-        Ok(())
     }
 
     /// Fails if there are any.
-    fn check(self) -> Result<()> {
-        const MOST: usize = 5;
-        let Some(failure) = self.failure else {
-            return Ok(());
-        };
-        if self.releases.is_empty() {
+    fn check(self, release: &dyn Fn(usize) -> String, context: &Context) -> Result<()> {
+        if let Some((_, failure)) = self.first {
             return Err(failure);
         }
-        let mut named: Vec<String> = self.releases.iter().take(MOST).cloned().collect();
-        if let Some(more) = self.releases.len().checked_sub(MOST + 1) {
-            named.push(counted(more + 1, "other"));
+        if !self.offline.is_empty() {
+            return Err(not_in_cache(self.offline.into_iter().map(release)));
         }
-        let message = format!(
-            "not in the cache, and `--offline` is set: {}",
-            named.join(", ")
-        );
-        let finding = Diagnostic::error(Code::Offline, message);
-        Err(Failure {
-            findings: vec![finding.hint("run once without `--offline`")],
-            ..failure
-        })
+        if !self.absent.is_empty() {
+            return Err(no_registry_has(self.absent.into_iter().map(release), context));
+        }
+        Ok(())
+    }
+}
+
+/// The error for releases that are not in the cache. Registries know digests; the lockfile says of what.
+fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure {
+    const MOST: usize = 5;
+    let mut named: Vec<String> = releases.by_ref().take(MOST).collect();
+    if releases.len() > 0 {
+        named.push(counted(releases.len(), "other"));
+    }
+    let message = format!(
+        "not in the cache, and `--offline` is set: {}",
+        named.join(", ")
+    );
+    let finding = Diagnostic::error(Code::Offline, message).hint("run once without `--offline`");
+    Failure {
+        findings: vec![finding],
+        exit: Exit::of_registry_error(Code::Offline),
     }
 }
 
 /// The error for releases that no registry has.
-fn no_registry_has(releases: &[String], context: &Context) -> Failure {
+fn no_registry_has(releases: impl Iterator<Item = String>, context: &Context) -> Failure {
     let mut findings: Vec<Diagnostic> = releases
-        .iter()
         .map(|release| {
             let message = format!("no registry has {release} with the locked digest");
             Diagnostic::error(Code::Digest, message)
@@ -160,40 +181,49 @@ fn no_registry_has(releases: &[String], context: &Context) -> Failure {
 }
 
 pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    run(args, "fetched", "Fetched", context, output)
-}
-
-pub(super) fn verify(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    run(args, "verified", "Verified", context, output)
-}
-
-/// Fetching an artifact verifies its digest, so that both commands do the same.
-fn run(
-    args: &LockedArgs,
-    status: &str,
-    done: &str,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Exit> {
-    let projects = Projects::of(&args.members, &args.manifest, context)?;
-    let doing = match status {
-        "fetched" => "Fetching",
-        _ => "Verifying",
+    let hint = if args.registry.no_cache {
+        let from = context.settings.from("no-cache");
+        format!("run it without `--no-cache`{from}, or use `pkgres verify`, which keeps nothing")
+    } else if context.registries.cache_folder().is_none() {
+        "set PKGRES_CACHE or HOME to a folder for the cache".to_owned()
+    } else {
+        "PKGRES_CACHE names another folder for the cache".to_owned()
     };
-    projects.run((doing, done), output, |manifest, output| {
-        fetch_project(args, manifest, (status, done), context, output)
+    // What is fetched is there afterwards: without the network, the next command finds it.
+    let keep = |received: &ReceivedArtifact| {
+        let Some(reason) = &received.not_kept else {
+            return Ok(());
+        };
+        let message = format!("not kept in the cache: {}", reason.message);
+        Err(Diagnostic::error(reason.code, message).hint(&hint).into())
+    };
+    let projects = Projects::of(&args.members, &args.manifest, context)?;
+    projects.run(("Fetching", "Fetched"), output, |manifest, output| {
+        let words = ("fetched", "Fetched");
+        fetch_project(args, manifest, words, &keep, context, output)
     })
 }
 
-/// Fetches the artifacts of one project.
+pub(super) fn verify(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let projects = Projects::of(&args.members, &args.manifest, context)?;
+    projects.run(("Verifying", "Verified"), output, |manifest, output| {
+        let words = ("verified", "Verified");
+        fetch_project(args, manifest, words, &|_| Ok(()), context, output)
+    })
+}
+
+/// Fetches the artifacts of one project, which verifies their digests; `check` decides whether one is enough.
 fn fetch_project(
     args: &LockedArgs,
     manifest: &Path,
     (status, done): (&str, &str),
+    check: &(dyn Fn(&ReceivedArtifact) -> Result<()> + Sync),
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let fetched = fetch_all(args, manifest, context, output, |_, _, _| Ok(()))?;
+    let fetched = fetch_all(args, manifest, context, output, |_, _, received| {
+        check(received)
+    })?;
     let (count, without) = (fetched.packages, fetched.without_digest.len());
     if output.is_json() {
         output.json(&json!({
@@ -213,7 +243,13 @@ fn fetch_project(
 }
 
 pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    make_folder(&RealFileSystem, &args.folder)?;
+    let writer = FolderWriter::open(&RealFileSystem, &args.folder)?;
+    // Two runs with different lockfiles would remove what the other one wrote.
+    let _alone = lock_folder(&args.folder, || {
+        let shown = args.folder.to_string_lossy();
+        let shown = Escaped::new(&shown);
+        output.note(&format!("Waiting for another pkgres to finish in {shown}"));
+    })?;
     let mut written = BTreeSet::new();
     let mut without_digest = BTreeSet::new();
     let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
@@ -221,15 +257,16 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
         Projects::Several(batch) => batch.manifests,
     };
     for manifest in &manifests {
-        let write = |name: &PackageName, version: &Version, artifact: &Artifact| {
+        let write = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
             let file = PackageFolder::archive_name(name, version);
-            write_artifact(artifact, &args.folder.join(&file))?;
+            write_artifact(&received.artifact, &writer, &file)?;
             written.insert(file);
             Ok(())
         };
         let fetched = fetch_all(&args.locked, manifest, context, output, write)?;
         without_digest.extend(fetched.without_digest);
     }
+    writer.finish()?;
     for release in &without_digest {
         output.note(&format!("{release} has no digest; skipped"));
     }
@@ -307,7 +344,11 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
 }
 
 /// Writes the archive of a release; the release of a folder registry is packed first.
-fn write_artifact(artifact: &Artifact, path: &Path) -> Result<()> {
+fn write_artifact(
+    artifact: &Artifact,
+    writer: &FolderWriter<'_, RealFileSystem>,
+    file: &str,
+) -> Result<()> {
     let options = ReadOptions::default();
     let packed;
     let bytes = match artifact {
@@ -317,6 +358,6 @@ fn write_artifact(artifact: &Artifact, path: &Path) -> Result<()> {
             &packed
         }
     };
-    write_file(&RealFileSystem, path, bytes)?;
+    writer.write(file, bytes)?;
     Ok(())
 }

@@ -10,11 +10,13 @@ pub(crate) use open::OVERRIDE_PREFIX;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Limits, PackageName};
+use pkgres_registry_client::http::NetworkLimits;
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{Address, HttpOptions, HttpRegistry, Namespace, RegistryLocation};
 
@@ -92,6 +94,9 @@ struct NetworkOptions {
     allow_http: bool,
     /// The files of CA certificates that `--ca-file` names.
     ca_files: Vec<PathBuf>,
+    /// Whether `no-state` is set.
+    without_state: bool,
+    limits: NetworkLimits,
 }
 
 impl RegistryOptions {
@@ -120,6 +125,8 @@ impl RegistryOptions {
                 offline: args.offline,
                 allow_http: args.allow_http,
                 ca_files: args.ca_files.clone(),
+                without_state: settings.is_set("no-state"),
+                limits: network_limits(settings)?,
             };
         }
         Ok(options)
@@ -221,7 +228,8 @@ impl RegistryOptions {
             return Ok(options);
         }
         options.cache_folder.clone_from(&self.cache_folder);
-        options.state_folder = state_folder();
+        options.state_folder = state_folder().filter(|_| !self.network.without_state);
+        options.limits = self.network.limits;
         options.offline = self.network.offline;
         options.allow_plain_http = self.network.allow_http;
         options.system_proxy = true;
@@ -233,6 +241,24 @@ impl RegistryOptions {
         options.credentials = credential_sources(&registry.location.name)?;
         Ok(options)
     }
+}
+
+/// The limits of what a registry may cost a run.
+fn network_limits(settings: &Settings) -> Result<NetworkLimits> {
+    let mut limits = NetworkLimits::default();
+    let number = |key: &str| -> Result<u64> {
+        let value = settings.get(key).map_or("", |effective| &effective.value);
+        value.parse().map_err(|_| {
+            let from = settings.from(key);
+            Failure::usage(format!("{key}: a whole number is expected{from}"))
+        })
+    };
+    let or_none = |number: u64| if number == 0 { u64::MAX } else { number };
+    limits.rate = number("network-min-rate")?;
+    limits.answer = Duration::from_secs(or_none(number("network-timeout")?));
+    limits.bytes = or_none(number("max-download")?);
+    limits.packages = usize::try_from(or_none(number("max-packages")?)).unwrap_or(usize::MAX);
+    Ok(limits)
 }
 
 /// The folder of cached data. The settings file of a project cannot name it: write access to the folder

@@ -14,6 +14,7 @@ use pkgres_registry_client::{
 };
 
 use super::{ConfiguredRegistry, RegistryOptions};
+use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::settings::Override;
@@ -37,6 +38,7 @@ impl RegistryOptions {
             .map(|folder| IndexCache::new(folder, SystemTime::now()));
         let mut opened = Vec::with_capacity(registries.len());
         for registry in registries {
+            self.check_state(registry)?;
             let http = self.http(registry)?;
             let registry = registry
                 .location
@@ -58,6 +60,23 @@ impl RegistryOptions {
             }
         }
         Ok(set)
+    }
+
+    /// Fails if the state of a registry on the network could not be remembered. Without it, each run would trust the
+    /// first answer it gets, also that of a registry that went back in time.
+    fn check_state(&self, registry: &ConfiguredRegistry) -> Result<()> {
+        let is_remembered = self.network.without_state || state_folder().is_some();
+        if is_remembered || registry.location.address().is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "there is no folder for the state of the registry `{}`, which shows whether it goes back in time",
+            registry.location.name
+        );
+        let finding = Diagnostic::error(Code::Usage, message)
+            .hint("set PKGRES_STATE to a folder that is kept, or HOME or XDG_STATE_HOME")
+            .hint("PKGRES_NO_STATE=1 uses registries without that protection");
+        Err(finding.into())
     }
 
     /// The specs that override requirements, by package.

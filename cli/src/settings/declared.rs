@@ -141,6 +141,20 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Fail if the lockfile is missing or out of date.",
     ),
+    without_flag(setting(
+        "max-download",
+        "PKGRES_MAX_DOWNLOAD",
+        Kind::Number,
+        "4294967296",
+        "The number of bytes that a registry on the network may send in a run. 0 is no limit.",
+    )),
+    without_flag(setting(
+        "max-packages",
+        "PKGRES_MAX_PACKAGES",
+        Kind::Number,
+        "50000",
+        "The number of packages that a run may look up in a registry on the network. 0 is no limit.",
+    )),
     setting(
         "max-steps",
         "PKGRES_MAX_STEPS",
@@ -148,6 +162,20 @@ pub(crate) const DECLARED: &[Declared] = &[
         "10000000",
         "The number of steps after which the solver gives up.",
     ),
+    without_flag(setting(
+        "network-min-rate",
+        "PKGRES_NETWORK_MIN_RATE",
+        Kind::Number,
+        "1000",
+        "The slowest rate of an answer of a registry, in bytes per second over 30 seconds; in this time it also has to begin. 0 is any rate.",
+    )),
+    without_flag(setting(
+        "network-timeout",
+        "PKGRES_NETWORK_TIMEOUT",
+        Kind::Number,
+        "600",
+        "The longest time for an answer of a registry, in seconds, with redirects and retries. 0 is no limit.",
+    )),
     setting(
         "no-cache",
         "PKGRES_NO_CACHE",
@@ -169,6 +197,13 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Do not show progress. It is only shown on a terminal, and never if `CI` is set.",
     )),
+    without_flag(user_only(setting(
+        "no-state",
+        "PKGRES_NO_STATE",
+        Kind::Flag,
+        "false",
+        "Use registries on the network without remembering their signed state. A registry that goes back in time, or changes its key, is then not noticed.",
+    ))),
     setting(
         "offline",
         "PKGRES_OFFLINE",

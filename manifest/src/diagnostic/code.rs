@@ -38,8 +38,9 @@ macro_rules! codes {
 
 codes! {
     /// An input is larger, nested deeper or made of more parts than its limit allows. The message
-    /// gives the limit and its value. Programs that embed the libraries can raise limits; the
-    /// command line cannot.
+    /// gives the limit and its value. Programs that embed the libraries can raise limits. On the
+    /// command line, settings raise the limits for registries on the network, and a hint names the
+    /// setting.
     Limit = 1, "a limit is exceeded";
     /// The text is not well-formed YAML or JSON.
     Syntax = 2, "malformed YAML or JSON";

@@ -1,6 +1,9 @@
-//! The binary with a registry that it serves itself: publishing, resolving, and a registry that is gone.
+//! The binary with a registry that it serves itself: publishing, resolving, fetching, and a registry that is gone or lies.
 
 mod documents;
+mod fetching;
+mod killed;
+mod lying;
 mod mirrors;
 mod publishing;
 mod server;

@@ -1,6 +1,5 @@
 //! Publishing packages.
 
-use std::process::Command;
 
 use pkgres_files::{RealFileSystem, make_folder, write_file};
 
@@ -61,16 +60,8 @@ fn a_package_goes_through_a_registry_and_back() {
     assert_eq!(names(&from_registry), names(&from_folder));
 
     // Locked releases can be fetched.
-    let app = user.home.path().join("app");
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg("fixtures/shop/app")
-        .arg(&app)
-        .current_dir("..")
-        .status();
-    assert!(copied.expect("cp runs").success());
-    let app = app.to_str().expect("text");
-    user.does(&["lock", app]);
+    let app = user.locked_app();
+    let app = app.as_str();
     let run = user.does(&["fetch", app]);
     assert!(run.stderr.contains("Fetched 4 packages"), "{}", run.stderr);
     user.does(&["verify", app]);

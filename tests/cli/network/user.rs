@@ -29,6 +29,36 @@ impl User {
         }
     }
 
+    /// The binary with the folders and the registry of the user.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pkgres"));
+        command
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .env("HOME", self.home.path())
+            .env("PKGRES_CACHE", self.home.path().join("cache"))
+            .env("PKGRES_STATE", self.home.path().join("state"))
+            .env("PKGRES_CREDENTIALS", self.home.path().join("config"))
+            .env("PKGRES_REGISTRY", &self.registry)
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+        command
+    }
+
+    /// A copy of the application of the shop in the home folder, locked with the registry, which has the packages.
+    pub(crate) fn locked_app(&self) -> String {
+        let app = self.home.path().join("app");
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg("fixtures/shop/app")
+            .arg(&app)
+            .current_dir("..")
+            .status();
+        assert!(copied.expect("cp runs").success());
+        let app = app.to_str().expect("text").to_owned();
+        self.does(&["lock", &app]);
+        app
+    }
+
     pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Finished {
         self.run_with(arguments, input, &[])
     }
@@ -40,16 +70,9 @@ impl User {
         input: &str,
         variables: &[(&str, &str)],
     ) -> Finished {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-            .args(arguments)
+        let mut child = self
+            .command(arguments)
             .envs(variables.iter().copied())
-            .env("NO_COLOR", "1")
-            .env("HOME", self.home.path())
-            .env("PKGRES_CACHE", self.home.path().join("cache"))
-            .env("PKGRES_STATE", self.home.path().join("state"))
-            .env("PKGRES_CREDENTIALS", self.home.path().join("config"))
-            .env("PKGRES_REGISTRY", &self.registry)
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

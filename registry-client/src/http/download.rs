@@ -118,7 +118,8 @@ impl HttpRegistry {
         self.transport.wait(async {
             let mut arriving = stream::iter(missing)
                 .map(one)
-                .buffer_unordered(at_once)
+                // In order, so that the same one is the first to fail in each run.
+                .buffered(at_once)
                 .filter_map(future::ready);
             while let Some((digest, positions, outcome)) = arriving.next().await {
                 if self.hand_over(digest, &positions, outcome, cache, take).is_break() {

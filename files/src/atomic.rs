@@ -251,13 +251,7 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
         let put = |file: &mut dyn NewFile| file.write(bytes);
         let path = self.folder.join(name);
-        replace(
-            self.system,
-            &path,
-            put,
-            Durability::Durable,
-            Access::Data,
-        )
+        replace(self.system, &path, put, Durability::Durable, Access::Data)
     }
 
     /// Makes the names of all files durable.

@@ -34,8 +34,8 @@ pub mod simulated;
 mod spool;
 
 pub use atomic::{
-    FolderWriter, NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
-    write_tree,
+    FolderWriter, NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file,
+    write_private_file, write_tree,
 };
 pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
-    Access, FileSystem, Follow, FolderWriter, NewTreeFile, RealFileSystem, make_folder, read_file,
+    Access, FileSystem, FolderWriter, Follow, NewTreeFile, RealFileSystem, make_folder, read_file,
     read_file_below, write_cache_pieces, write_file, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
@@ -381,7 +381,8 @@ fn files_of_any_name_that_a_crash_left_behind_are_removed_at_once() {
         "vendor/a.zip.0123456789abcdef-0.tmp",
         "vendor/.pkgres-a.zip.0123456789abcdef-0.tmp.zip",
     ];
-    let system = SimulatedFileSystem::with_files(left.into_iter().chain(other).map(|path| (path, OLD)));
+    let system =
+        SimulatedFileSystem::with_files(left.into_iter().chain(other).map(|path| (path, OLD)));
     FolderWriter::open(&system, Path::new("vendor")).expect("it can be opened");
     let kept: Vec<_> = system.files().into_keys().collect();
     let mut expected = other.map(std::path::PathBuf::from);

@@ -104,10 +104,10 @@ impl ReceivedArtifact {
 /// have it.
 #[cfg(feature = "index")]
 pub type TakeArtifact<'take> = &'take mut (
-             dyn FnMut(usize, Result<Option<ReceivedArtifact>, RegistryError>) -> ControlFlow<()>
-                 + Send
-                 + 'take
-         );
+               dyn FnMut(usize, Result<Option<ReceivedArtifact>, RegistryError>) -> ControlFlow<()>
+                   + Send
+                   + 'take
+           );
 
 #[cfg(feature = "index")]
 impl Artifact {

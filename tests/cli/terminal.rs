@@ -194,7 +194,8 @@ fn assert_harmless(command: &str, shown: &str) {
     while let Some(at) = rest.find('\u{1b}') {
         let sequence = &rest[at + 1..];
         let end = sequence.find(|next: char| !next.is_ascii_digit() && !matches!(next, '[' | ';'));
-        let is_color = sequence.starts_with('[') && end.is_some_and(|end| sequence[end..].starts_with('m'));
+        let is_color =
+            sequence.starts_with('[') && end.is_some_and(|end| sequence[end..].starts_with('m'));
         assert!(is_color, "{command}: {shown:?}");
         rest = sequence;
     }
@@ -217,7 +218,10 @@ fn no_name_is_followed_by_the_terminal() {
         for path in [evil.to_owned(), format!("{evil}/{evil}"), "good".to_owned()] {
             std::fs::create_dir_all(inside(&path)).expect("the folder is ours");
         }
-        write(&inside(&format!("{evil}/{evil}/manifest.yaml")), "Type: [\n");
+        write(
+            &inside(&format!("{evil}/{evil}/manifest.yaml")),
+            "Type: [\n",
+        );
         write(&inside("good/manifest.yaml"), manifest);
         write(&inside(&format!("good/{evil}")), "x");
         write(&inside("core.ndjson"), core);

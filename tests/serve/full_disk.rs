@@ -55,7 +55,14 @@ fn a_full_disk_is_unavailable_and_loses_nothing() {
         } else {
             ("DELETE", "")
         };
-        ask(server, &token, method, &path, "application/json", body.as_bytes())
+        ask(
+            server,
+            &token,
+            method,
+            &path,
+            "application/json",
+            body.as_bytes(),
+        )
     };
     // Large archives, until one does not fit.
     let mut stored = Vec::new();
@@ -104,7 +111,10 @@ fn a_full_disk_is_unavailable_and_loses_nothing() {
     assert!(yank(&server, &stored[0].0, !is_yanked).0 < 300);
     let bytes = large_archive("c.P", "1.0.0", LARGE, &Limits::default());
     assert_eq!(publish(&server, "c.P", &bytes).0, 201);
-    stored.push(("c.P".to_owned(), ArtifactDigest::of_archive(&bytes).to_string()));
+    stored.push((
+        "c.P".to_owned(),
+        ArtifactDigest::of_archive(&bytes).to_string(),
+    ));
     check(&server, &stored, !is_yanked);
 }
 

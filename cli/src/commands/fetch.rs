@@ -133,7 +133,10 @@ impl Problems {
             return Err(not_in_cache(self.offline.into_iter().map(release)));
         }
         if !self.absent.is_empty() {
-            return Err(no_registry_has(self.absent.into_iter().map(release), context));
+            return Err(no_registry_has(
+                self.absent.into_iter().map(release),
+                context,
+            ));
         }
         Ok(())
     }

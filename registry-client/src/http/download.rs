@@ -107,7 +107,10 @@ impl HttpRegistry {
                 }
                 let outcome = self.download(config, digest).await;
                 if let Err(failed) = &outcome
-                    && matches!(failed.error.kind, ErrorKind::Unreachable | ErrorKind::Limit(_))
+                    && matches!(
+                        failed.error.kind,
+                        ErrorKind::Unreachable | ErrorKind::Limit(_)
+                    )
                 {
                     unreachable.fetch_add(1, Ordering::Relaxed);
                 }
@@ -122,7 +125,10 @@ impl HttpRegistry {
                 .buffered(at_once)
                 .filter_map(future::ready);
             while let Some((digest, positions, outcome)) = arriving.next().await {
-                if self.hand_over(digest, &positions, outcome, cache, take).is_break() {
+                if self
+                    .hand_over(digest, &positions, outcome, cache, take)
+                    .is_break()
+                {
                     break;
                 }
             }
@@ -153,7 +159,9 @@ impl HttpRegistry {
         };
         let digest = ArtifactDigest::Archive(digest.0);
         let received = |bytes: Option<Vec<u8>>| {
-            let artifact = bytes.map(|bytes| self.archive(&digest, bytes)).transpose()?;
+            let artifact = bytes
+                .map(|bytes| self.archive(&digest, bytes))
+                .transpose()?;
             Ok(artifact.map(|artifact| ReceivedArtifact {
                 artifact,
                 not_kept: not_kept.clone(),

@@ -50,9 +50,7 @@ use std::sync::{Arc, Mutex};
 
 use pkgres_files::{FileSystem as _, RealFileSystem};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{
-    ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName,
-};
+use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, RegistryName};
 use pkgres_resolver::CompiledIndex;
 
 pub use account::{Identity, Owners, TokenDescription, TokenRequest};

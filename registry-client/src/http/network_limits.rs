@@ -257,7 +257,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_is_fast_enough_may_pause() {
         // 1,000 bytes per second on average over 30 s, though 29 s pass without any.
-        let slow = (0..100).map(|at| if at % 2 == 0 { (29_000, 1) } else { (500, 30_000) });
+        let slow = (0..100).map(|at| {
+            if at % 2 == 0 {
+                (29_000, 1)
+            } else {
+                (500, 30_000)
+            }
+        });
         assert_eq!(read(NetworkLimits::default(), slow).await, (100, None));
         let even = std::iter::repeat_n((10, 10), 20_000);
         assert_eq!(read(NetworkLimits::default(), even).await, (20_000, None));
@@ -278,12 +284,18 @@ mod tests {
         let usage = Usage::new(NetworkLimits::default());
         let mut meter = usage.meter();
         for (milliseconds, bytes) in pieces {
-            meter.wait(std::future::ready(())).await.expect("it is there");
+            meter
+                .wait(std::future::ready(()))
+                .await
+                .expect("it is there");
             tokio::time::advance(Duration::from_millis(milliseconds)).await;
             meter.count(bytes).expect("one window is not enough");
         }
         for _ in 0..10 {
-            meter.wait(std::future::ready(())).await.expect("it is there");
+            meter
+                .wait(std::future::ready(()))
+                .await
+                .expect("it is there");
             meter.count(10_000).expect("it is fast");
             tokio::time::advance(Duration::from_millis(400)).await;
         }
@@ -315,7 +327,10 @@ mod tests {
         assert_eq!(begin.elapsed(), Duration::from_secs(30));
         // A large body takes its time.
         let begin = Instant::now();
-        let error = usage.head(60_000, never()).await.expect_err("it never comes");
+        let error = usage
+            .head(60_000, never())
+            .await
+            .expect_err("it never comes");
         assert!(error.reason.contains("90 s"), "{}", error.reason);
         assert_eq!(begin.elapsed(), Duration::from_secs(90));
         let begin = Instant::now();

@@ -156,7 +156,10 @@ impl Transport {
                 ResponseHead::Absent => return Err(Reply::Absent.body().expect_err("no body")),
             };
             let mut reader = begin();
-            each_piece(response, request.limit, &self.usage, |piece| reader.take(piece)).await?;
+            each_piece(response, request.limit, &self.usage, |piece| {
+                reader.take(piece)
+            })
+            .await?;
             reader.finish()
         };
         self.retry(request, attempt).await

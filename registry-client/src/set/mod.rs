@@ -335,15 +335,12 @@ impl RegistrySet {
     ///
     /// Each goes to `take` as [`Registry::artifacts`] describes.
     #[cfg(feature = "index")]
-    pub fn artifacts(
-        &self,
-        wanted: &[(&RegistryName, ArtifactDigest)],
-        take: TakeArtifact<'_>,
-    ) {
+    pub fn artifacts(&self, wanted: &[(&RegistryName, ArtifactDigest)], take: TakeArtifact<'_>) {
         let mut open: Vec<usize> = (0..wanted.len()).collect();
         let mut is_done = false;
         for registry in &self.registries {
-            let is_known = |name: &RegistryName| self.registries.iter().any(|one| one.name() == name);
+            let is_known =
+                |name: &RegistryName| self.registries.iter().any(|one| one.name() == name);
             let (here, elsewhere): (Vec<usize>, Vec<usize>) = open.into_iter().partition(|at| {
                 let source = wanted[*at].0;
                 source == registry.name() || !is_known(source)

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use pkgres_manifest::{ArtifactDigest, Limits, PackagePath, write_archive};
 use pkgres_manifest::diagnostic::Code;
-use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError};
+use pkgres_manifest::{ArtifactDigest, Limits, PackagePath, write_archive};
 use pkgres_registry_client::http::ArtifactCache;
 use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError};
 
 use crate::fake::{Fake, Gate, Received, Reply, World};
 use crate::{assert_says, connect, options};

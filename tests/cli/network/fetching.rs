@@ -112,7 +112,11 @@ fn errors_about_artifacts_name_the_release() {
     for arguments in [&["fetch", app][..], &["verify", app], &vendor] {
         let run = user.run(arguments, "");
         assert!(matches!(run.exit, 3 | 4), "{}", run.stderr);
-        assert!(run.stderr.contains("]: io.murano 0.2.0: "), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("]: io.murano 0.2.0: "),
+            "{}",
+            run.stderr
+        );
     }
     // The registry is gone.
     drop(server);
@@ -173,6 +177,12 @@ fn a_registry_is_not_used_without_a_place_for_its_state() {
         }
     }
     // Folders have no state, and what is frozen is read from no registry.
-    let folders = ["resolve", app, "--registry", "dir:fixtures/shop", "--ignore-lock"];
+    let folders = [
+        "resolve",
+        app,
+        "--registry",
+        "dir:fixtures/shop",
+        "--ignore-lock",
+    ];
     assert_eq!(run(&folders, &[]).0, Some(0));
 }

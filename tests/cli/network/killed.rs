@@ -105,7 +105,11 @@ fn a_killed_unpack_leaves_nothing() {
         ("manifest.yaml", manifest.as_bytes()),
         ("Classes/P.yaml", b"Name: p.P\n"),
     ];
-    files.extend(resources.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())));
+    files.extend(
+        resources
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.as_slice())),
+    );
     write_file(&RealFileSystem, &archive, &archives::files(&files)).expect("the folder is ours");
     let parent = home.path().join("unpacked");
     make_folder(&RealFileSystem, &parent).expect("the folder is ours");
@@ -123,7 +127,10 @@ fn a_killed_unpack_leaves_nothing() {
             // There is all of it and nothing else.
             assert_eq!(names(&parent), BTreeSet::from(["p".to_owned()]));
             for (path, bytes) in &resources {
-                assert_eq!(&std::fs::read(folder.join(path)).expect("it is there"), bytes);
+                assert_eq!(
+                    &std::fs::read(folder.join(path)).expect("it is there"),
+                    bytes
+                );
             }
         },
     );
@@ -190,7 +197,10 @@ fn five_that_fetch_or_vendor_at_once_do_not_disturb_each_other() {
     user.login();
     publish_all(&user);
     let app = user.locked_app();
-    let (cache, vendored) = (user.home.path().join("cache"), user.home.path().join("vendored"));
+    let (cache, vendored) = (
+        user.home.path().join("cache"),
+        user.home.path().join("vendored"),
+    );
     let vendor = ["vendor", vendored.to_str().expect("text"), app.as_str()];
     user.does(&vendor);
     let expected = names(&vendored);

@@ -26,7 +26,12 @@ fn dripping(sent: &'static str) -> String {
 
 fn assert_limit(stderr: &str, parts: &[&str]) {
     assert_eq!(stderr.matches("error[").count(), 1, "{stderr}");
-    for part in [&["error[PK0001]: the registry `acme` exceeds a limit"], parts].concat() {
+    for part in [
+        &["error[PK0001]: the registry `acme` exceeds a limit"],
+        parts,
+    ]
+    .concat()
+    {
         assert!(stderr.contains(part), "{part}: {stderr}");
     }
 }
@@ -42,15 +47,23 @@ fn limits_come_from_variables_and_settings_files() {
     let resolve = ["resolve", app.as_str(), "--ignore-lock", "--no-cache"];
     let run = user.run_with(&resolve, "", &[("PKGRES_MAX_PACKAGES", "2")]);
     assert_eq!(run.exit, 3, "{}", run.stderr);
-    let packages = ["more than 2 packages", "raise `max-packages` in pkgres.toml"];
+    let packages = [
+        "more than 2 packages",
+        "raise `max-packages` in pkgres.toml",
+    ];
     assert_limit(&run.stderr, &packages);
     let run = user.run_with(&resolve, "", &[("PKGRES_MAX_DOWNLOAD", "300")]);
     assert_eq!(run.exit, 3, "{}", run.stderr);
     let bytes = ["more than 300 bytes", "PKGRES_MAX_DOWNLOAD"];
     assert_limit(&run.stderr, &bytes);
     // No limit at all.
-    let none = ["MAX_PACKAGES", "MAX_DOWNLOAD", "NETWORK_TIMEOUT", "NETWORK_MIN_RATE"]
-        .map(|name| format!("PKGRES_{name}"));
+    let none = [
+        "MAX_PACKAGES",
+        "MAX_DOWNLOAD",
+        "NETWORK_TIMEOUT",
+        "NETWORK_MIN_RATE",
+    ]
+    .map(|name| format!("PKGRES_{name}"));
     let none: Vec<(&str, &str)> = none.iter().map(|name| (name.as_str(), "0")).collect();
     let run = user.run_with(&resolve, "", &none);
     assert_eq!(run.exit, 0, "{}", run.stderr);
@@ -75,5 +88,8 @@ fn limits_come_from_variables_and_settings_files() {
     }
     set("network-timeout = \"soon\"\n");
     let stderr = user.fails(2, &resolve);
-    assert!(stderr.contains("`network-timeout` must be a whole number"), "{stderr}");
+    assert!(
+        stderr.contains("`network-timeout` must be a whole number"),
+        "{stderr}"
+    );
 }

@@ -1,6 +1,5 @@
 //! Publishing packages.
 
-
 use pkgres_files::{RealFileSystem, make_folder, write_file};
 
 use crate::server::{Server, another_token};

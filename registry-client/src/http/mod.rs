@@ -63,9 +63,7 @@ pub use network_limits::NetworkLimits;
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
-use crate::registry::{
-    Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact,
-};
+use crate::registry::{Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact};
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;

@@ -17,7 +17,9 @@
 pub mod hostile_universes;
 pub mod mutation;
 mod packages;
+mod projects;
 pub mod property;
+mod registries;
 mod seeds;
 mod target;
 mod values;
@@ -25,7 +27,12 @@ mod values;
 pub use target::Target;
 
 /// All fuzz targets.
-pub const TARGETS: &[&[Target]] = &[values::TARGETS, packages::TARGETS];
+pub const TARGETS: &[&[Target]] = &[
+    values::TARGETS,
+    packages::TARGETS,
+    projects::TARGETS,
+    registries::TARGETS,
+];
 
 /// All fuzz targets, in the order of [`TARGETS`].
 pub fn all() -> impl Iterator<Item = &'static Target> {

@@ -53,4 +53,6 @@ macro_rules! targets {
     };
 }
 
-targets! { version spec names manifest class_file archive }
+targets! {
+    version spec names manifest class_file archive lock model record compiled documents frames proofs addresses
+}

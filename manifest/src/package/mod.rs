@@ -16,7 +16,7 @@ pub use edit::RequirementEdit;
 pub(crate) use manifest::KNOWN_KEYS;
 pub use manifest::{ClassEntry, PackageKind, PackageManifest};
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[cfg(feature = "packages")]
 use crate::archive::Archive;
@@ -105,14 +105,16 @@ impl Package {
             return Parsed::new(Some(package), diagnostics);
         }
         let mut classes: BTreeMap<ClassName, ClassDefinition> = BTreeMap::new();
-        let mut read = BTreeSet::new();
-        for entry in &manifest.classes {
-            if !read.insert(&entry.file.value) {
-                continue;
-            }
-            let Some(definitions) =
-                read_class_file(&manifest, entry, options, &mut file, &mut diagnostics)
-            else {
+        for (entry, requested) in listed_files(&manifest) {
+            let read = read_class_file(
+                &manifest,
+                entry,
+                &requested,
+                options,
+                &mut file,
+                &mut diagnostics,
+            );
+            let Some(definitions) = read else {
                 continue;
             };
             for definition in definitions {
@@ -158,14 +160,20 @@ impl Package {
         mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
     ) -> Vec<ClassDefinition> {
         let mut file = |path: &PackagePath| Ok(file(path));
-        let mut seen = BTreeSet::new();
-        let entries = manifest.classes.iter();
-        let entries = entries.filter(|_| manifest.format.has_class_files());
-        entries
-            .filter(|entry| seen.insert(&entry.file.value))
+        let files = listed_files(manifest).into_iter();
+        let files = files.filter(|_| manifest.format.has_class_files());
+        files
             // The findings on the others were reported when the package was assembled.
-            .filter_map(|entry| {
-                read_class_file(manifest, entry, options, &mut file, &mut Vec::new())
+            .filter_map(|(entry, requested)| {
+                let mut findings = Vec::new();
+                read_class_file(
+                    manifest,
+                    entry,
+                    &requested,
+                    options,
+                    &mut file,
+                    &mut findings,
+                )
             })
             .flatten()
             .collect()
@@ -283,10 +291,29 @@ impl Package {
     }
 }
 
+/// The class files of a manifest, each with the first entry and all classes that it is listed for. Takes time nearly linear in
+/// the entries, of which a manifest can have tens of thousands, each with a file of its own.
+#[cfg(feature = "packages")]
+fn listed_files(manifest: &PackageManifest) -> Vec<(&ClassEntry, Vec<&ClassName>)> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut files: Vec<(&ClassEntry, Vec<&ClassName>)> = Vec::new();
+    for entry in &manifest.classes {
+        let place = *places
+            .entry(entry.file.value.as_str())
+            .or_insert(files.len());
+        if place == files.len() {
+            files.push((entry, Vec::new()));
+        }
+        files[place].1.push(&entry.name.value);
+    }
+    files
+}
+
 #[cfg(feature = "packages")]
 fn read_class_file(
     manifest: &PackageManifest,
     entry: &ClassEntry,
+    requested: &[&ClassName],
     options: &ReadOptions,
     file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -313,10 +340,7 @@ fn read_class_file(
         }
     };
     let name = sibling(manifest.source().name(), &path);
-    let of_file = manifest.classes.iter();
-    let of_file = of_file.filter(|other| other.file.value == entry.file.value);
-    let requested: Vec<&ClassName> = of_file.map(|entry| &entry.name.value).collect();
-    class_file::read_class_file(&name, &bytes, &requested, options).drain_into(diagnostics)
+    class_file::read_class_file(&name, &bytes, requested, options).drain_into(diagnostics)
 }
 
 /// The name in messages of a file beside a manifest.

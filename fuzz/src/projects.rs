@@ -190,11 +190,9 @@ fn model(data: &[u8]) {
         let id = ObjectId(at);
         is_safe_line(&model.shown(id));
         is_safe_line(object.class.as_str());
-        let id_is_shown = object
-            .id
-            .as_deref()
-            .map(|id| Escaped::shortened(id).to_string());
-        id_is_shown.iter().for_each(|id| is_safe_line(id));
+        if let Some(id) = &object.id {
+            is_safe_line(&Escaped::shortened(id).to_string());
+        }
         assert!(object.holder.is_none_or(|holder| holder.0 < at));
         if !matches!(object.version, VersionPin::Exact(_)) || object.package.is_none() {
             pins.objects.insert(id, (package.clone(), version.clone()));

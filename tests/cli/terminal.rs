@@ -245,7 +245,7 @@ fn no_name_is_followed_by_the_terminal() {
             r#"pkgres check "$EVIL/$EVIL" --format json"#,
             r#"pkgres check "$EVIL/$EVIL" --format github"#,
             r#"pkgres check "$EVIL.zip" --format github"#,
-            r#"pkgres check good --format github"#,
+            "pkgres check good --format github",
             r#"pkgres lock "$EVIL/$EVIL""#,
             r#"pkgres lock --check "$EVIL/none""#,
             r#"pkgres add --manifest "$EVIL/$EVIL" org.example.A"#,

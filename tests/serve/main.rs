@@ -4,6 +4,7 @@
 mod database;
 mod ends;
 mod full_disk;
+mod fuzz;
 mod killed;
 mod murano;
 mod murano_suites;

@@ -257,9 +257,12 @@ pub(crate) fn of_parts(
         name: format!("{reader}: {name}"),
         make: Box::new(move |size| {
             let begin = format!("{prefix}{begin}");
-            let part = |number| match is_comment {
-                true => part.to_owned(),
-                false => numbered(part, number),
+            let part = |number| {
+                if is_comment {
+                    part.to_owned()
+                } else {
+                    numbered(part, number)
+                }
             };
             many(size, &begin, part, end)
         }),

@@ -64,7 +64,6 @@ fn every_response_is_described() {
         .find_map(|line| line.trim().split_once(" generated")?.0.parse().ok())
         .expect("the number of requests");
     assert!(requests > 500, "{text}");
-    println!("{requests} requests");
     // The server is still there.
     let (status, ..) = server
         .connect()

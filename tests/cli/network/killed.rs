@@ -60,7 +60,7 @@ fn kill_often(
         }
         check();
     }
-    eprintln!("{killed} of {} runs were cut short", rounds());
+    // A few rounds may all be too early or too late.
     assert!(killed > 0 || rounds() < 50, "no run was cut short");
 }
 

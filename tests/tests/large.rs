@@ -291,9 +291,10 @@ fn probing_finds_an_impossible_release_before_other_packages_are_decided() {
     };
     let chosen = resolution.package(&package("A")).expect("it is required");
     assert_eq!(chosen.version, version("1.0.0"));
-    // Once in the greedy phase and once in the search; nothing is decided a third time.
+    // Once in the greedy phase and once in the search; nothing is decided a third time. Propagation takes a step for
+    // each 32 looks at a clause.
     let steps = resolution.stats().steps;
-    assert!(steps < u64::from(2 * BETWEEN + 20), "{steps}");
+    assert!(steps < u64::from(2 * BETWEEN + 100), "{steps}");
 }
 
 #[test]
@@ -437,7 +438,7 @@ fn cycles_of_classes_are_excluded_within_the_budget() {
     for seed in [5, 15, 48, 49, 73] {
         let (root, records) = entangled(seed);
         let options = SolveOptions {
-            max_steps: 20_000,
+            max_steps: 80_000,
             ..SolveOptions::default()
         };
         let answer = run(root, records, options);

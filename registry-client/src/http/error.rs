@@ -8,7 +8,6 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use crate::registry::RegistryError;
 
 use super::address::Address;
-use super::network_limits::ExceededLimit;
 
 /// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
@@ -42,6 +41,35 @@ pub(super) enum ErrorKind {
     Plain,
     /// The registry exceeds a limit of the run.
     Limit(ExceededLimit),
+}
+
+/// The limit that a registry exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExceededLimit {
+    Answer,
+    Rate,
+    Packages,
+    Bytes,
+}
+
+impl ExceededLimit {
+    /// The hint that names the setting.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Self::Answer => {
+                "if the network is slow, raise `network-timeout` in pkgres.toml or PKGRES_NETWORK_TIMEOUT"
+            }
+            Self::Rate => {
+                "if the network is slow, lower `network-min-rate` in pkgres.toml or PKGRES_NETWORK_MIN_RATE"
+            }
+            Self::Packages => {
+                "if so many are needed, raise `max-packages` in pkgres.toml or PKGRES_MAX_PACKAGES"
+            }
+            Self::Bytes => {
+                "if so much is needed, raise `max-download` in pkgres.toml or PKGRES_MAX_DOWNLOAD"
+            }
+        }
+    }
 }
 
 impl AttemptError {

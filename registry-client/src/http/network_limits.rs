@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::error::{AttemptError, ErrorKind};
+use super::error::{AttemptError, ErrorKind, ExceededLimit};
 
 /// The window that decides after one with too few bytes.
 const SECOND_WINDOW: Duration = Duration::from_secs(1);
@@ -51,35 +51,6 @@ impl NetworkLimits {
     pub(super) fn too_many_packages(&self) -> AttemptError {
         let reason = format!("the run needs more than {} packages of it", self.packages);
         exceeded(ExceededLimit::Packages, reason)
-    }
-}
-
-/// The limit that a registry exceeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExceededLimit {
-    Answer,
-    Rate,
-    Packages,
-    Bytes,
-}
-
-impl ExceededLimit {
-    /// The hint that names the setting.
-    pub(super) fn hint(self) -> &'static str {
-        match self {
-            Self::Answer => {
-                "if the network is slow, raise `network-timeout` in pkgres.toml or PKGRES_NETWORK_TIMEOUT"
-            }
-            Self::Rate => {
-                "if the network is slow, lower `network-min-rate` in pkgres.toml or PKGRES_NETWORK_MIN_RATE"
-            }
-            Self::Packages => {
-                "if so many are needed, raise `max-packages` in pkgres.toml or PKGRES_MAX_PACKAGES"
-            }
-            Self::Bytes => {
-                "if so much is needed, raise `max-download` in pkgres.toml or PKGRES_MAX_DOWNLOAD"
-            }
-        }
     }
 }
 

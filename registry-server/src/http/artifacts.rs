@@ -6,7 +6,7 @@ use pkgres_registry_client::protocol::Digest;
 use super::error_response::errors_document;
 use super::request::Request;
 use super::response::Response;
-use super::route::{Content, GET, Handler, Route, Surface};
+use super::route::{AnswerBody, GET, Handler, Route, Surface};
 use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 
@@ -19,7 +19,7 @@ pub(crate) const SURFACE: Surface = Surface {
             summary: "An artifact, or a range of it",
             media_type: "application/zip",
             run: blob,
-            answers: &[(200, Content::Raw), (206, Content::Raw)],
+            answers: &[(200, AnswerBody::Raw), (206, AnswerBody::Raw)],
             problems: &[ProblemCode::NoSuchBlob, ProblemCode::RangeNotSatisfiable],
             ..GET
         }],

@@ -170,17 +170,11 @@ fn not_modified(response: &Response) -> Response {
     short
 }
 
-/// A time as the value of a header.
-pub(crate) fn http_date(time: jiff::Timestamp) -> Option<http::HeaderValue> {
-    let text = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    http::HeaderValue::from_str(&text).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
 
-    use super::super::response::JSON;
+    use super::super::response::{JSON, http_date};
     use super::*;
     use crate::index::Document;
 

@@ -12,12 +12,12 @@ use percent_encoding::percent_decode_str;
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::authenticate::Authenticator;
-use super::conditional::{Preconditions, http_date, is_reading};
+use super::conditional::{Preconditions, is_reading};
 use super::error_response::{error_response, keep_private};
 use super::microversion::{self, Microversion};
 use super::query::Query;
 use super::request::Request;
-use super::response::{Response, ResponseBody};
+use super::response::{Response, ResponseBody, http_date};
 use super::route::{self, Access, BodyKind, Handler, Route, RouteMatch, Surface};
 use super::service::Service;
 use super::{artifacts, catalog, index, native, negotiate, openapi, operations, pages, read_body};

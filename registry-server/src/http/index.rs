@@ -10,7 +10,7 @@ use pkgres_registry_client::protocol::{
 use super::error_response::errors_document;
 use super::request::Request;
 use super::response::{JSON, NO_CACHE, Response};
-use super::route::{Access, BodyKind, Content, GET, Handler, Route, Surface};
+use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
 use super::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::no_such_package;
@@ -55,7 +55,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 // A client without a token learns here that it needs one.
                 access: Access::Public,
                 fast_path: Some(|service, _| Some(Ok(Response::document(JSON, &service.config)))),
-                answers: &[(200, Content::Json("Config"))],
+                answers: &[(200, AnswerBody::Json("Config"))],
                 ..GET
             }],
         },
@@ -64,7 +64,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[Handler {
                 summary: "The packages that define a class",
                 run: class,
-                answers: &[(200, Content::Json("ClassPackages"))],
+                answers: &[(200, AnswerBody::Json("ClassPackages"))],
                 problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchClass],
                 ..GET
             }],
@@ -89,7 +89,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     let signed = service.registry.node.snapshot();
                     Ok(Response::document(JSON, &signed.document))
                 },
-                answers: &[(200, Content::Json("SignedSnapshot"))],
+                answers: &[(200, AnswerBody::Json("SignedSnapshot"))],
                 ..GET
             }],
         },
@@ -110,7 +110,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "What changed after a serial",
                 query: &["since", "limit"],
                 run: changes,
-                answers: &[(200, Content::Json("Changes"))],
+                answers: &[(200, AnswerBody::Json("Changes"))],
                 ..GET
             }],
         },

@@ -12,7 +12,6 @@ use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
 
-use super::conditional::http_date;
 use crate::blobs::{self, Content};
 use crate::index::Document;
 
@@ -219,6 +218,12 @@ impl Response {
         *response.headers_mut() = self.headers;
         response
     }
+}
+
+/// A time as the value of a header.
+pub(crate) fn http_date(time: jiff::Timestamp) -> Option<http::HeaderValue> {
+    let text = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    http::HeaderValue::from_str(&text).ok()
 }
 
 #[cfg(test)]

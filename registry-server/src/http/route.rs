@@ -61,7 +61,7 @@ pub(crate) struct Handler {
     /// The media type of the response.
     pub(crate) media_type: &'static str,
     /// The statuses of success, each with what the response contains.
-    pub(crate) answers: &'static [(u16, Content)],
+    pub(crate) answers: &'static [(u16, AnswerBody)],
     /// The problems that the handler finds by itself, beside those that follow from the other fields.
     pub(crate) problems: &'static [ProblemCode],
     /// Responds from memory if that is possible, without blocking.
@@ -89,7 +89,7 @@ pub(crate) enum Access {
 
 /// What a response of success contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum AnswerBody {
     /// No body.
     Nothing,
     /// Bytes or text of the media type of the handler.
@@ -139,7 +139,7 @@ pub(crate) const GET: Handler = Handler {
     has_open_query: false,
     body: BodyKind::None,
     media_type: "application/json",
-    answers: &[(200, Content::Raw)],
+    answers: &[(200, AnswerBody::Raw)],
     problems: &[],
     fast_path: None,
     run: |_, _| Err(Problem::internal("a handler without work")),

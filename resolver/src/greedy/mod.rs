@@ -55,7 +55,7 @@ pub(crate) struct Greedy {
     skipped: u32,
     failed: bool,
     #[cfg(feature = "prefetch")]
-    reached: read_ahead::Reached,
+    prefetched: read_ahead::Prefetched,
 }
 
 impl Greedy {
@@ -75,7 +75,7 @@ impl Greedy {
             skipped: 0,
             failed: false,
             #[cfg(feature = "prefetch")]
-            reached: read_ahead::Reached::default(),
+            prefetched: read_ahead::Prefetched::default(),
         }
     }
 

@@ -20,7 +20,7 @@ const TARGETS: usize = 8;
 /// Up to which requirement each part was prefetched. A decision passes over all requirements on packages that are
 /// decided already, so more than one requirement comes within reach at a time.
 #[derive(Debug, Default)]
-pub(super) struct Reached {
+pub(super) struct Prefetched {
     release: usize,
     requirements: usize,
     targets: usize,
@@ -30,17 +30,17 @@ impl Greedy {
     /// Prefetches what is read when the requirements after the next one are decided.
     pub(super) fn read_ahead(&mut self, universe: &Universe) {
         let catalog = &universe.catalog;
-        let mut reached = std::mem::take(&mut self.reached);
-        for release in self.expected(universe, &mut reached.release, RELEASE) {
+        let mut prefetched = std::mem::take(&mut self.prefetched);
+        for release in self.expected(universe, &mut prefetched.release, RELEASE) {
             catalog.prefetch_release(release);
         }
-        for release in self.expected(universe, &mut reached.requirements, REQUIREMENTS) {
+        for release in self.expected(universe, &mut prefetched.requirements, REQUIREMENTS) {
             catalog.prefetch_requirements(release);
         }
-        for release in self.expected(universe, &mut reached.targets, TARGETS) {
+        for release in self.expected(universe, &mut prefetched.targets, TARGETS) {
             catalog.prefetch_targets(release);
         }
-        self.reached = reached;
+        self.prefetched = prefetched;
     }
 
     /// The releases that will probably be selected for the requirements that have come within reach.

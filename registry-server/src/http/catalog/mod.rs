@@ -15,7 +15,7 @@ mod upload;
 
 use http::Method;
 
-use super::route::{Access, BodyKind, Content, GET, Handler, Route, Surface};
+use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
 use crate::problem::ProblemCode;
 use crate::registry::CatalogPart;
 
@@ -32,7 +32,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: list::PARAMETERS,
                     has_open_query: true,
                     run: list::list,
-                    answers: &[(200, Content::Json("CatalogList"))],
+                    answers: &[(200, AnswerBody::Json("CatalogList"))],
                     problems: &[ProblemCode::NoSuchEntry],
                     ..GET
                 },
@@ -43,7 +43,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     has_open_query: true,
                     body: BodyKind::Form,
                     run: upload::upload,
-                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    answers: &[(200, AnswerBody::Json("CatalogPackage"))],
                     problems: &[
                         ProblemCode::PackageInvalid,
                         ProblemCode::VersionExists,
@@ -62,7 +62,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::OptionalToken,
                     has_open_query: true,
                     run: show::show,
-                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    answers: &[(200, AnswerBody::Json("CatalogPackage"))],
                     problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                     ..GET
                 },
@@ -73,7 +73,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     has_open_query: true,
                     body: BodyKind::CatalogPatch,
                     run: update::update,
-                    answers: &[(200, Content::Json("CatalogPackage"))],
+                    answers: &[(200, AnswerBody::Json("CatalogPackage"))],
                     problems: &[
                         ProblemCode::NoSuchEntry,
                         ProblemCode::NotOwner,
@@ -87,7 +87,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     run: show::delete,
-                    answers: &[(200, Content::Nothing)],
+                    answers: &[(200, AnswerBody::Nothing)],
                     problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
                     ..GET
                 },
@@ -101,7 +101,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 has_open_query: true,
                 media_type: "application/octet-stream",
                 run: show::download,
-                answers: &[(200, Content::Raw), (206, Content::Raw)],
+                answers: &[(200, AnswerBody::Raw), (206, AnswerBody::Raw)],
                 problems: &[
                     ProblemCode::NoSuchEntry,
                     ProblemCode::NotOwner,
@@ -155,7 +155,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: categories::PARAMETERS,
                     has_open_query: true,
                     run: categories::list,
-                    answers: &[(200, Content::Json("CategoryList"))],
+                    answers: &[(200, AnswerBody::Json("CategoryList"))],
                     ..GET
                 },
                 Handler {
@@ -165,7 +165,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     has_open_query: true,
                     body: BodyKind::Json("NewCategory"),
                     run: categories::create,
-                    answers: &[(200, Content::Json("Category"))],
+                    answers: &[(200, AnswerBody::Json("Category"))],
                     problems: &[ProblemCode::CategoryExists],
                     ..GET
                 },
@@ -179,7 +179,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::OptionalToken,
                     has_open_query: true,
                     run: categories::show,
-                    answers: &[(200, Content::Json("CategoryWithPackages"))],
+                    answers: &[(200, AnswerBody::Json("CategoryWithPackages"))],
                     problems: &[ProblemCode::NoSuchCategory],
                     ..GET
                 },
@@ -189,7 +189,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     run: categories::remove,
-                    answers: &[(200, Content::Nothing)],
+                    answers: &[(200, AnswerBody::Nothing)],
                     problems: &[ProblemCode::NoSuchCategory, ProblemCode::CategoryInUse],
                     ..GET
                 },
@@ -211,7 +211,7 @@ pub(crate) const APPS: Surface = Surface {
             has_open_query: true,
             media_type: "application/zip",
             run: repository::app,
-            answers: &[(200, Content::Raw), (206, Content::Raw)],
+            answers: &[(200, AnswerBody::Raw), (206, AnswerBody::Raw)],
             problems: &[
                 ProblemCode::NameInvalid,
                 ProblemCode::VersionInvalid,
@@ -237,7 +237,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "A bundle: packages that are imported together",
                 has_open_query: true,
                 run: repository::bundle,
-                answers: &[(200, Content::Json("Bundle"))],
+                answers: &[(200, AnswerBody::Json("Bundle"))],
                 problems: &[ProblemCode::NoSuchBundle],
                 ..GET
             },
@@ -247,7 +247,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 access: Access::Token,
                 body: BodyKind::Json("Bundle"),
                 run: repository::put_bundle,
-                answers: &[(204, Content::Nothing)],
+                answers: &[(204, AnswerBody::Nothing)],
                 ..GET
             },
             Handler {
@@ -255,7 +255,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "Remove a bundle",
                 access: Access::Token,
                 run: repository::remove_bundle,
-                answers: &[(204, Content::Nothing)],
+                answers: &[(204, AnswerBody::Nothing)],
                 problems: &[ProblemCode::NoSuchBundle],
                 ..GET
             },

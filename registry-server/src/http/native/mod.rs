@@ -10,7 +10,7 @@ use serde_json::json;
 use super::error_response::errors_document;
 use super::microversion::Microversion;
 use super::response::Response;
-use super::route::{Access, BodyKind, Content, GET, Handler, Route, Surface};
+use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
 use crate::problem::ProblemCode;
 
 /// The problems of publishing a release.
@@ -35,7 +35,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The versions of the API",
                 access: Access::Public,
                 fast_path: Some(|_, _| Some(Ok(versions()))),
-                answers: &[(200, Content::Json("Versions"))],
+                answers: &[(200, AnswerBody::Json("Versions"))],
                 ..GET
             }],
         },
@@ -45,7 +45,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "This description",
                 access: Access::Public,
                 run: |service, _| Ok(Response::json(&service.description)),
-                answers: &[(200, Content::Json("Description"))],
+                answers: &[(200, AnswerBody::Json("Description"))],
                 ..GET
             }],
         },
@@ -55,7 +55,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "Search packages",
                 query: &["q", "class", "owner", "limit", "marker"],
                 run: packages::search,
-                answers: &[(200, Content::Json("PackageList"))],
+                answers: &[(200, AnswerBody::Json("PackageList"))],
                 ..GET
             }],
         },
@@ -64,7 +64,7 @@ pub(crate) const SURFACE: Surface = Surface {
             handlers: &[Handler {
                 summary: "A package: description, owners, versions",
                 run: packages::show,
-                answers: &[(200, Content::Json("Package"))],
+                answers: &[(200, AnswerBody::Json("Package"))],
                 problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchPackage],
                 ..GET
             }],
@@ -77,7 +77,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 access: Access::Token,
                 body: BodyKind::Json("NewOwners"),
                 run: packages::set_owners,
-                answers: &[(200, Content::Json("Package"))],
+                answers: &[(200, AnswerBody::Json("Package"))],
                 problems: &[
                     ProblemCode::NameInvalid,
                     ProblemCode::NoSuchPackage,
@@ -93,7 +93,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 since: Microversion::new(1, 1),
                 summary: "Packages with a release that requires a package",
                 run: packages::dependants,
-                answers: &[(200, Content::Json("Dependants"))],
+                answers: &[(200, AnswerBody::Json("Dependants"))],
                 problems: &[ProblemCode::NameInvalid],
                 ..GET
             }],
@@ -104,7 +104,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 Handler {
                     summary: "A release",
                     run: releases::show,
-                    answers: &[(200, Content::Json("Release"))],
+                    answers: &[(200, AnswerBody::Json("Release"))],
                     problems: &[
                         ProblemCode::NameInvalid,
                         ProblemCode::VersionInvalid,
@@ -123,8 +123,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     problems: PUBLISH,
                     run: releases::publish,
                     answers: &[
-                        (200, Content::Json("Release")),
-                        (201, Content::Json("Release")),
+                        (200, AnswerBody::Json("Release")),
+                        (201, AnswerBody::Json("Release")),
                     ],
                     ..GET
                 },
@@ -138,8 +138,8 @@ pub(crate) const SURFACE: Surface = Surface {
                     problems: PUBLISH,
                     run: releases::publish_with_warnings,
                     answers: &[
-                        (200, Content::Json("Release")),
-                        (201, Content::Json("Release")),
+                        (200, AnswerBody::Json("Release")),
+                        (201, AnswerBody::Json("Release")),
                     ],
                     ..GET
                 },
@@ -154,7 +154,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     body: BodyKind::Json("Yank"),
                     run: releases::yank,
-                    answers: &[(204, Content::Nothing)],
+                    answers: &[(204, AnswerBody::Nothing)],
                     problems: &[
                         ProblemCode::NameInvalid,
                         ProblemCode::VersionInvalid,
@@ -169,7 +169,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Undo a yank",
                     access: Access::Token,
                     run: releases::unyank,
-                    answers: &[(204, Content::Nothing)],
+                    answers: &[(204, AnswerBody::Nothing)],
                     problems: &[
                         ProblemCode::NameInvalid,
                         ProblemCode::VersionInvalid,
@@ -188,7 +188,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "The tokens of an owner, without their secrets (scope `tokens`)",
                     access: Access::Token,
                     run: tokens::list,
-                    answers: &[(200, Content::Json("TokenList"))],
+                    answers: &[(200, AnswerBody::Json("TokenList"))],
                     ..GET
                 },
                 Handler {
@@ -197,7 +197,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     body: BodyKind::Json("NewToken"),
                     run: tokens::create,
-                    answers: &[(201, Content::Json("CreatedToken"))],
+                    answers: &[(201, AnswerBody::Json("CreatedToken"))],
                     ..GET
                 },
             ],
@@ -209,7 +209,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "Remove a token: itself, or another one (scope `tokens`); tokens that it created stay",
                 access: Access::Token,
                 run: tokens::remove,
-                answers: &[(204, Content::Nothing)],
+                answers: &[(204, AnswerBody::Nothing)],
                 problems: &[ProblemCode::NoSuchToken],
                 ..GET
             }],
@@ -220,7 +220,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "The owner and the scopes of the token",
                 access: Access::Token,
                 run: tokens::whoami,
-                answers: &[(200, Content::Json("Principal"))],
+                answers: &[(200, AnswerBody::Json("Principal"))],
                 ..GET
             }],
         },

@@ -123,7 +123,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::super::dispatch::SURFACES;
-    use super::super::route::{self, Content};
+    use super::super::route::{self, AnswerBody};
     use super::*;
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
                 let has_body = handler
                     .answers
                     .iter()
-                    .any(|(_, content)| *content != Content::Nothing);
+                    .any(|(_, content)| *content != AnswerBody::Nothing);
                 assert_eq!(
                     described(found).contains(handler.media_type),
                     has_body,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::microversion::{self, Microversion};
 use crate::http::pages;
-use crate::http::route::{Access, BodyKind, Content, Handler, Route, Surface};
+use crate::http::route::{Access, AnswerBody, BodyKind, Handler, Route, Surface};
 use crate::problem::ProblemCode;
 
 /// Whose operation is described: that of a surface, or a page.
@@ -198,7 +198,7 @@ fn responses(route: &Route, handler: &Handler, owner: Owner<'_>) -> Value {
 }
 
 /// A response of success.
-fn success(handler: &Handler, status: u16, content: Content) -> Value {
+fn success(handler: &Handler, status: u16, content: AnswerBody) -> Value {
     let description = http::StatusCode::from_u16(status)
         .ok()
         .and_then(|status| status.canonical_reason())
@@ -210,10 +210,10 @@ fn success(handler: &Handler, status: u16, content: Content) -> Value {
     };
     let mut response = json!({ "description": description, "headers": headers(extra) });
     let described = match content {
-        Content::Nothing => return response,
-        Content::Json(schema) => json!({ "schema": reference(schema) }),
-        Content::Raw if handler.media_type.starts_with("text/") => text(),
-        Content::Raw => json!({ "schema": { "type": "string", "format": "binary" } }),
+        AnswerBody::Nothing => return response,
+        AnswerBody::Json(schema) => json!({ "schema": reference(schema) }),
+        AnswerBody::Raw if handler.media_type.starts_with("text/") => text(),
+        AnswerBody::Raw => json!({ "schema": { "type": "string", "format": "binary" } }),
     };
     response["content"] = json!({ handler.media_type: described });
     response

@@ -163,7 +163,8 @@ impl NamesLine {
             return Err(wrong("it was cut off".to_owned()));
         }
         let mut all: Vec<Self> = Vec::new();
-        for (at, line) in text.lines().enumerate() {
+        // Not `lines`, which takes a carriage return away: that is no canonical form.
+        for (at, line) in text.split_terminator('\n').enumerate() {
             let number = at + 1;
             let read: Self = serde_json::from_str(line)
                 .map_err(|error| wrong(format!("line {number}: {error}")))?;
@@ -222,6 +223,7 @@ mod tests {
             line("a") + &line("a"),
             line("a").trim_end().to_owned(),
             line("a").replace(',', ", "),
+            line("a").replace('\n', "\r\n"),
             line("a").replace('}', ",\"more\":1}"),
             line("1"),
         ] {

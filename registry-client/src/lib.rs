@@ -14,7 +14,8 @@
 //! Both are on by default. Without them there are [`MemoryRegistry`] and registries of your own, with some
 //! 20 crates in all.
 //!
-//! - `index`: registries on disk (index files with a cache of compiled ones, folders of packages), artifacts,
+//! - `index`: registries on disk (index files with a cache of compiled ones, folders of packages), artifacts, the
+//!   built-in core library,
 //!   and bills of materials.
 //! - `http`: registries on the network, and the values of their protocol. Implies `index`.
 //!
@@ -60,6 +61,7 @@ mod bill_of_materials;
 #[cfg(feature = "index")]
 mod checked_locks;
 mod class_graph;
+#[cfg(feature = "index")]
 mod core_library;
 #[cfg(feature = "index")]
 mod directory;
@@ -90,6 +92,7 @@ pub use bill_of_materials::{Maker, cyclonedx, spdx};
 #[cfg(feature = "index")]
 pub use checked_locks::{CheckedLocks, LockCase, LockContent, LockQuestion, RootFile};
 pub use class_graph::{ClassNode, class_graph};
+#[cfg(feature = "index")]
 pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;

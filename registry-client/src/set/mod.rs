@@ -414,6 +414,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "index")]
     #[test]
     fn what_is_built_in_is_used_only_if_no_registry_has_the_name() {
         let core = crate::built_in_core_library();

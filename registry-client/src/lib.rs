@@ -15,8 +15,7 @@
 //! 20 crates in all.
 //!
 //! - `index`: registries on disk (index files with a cache of compiled ones, folders of packages), artifacts, the
-//!   built-in core library,
-//!   and bills of materials.
+//!   built-in core library, and bills of materials.
 //! - `http`: registries on the network, and the values of their protocol. Implies `index`.
 //!
 //! ```

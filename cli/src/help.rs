@@ -1,5 +1,5 @@
-//! What the help of commands has besides their arguments: examples, the formats of each, exit codes, and the options
-//! that commands share as one group.
+//! What the help of a command shows besides its arguments: an example, the formats, the exit codes, and the options
+//! shared by all commands, as one group.
 
 mod examples;
 

@@ -1,6 +1,6 @@
 //! The tests that Murano has for its own catalog, and those of its client, with a server.
 //!
-//! Both log in at Keystone. `keystone.py` stands in for that, and answers with tokens of the registry; everything else
+//! Both log in at Keystone. `keystone.py` replaces it and issues tokens of the registry; everything else
 //! is the server. The tests that fail are those that `docs/murano-clients.md` lists as differences, and no others.
 
 use std::collections::BTreeSet;

@@ -57,7 +57,7 @@ impl RegistrySet {
         Ok(Some(found.into_iter().collect()))
     }
 
-    /// What the registry that has a package says of it, if it says anything.
+    /// The description of a package in the registry that has it; `None` if that registry has no description.
     ///
     /// # Errors
     ///

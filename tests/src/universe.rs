@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Shared, Version};
 
 use crate::build::Build as _;
 use crate::solution::Solution;
@@ -73,7 +73,9 @@ impl Universe {
                     break;
                 }
                 if versions.insert(version.clone()) {
-                    let dead = IndexRecord::new(name.clone(), version);
+                    let mut dead = IndexRecord::new(name.clone(), version);
+                    // Some have no classes; those of the others are unknown.
+                    dead.classes = (versions.len() % 2 == 0).then(Shared::new);
                     padded.records.push(dead.requires("Dead.End", "*"));
                 }
             }

@@ -124,22 +124,43 @@ fn assert_same_answers(universe: impl Fn(u64) -> Universe + Sync) {
 /// Domains of more than 64 releases use other data structures; the answer must be the same.
 #[test]
 fn the_number_of_releases_does_not_change_the_answer() {
-    /// More conflicts than the added releases cause.
-    const PATIENT: u64 = 1_000_000;
     /// Numbers around one and two words of 64 bits; one bit of a domain means "absent".
     const RELEASES: [usize; 9] = [62, 63, 64, 65, 80, 126, 127, 128, 129];
+    assert_same_answers_with(&RELEASES, 40, &[Supplies::Attached]);
+}
+
+/// Indexes of packages with more than a thousand releases have no sets for a few of them.
+#[test]
+fn thousands_of_releases_do_not_change_the_answer() {
+    let all = [
+        Supplies::OnDemand,
+        Supplies::Attached,
+        Supplies::PartlyCompiled,
+    ];
+    assert_same_answers_with(&[1_100], 400, &all);
+}
+
+/// Every so many seeds, solves a universe with more releases of each package.
+fn assert_same_answers_with(releases: &[usize], every: u64, supplies: &[Supplies]) {
+    /// More conflicts than the added releases cause.
+    const PATIENT: u64 = 1_000_000;
     let each = |seed: u64| {
-        if !seed.is_multiple_of(40) {
+        if !seed.is_multiple_of(every) {
             return None;
         }
         let universe = Universe::random(seed);
         let expected = solve_with(&universe, Supplies::OnDemand, PATIENT).answer();
-        RELEASES.into_iter().find_map(|releases| {
-            let padded = universe.padded(releases);
-            let found = solve_with(&padded, Supplies::Attached, PATIENT).answer();
-            let wrong =
-                || format!("seed {seed}, {releases} releases\n{universe}{expected}\n{found}");
-            (found != expected).then(wrong)
+        releases.iter().find_map(|releases| {
+            let padded = universe.padded(*releases);
+            supplies.iter().find_map(|supplies| {
+                let found = solve_with(&padded, *supplies, PATIENT).answer();
+                let wrong = || {
+                    format!(
+                        "seed {seed}, {releases} releases, {supplies:?}\n{universe}{expected}\n{found}"
+                    )
+                };
+                (found != expected).then(wrong)
+            })
         })
     };
     let found = seeds::for_all(seeds::count(SEEDS), each);

@@ -345,6 +345,32 @@ const INDEXES: &[Parts] = &[
         "",
     ),
     (
+        "parents in all releases",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"classes\":{\"c.C\":{\"extends\":[\"c.D#\"]}}}\n",
+        "",
+    ),
+    (
+        "parents in all releases of two packages",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"require\":[[\"a.C\",\"*\"]],\"classes\":{\"c.C\":{\"extends\":[\"c.D#\"]}}}\n\
+         {\"name\":\"a.C\",\"version\":\"#.0.0\",\"classes\":{\"c.D#\":{}}}\n",
+        "",
+    ),
+    (
+        "classes in all releases",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"classes\":{\"c.C#\":{}}}\n",
+        "",
+    ),
+    (
+        "classes beside unknown ones",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"classes\":{\"c.C#\":{}}}\n\
+         {\"name\":\"a.B\",\"version\":\"#.0.1\"}\n",
+        "",
+    ),
+    (
         "an error at the end",
         "",
         "{\"name\":\"a.B\",\"version\":\"#.0.0\"}\n",

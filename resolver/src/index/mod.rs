@@ -34,7 +34,7 @@ mod versions;
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use inheritance::{Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
+pub(crate) use inheritance::{Definers, Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
 pub(crate) use interner::Interner;
 use versions::VersionColumn;
 
@@ -136,6 +136,16 @@ pub(crate) enum ParentNumber {
 #[inline]
 pub(crate) fn width(count: u32) -> usize {
     count as usize / 64 + 1
+}
+
+/// How many words a set may have whatever its members: those of a package with 1,023 releases.
+const MAX_SMALL_WIDTH: usize = 16;
+
+/// Whether a set is stored as words, with so many of them and so many members. Sets of a few of very
+/// many releases are not: with one for each release they would be quadratic in the size of the index.
+#[inline]
+pub(crate) fn is_worth_a_set(width: usize, members: usize) -> bool {
+    width <= MAX_SMALL_WIDTH || width <= members
 }
 
 impl CompiledIndex {

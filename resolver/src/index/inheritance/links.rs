@@ -1,16 +1,17 @@
-//! Definers and links: which releases define which classes, and where external classes are found.
+//! Links: where external classes are found.
 //!
 //! Each external class of a release is looked up in the packages that it requires. If one of them
 //! can define the class, the link has the set of its defining releases. Releases of a package that
 //! extend a class from the same package, and require no more, share the set of owners, so that the
-//! search needs one clause for all of them.
+//! search needs one clause for all of them. A set that is [not worth its memory](is_worth_a_set) is
+//! not stored.
 
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::column::ListsBuilder;
-use super::super::{CompiledIndex, INTERNAL, NONE, to_u32, width};
+use super::super::{CompiledIndex, NONE, is_worth_a_set, to_u32, width};
+use super::definers::{Definers, insert, new_set};
 use super::{Inheritance, Link, SEVERAL};
 
 /// How many distinct lists of requirements the releases of a package may have to share links. All
@@ -117,7 +118,8 @@ impl Inheritance {
         let mut alike: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(targets.len());
         for release in releases.clone() {
             for at in self.link_range(release) {
-                if self.links[at].requirement != SEVERAL {
+                // What no requirement leads to is shared by nobody.
+                if self.links[at].requirement < SEVERAL {
                     let (class, target) = (self.links[at].class, targets[at - first]);
                     alike.push((class, target, release - releases.start, at));
                 }
@@ -127,24 +129,28 @@ impl Inheritance {
         let width = width_of(index, name);
         for alike in alike.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
             // The index of the owners for each list of requirements.
-            let mut owners_of = [None; MAX_SHARED_LISTS];
+            let mut owners_of: [Option<u32>; MAX_SHARED_LISTS] = [None; MAX_SHARED_LISTS];
             for (_, _, release, at) in alike {
                 let list = requiring.list(*release);
-                let owners = owners_of[list].unwrap_or_else(|| self.new_set(width));
-                if owners_of[list].is_none() {
+                self.links[*at].owners = *owners_of[list].get_or_insert_with(|| {
                     let others = alike.iter().map(|(_, _, other, _)| *other);
-                    for other in others.filter(|other| requiring.requires_subset(*other, list)) {
-                        self.insert(owners, other);
+                    let others = others.filter(|other| requiring.requires_subset(*other, list));
+                    if !is_worth_a_set(width, others.clone().count()) {
+                        return NONE;
                     }
-                    owners_of[list] = Some(owners);
-                }
-                self.links[*at].owners = owners;
+                    let owners = new_set(&mut self.words, width);
+                    for other in others {
+                        insert(&mut self.words, owners, other);
+                    }
+                    owners
+                });
             }
         }
     }
 
     /// The requirement on the only package that can define a class, that package, and the index of
-    /// the set of its defining releases; all [`NONE`] if no package can, and `None` if several can.
+    /// the set of its defining releases; all [`NONE`] if no package can, and `None` if several can
+    /// or there is no such set.
     /// Also, whether one of the requirements allows defining releases only.
     fn find_link(
         &self,
@@ -154,20 +160,22 @@ impl Inheritance {
         class: u32,
     ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
-        let allows_only = |(requirement, target, defining): (u32, u32, u32)| {
+        let allows_only = |requirement: u32, target: u32, definers: &Definers<'_>| {
             let [_, _, sets] = index.requirement(requirement as usize);
             let width = width_of(index, target);
             let allowed = index.words_at(sets as usize + own_width, width);
-            let defining = self.words_at(defining as usize, width);
-            let mut pairs = allowed.iter().zip(defining);
-            pairs.all(|(allowed, defining)| allowed & !defining == 0)
+            definers.contain_all(allowed)
         };
         let mut link = None;
         let mut is_required = false;
         let mut count = 0;
-        for found in self.definers_for(index, name, release, class) {
-            link = Some(found);
-            is_required = is_required || allows_only(found);
+        for (requirement, target, definers) in self.definers_for(index, name, release, class) {
+            link = match definers {
+                Definers::Set { at, .. } => Some((requirement, target, at)),
+                // Links have sets. Without one, the search looks the definers up.
+                Definers::Few { .. } => None,
+            };
+            is_required = is_required || allows_only(requirement, target, &definers);
             count += 1;
         }
         match count {
@@ -177,19 +185,20 @@ impl Inheritance {
         }
     }
 
-    fn definers_for(
-        &self,
-        index: &CompiledIndex,
+    /// The requirements on packages that can define a class, with their targets and definers.
+    fn definers_for<'own>(
+        &'own self,
+        index: &'own CompiledIndex,
         name: u32,
         release: u32,
         class: u32,
-    ) -> impl Iterator<Item = (u32, u32, u32)> {
+    ) -> impl Iterator<Item = (u32, u32, Definers<'own>)> {
         index
             .requirement_range(release)
             .filter_map(move |requirement| {
                 let target = index.requirement_target(requirement);
-                let defining = self.definers_of(target, class)?;
-                (target != name).then_some((to_u32(requirement), target, defining))
+                let definers = self.definers_of(index, target, class)?;
+                (target != name).then_some((to_u32(requirement), target, definers))
             })
     }
 }
@@ -198,74 +207,4 @@ impl Inheritance {
 fn width_of(index: &CompiledIndex, name: u32) -> usize {
     let releases = index.releases(name);
     width(releases.end - releases.start)
-}
-
-impl Inheritance {
-    pub(super) fn find_definers(&mut self, index: &CompiledIndex) {
-        let mut defined = ListsBuilder::new();
-        let mut own: Vec<(u32, u32)> = Vec::new();
-        for name in 0..index.name_count() {
-            let releases = index.releases(name);
-            let width = width(releases.end - releases.start);
-            let tables = index.tables_of(name);
-            let unknown = self.find_unknown(tables.clone(), width);
-            self.unknown.push(unknown);
-            own.clear();
-            for (position, table) in (0_u32..).zip(tables) {
-                let Some(table) = table else {
-                    continue;
-                };
-                let range = index.table_classes.range(table);
-                let flags = &index.class_flags[range.clone()];
-                let classes = &index.table_classes.items[range];
-                for (class, flags) in classes.iter().zip(flags) {
-                    if flags & INTERNAL == 0 {
-                        own.push((*class, position));
-                    }
-                }
-            }
-            own.sort_unstable();
-            for same in own.chunk_by(|one, two| one.0 == two.0) {
-                let class = same[0].0;
-                defined.items.push(class);
-                let set = self.new_set(width);
-                self.defining.push(set);
-                for (_, position) in same {
-                    self.insert(set, *position);
-                }
-                if let Some(unknown) = self.unknown_of(name) {
-                    for word in 0..width {
-                        self.words[set as usize + word] |= self.words[unknown as usize + word];
-                    }
-                }
-            }
-            defined.end();
-        }
-        self.defined = defined.finish();
-    }
-
-    /// Stores the set of a package's releases with unknown classes, if there are any; `tables` has
-    /// the table of each release.
-    fn find_unknown(&mut self, tables: impl Iterator<Item = Option<u32>>, width: usize) -> u32 {
-        let mut unknown = (0..).zip(tables).filter(|(_, table)| table.is_none());
-        let Some(first) = unknown.next() else {
-            return NONE;
-        };
-        self.any_unknown = true;
-        let set = self.new_set(width);
-        for (position, _) in std::iter::once(first).chain(unknown) {
-            self.insert(set, position);
-        }
-        set
-    }
-
-    pub(super) fn new_set(&mut self, width: usize) -> u32 {
-        let set = to_u32(self.words.len());
-        self.words.resize(self.words.len() + width, 0);
-        set
-    }
-
-    pub(super) fn insert(&mut self, set: u32, number: u32) {
-        self.words[set as usize + number as usize / 64] |= 1 << (number % 64);
-    }
 }

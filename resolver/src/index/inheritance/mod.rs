@@ -5,9 +5,11 @@
 //! long as validating it would.
 
 mod cycles;
+mod definers;
 mod links;
 
 pub(crate) use cycles::nodes_leading_to_cycles;
+pub(crate) use definers::Definers;
 
 use std::ops::Range;
 
@@ -22,17 +24,17 @@ pub(crate) struct Link {
     /// The number of the class.
     pub(crate) class: u32,
     /// The requirement on the only package that can define it; [`NONE`] if no package of the index
-    /// can, and [`SEVERAL`] if more than one can.
+    /// can, and [`SEVERAL`] if more than one can or there is no set of its releases.
     pub(crate) requirement: u32,
     /// The index of the set of its releases that define the class.
     pub(crate) allowed: u32,
     /// The index of the set of releases that extend the class, find it in the same package, or in
     /// none, and require a subset of what this release requires; [`NONE`] if releases of the
-    /// package do not share links.
+    /// package do not share links, or too few share this one.
     pub(crate) owners: u32,
 }
 
-/// More than one requirement.
+/// More than one requirement, or one whose definers are few of many releases.
 pub(crate) const SEVERAL: u32 = NONE - 1;
 
 /// What follows from the classes of an index. All columns are empty if there are no classes.
@@ -40,7 +42,7 @@ pub(crate) const SEVERAL: u32 = NONE - 1;
 pub(crate) struct Inheritance {
     words: Vec<u64>,
     /// For each package the classes that any release defines for others, ascending, and the index
-    /// of the set of those releases.
+    /// of those releases, see [`Definers`].
     defined: Lists<u32>,
     defining: Vec<u32>,
     /// For each package the index of the set of releases with unknown classes; [`NONE`] if all are
@@ -110,15 +112,6 @@ impl Inheritance {
         &self.words[at..at + width]
     }
 
-    /// The index of the set of a package's releases that define a class, if it is not empty.
-    pub(crate) fn definers_of(&self, name: u32, class: u32) -> Option<u32> {
-        let range = self.defined_by(name);
-        match self.defined.items[range.clone()].binary_search(&class) {
-            Ok(at) => Some(self.defining[range.start + at]),
-            Err(_) => self.unknown_of(name),
-        }
-    }
-
     /// Whether any release of a package is known to define a class for others.
     pub(crate) fn defines(&self, name: u32, class: u32) -> bool {
         let defined = &self.defined.items[self.defined_by(name)];
@@ -139,7 +132,7 @@ impl Inheritance {
     }
 
     /// The index of the set of a package's releases with unknown classes, if there are any.
-    pub(crate) fn unknown_of(&self, name: u32) -> Option<u32> {
+    fn unknown_of(&self, name: u32) -> Option<u32> {
         let unknown = self.unknown.get(name as usize);
         unknown.copied().filter(|at| *at != NONE)
     }

@@ -20,7 +20,7 @@ use rustc_hash::FxBuildHasher;
 use super::candidates::Candidates;
 use super::policy::Policy;
 use super::{ClassId, PackageId, ReleaseId};
-use crate::index::{CompiledIndex, to_u32, width};
+use crate::index::{CompiledIndex, Definers, to_u32, width};
 use crate::set::PositionSet;
 use class_names::ClassNames;
 pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
@@ -266,29 +266,33 @@ impl Catalog {
     /// The releases of a package that define a class for other packages. A release whose classes are unknown
     /// counts as one.
     pub(crate) fn definers(&self, package: PackageId, class: ClassId) -> PositionSet {
-        PositionSet::of_words(self.definer_words(package, class))
+        let definers = self.indexed_definers(package, class);
+        definers.map_or(PositionSet::EMPTY, |definers| {
+            definers.to_set(self.width(package))
+        })
     }
 
     /// Whether a release defines a class for other packages.
     pub(crate) fn defines(&self, release: ReleaseId, class: ClassId) -> bool {
-        let words = self.definer_words(release.package, class);
-        let word = words.get(release.index as usize / 64);
-        word.is_some_and(|word| word >> (release.index % 64) & 1 == 1)
+        let definers = self.indexed_definers(release.package, class);
+        definers.is_some_and(|definers| definers.contain(release.index))
     }
 
-    /// The words of the set of [`definers`](Self::definers); no words if the set is empty.
-    pub(super) fn definer_words(&self, package: PackageId, class: ClassId) -> &[u64] {
+    /// The [`definers`](Self::definers) of a class as the index has them; `None` if there are none.
+    pub(super) fn indexed_definers(
+        &self,
+        package: PackageId,
+        class: ClassId,
+    ) -> Option<Definers<'_>> {
         let delivered = self.delivered(package);
         if delivered.count == 0 {
-            return &[];
+            return None;
         }
-        let inheritance = self.index(delivered.loaded).inheritance();
-        let set = match self.class_number(class, delivered.loaded) {
-            Some(number) => inheritance.definers_of(delivered.name, number),
-            None => inheritance.unknown_of(delivered.name),
-        };
-        set.map_or(&[], |at| {
-            inheritance.words_at(at as usize, self.width(package))
-        })
+        let index = self.index(delivered.loaded);
+        let inheritance = index.inheritance();
+        match self.class_number(class, delivered.loaded) {
+            Some(number) => inheritance.definers_of(index, delivered.name, number),
+            None => inheritance.unknown_definers(delivered.name, width(delivered.count)),
+        }
     }
 }

@@ -18,7 +18,6 @@ use rustc_hash::FxHashMap;
 use super::catalog::Catalog;
 use super::requirements::{PackageRequirement, Requirements, SetId};
 use super::{ClassId, PackageId, ReleaseId};
-use crate::set::bits;
 pub(crate) use requirements::{ClassRequirement, ClassRequirements, OnlyDefiner};
 pub(crate) use table::{ClassTable, Parent};
 
@@ -32,7 +31,7 @@ pub(crate) struct Classes {
     core_definers: FxHashMap<ClassId, Option<SetId>>,
     /// The releases that share what they extend, by package, class, the package that defines it, and what the
     /// release requires.
-    extenders: FxHashMap<(PackageId, ClassId, PackageId, u32), SetId>,
+    extenders: FxHashMap<(PackageId, ClassId, PackageId, u32), Option<SetId>>,
 }
 
 /// The classes of a release with their properties, which only object models need.
@@ -219,8 +218,8 @@ impl Requirements {
         // The core library is required first.
         requirements.first().is_some_and(|requirement| {
             let allowed = self.allowed_words(catalog, requirement);
-            let defining = catalog.definer_words(requirement.target, root);
-            defining.len() == allowed.len() && bits::is_subset(allowed, defining)
+            let definers = catalog.indexed_definers(requirement.target, root);
+            definers.is_some_and(|definers| definers.contain_all(allowed))
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Catalog, ClassId, Classes, PackageId, ReleaseId};
 use super::{PackageRequirement, Requirements, SetId};
-use crate::index::{Link, NONE, SEVERAL, to_u32};
+use crate::index::{Link, NONE, SEVERAL, is_worth_a_set, to_u32};
 use crate::set::PositionSet;
 
 /// A class that a release extends and that a required package must define.
@@ -108,16 +108,20 @@ impl Classes {
         let own = first + release.index;
         let key = (release.package, class, target, inheritance.required(own));
         if let Some(known) = self.extenders.get(&key) {
-            return Some(*known);
+            return *known;
         }
         // Every package requires the core library, whether or not it states it.
         let core = catalog.core().filter(|core| *core == target);
         let core = core.and_then(|core| index.find(catalog.name(core).as_str()));
         let number = catalog.class_number(class, loaded);
         let mut required = Vec::new();
-        let mut extenders = PositionSet::single(release.index);
+        let mut extenders = Vec::new();
         for other in catalog.releases(release.package) {
             let at = first + other.index;
+            if other.index == release.index {
+                extenders.push(other.index);
+                continue;
+            }
             if !inheritance.requires_subset(at, own, core)
                 || !extends(catalog, loaded, at, class, number)
             {
@@ -125,12 +129,16 @@ impl Classes {
             }
             requirements.read(catalog, other, &mut required);
             if (required.iter()).any(|requirement| requirement.target == target) {
-                extenders = extenders.union(&PositionSet::single(other.index));
+                extenders.push(other.index);
             }
         }
-        let set = requirements.store(catalog, release.package, &extenders);
+        let is_worth_it = is_worth_a_set(catalog.width(release.package), extenders.len());
+        let set = is_worth_it.then(|| {
+            let extenders: PositionSet = extenders.into_iter().collect();
+            requirements.store(catalog, release.package, &extenders)
+        });
         self.extenders.insert(key, set);
-        Some(set)
+        set
     }
 }
 

@@ -86,7 +86,7 @@ pub use format::{Format, FormatError, SupportedFormats};
 pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 #[cfg(feature = "json")]
 pub use index_record::IndexReader;
-pub use index_record::{IndexRecord, IndexedClass};
+pub use index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems, IndexRecord, IndexedClass};
 pub use lockfile::{
     BindingChange, Bindings, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile,
     OverrideChange, PackageChange, ReleaseChange, RequirementChange,

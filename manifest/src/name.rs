@@ -7,6 +7,9 @@
 //! Names of packages can also have `-`, because plug-ins of the host are required by the names of their
 //! Python distributions. A manifest cannot give its own package such a name.
 //!
+//! Other ecosystems name packages and classes otherwise, for example by URIs. Such *native* names are texts of
+//! printable ASCII characters that neither end a field of an output or file of this program nor look like markup.
+//!
 //! Names are most of what an index consists of. [`is_plainly_a_name`] therefore accepts nearly all of them in
 //! one pass over the bytes, and the rules are applied one by one only to the rest.
 
@@ -43,6 +46,9 @@ pub enum NameError {
     /// The text contains a character that is neither an ASCII letter, a digit, `_` nor `.`.
     #[error("a name has only ASCII letters, digits, `_` and `.`, not `{}`", Escaped::from_char(*.0))]
     BadCharacter(char),
+    /// The text contains a character that no name of any ecosystem can have.
+    #[error("a name begins with a letter, a digit or `_`, does not end with `:`, and cannot have `{}`", Escaped::from_char(*.0))]
+    NotNative(char),
     /// The first part is a device name, which some file systems cannot store.
     #[error("`{0}` is a device name on some systems")]
     Reserved(String),
@@ -108,6 +114,25 @@ fn validate(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
         return Ok(());
     }
     check_rules(text, alphabet)
+}
+
+/// Checks the rules of native names. They hold for every name that [`validate`] accepts.
+fn validate_native(text: &str) -> Result<(), NameError> {
+    if text.len() > MAX_NAME_BYTES {
+        return Err(NameError::TooLong(text.len()));
+    }
+    let first = text.chars().next().ok_or(NameError::Empty)?;
+    if !first.is_ascii_alphanumeric() && first != '_' {
+        return Err(NameError::NotNative(first));
+    }
+    let is_native = |next: &char| next.is_ascii_graphic() && !r#"@"'`\<>{}|^,"#.contains(*next);
+    if let Some(bad) = text.chars().find(|next| !is_native(next)) {
+        return Err(NameError::NotNative(bad));
+    }
+    if text.ends_with(':') {
+        return Err(NameError::NotNative(':'));
+    }
+    Ok(())
 }
 
 /// Checks the rules of names one by one, and returns which of them is broken.
@@ -183,6 +208,19 @@ macro_rules! fully_qualified_name {
             pub fn parse(text: &str) -> Result<Self, NameError> {
                 validate(text, $alphabet)?;
                 Ok(Self(Arc::from(text)))
+            }
+
+            /// Reads a name of another ecosystem: printable ASCII characters, of which the first is a letter,
+            /// a digit or `_`, without ``@"'`\<>{}|^,`` and without a `:` at the end. Every name that
+            /// [`parse`](Self::parse) reads is one.
+            pub fn native(text: &str) -> Result<Self, NameError> {
+                validate_native(text)?;
+                Ok(Self(Arc::from(text)))
+            }
+
+            /// Whether [`native`](Self::native) reads a text.
+            pub fn is_native(text: &str) -> bool {
+                validate_native(text).is_ok()
             }
 
             /// Whether a text is a name. Cheaper than [`parse`](Self::parse), because nothing is allocated.
@@ -305,6 +343,7 @@ mod tests {
                     let rules = check_rules(text, alphabet);
                     let quick = is_plainly_a_name(text, alphabet);
                     assert_eq!(quick, rules.is_ok(), "{text}");
+                    assert!(!quick || validate_native(text).is_ok(), "{text}");
                 }
             }
             texts = longer;
@@ -329,6 +368,25 @@ mod tests {
             let rules = check_rules(&text, Alphabet::OfClasses);
             assert_eq!(is_plainly_a_name(&text, Alphabet::OfClasses), rules.is_ok());
         }
+    }
+
+    #[test]
+    fn native_names_are_printable_and_cannot_end_a_field() {
+        for good in [
+            "a.b-c",
+            "http://opcfoundation.org/UA/DI/",
+            "urn:example:model;i=58",
+            "ns.name.plugins.modules.0x",
+        ] {
+            assert!(PackageName::native(good).is_ok(), "{good}");
+            assert!(ClassName::is_native(good), "{good}");
+        }
+        for bad in [
+            "/a", "a b", "a\n", "a:", "a@b", "a\"", "\u{e9}", "a\u{e9}", "a,b", "", "-a",
+        ] {
+            assert!(PackageName::native(bad).is_err(), "{bad:?}");
+        }
+        assert!(!PackageName::is_native(&"a".repeat(256)));
     }
 
     #[test]

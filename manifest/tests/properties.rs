@@ -212,6 +212,7 @@ fn record() -> impl Strategy<Value = IndexRecord> {
     )
         .prop_map(
             |(name, version, requirements, classes, digest, yanked, size)| IndexRecord {
+                ecosystem: pkgres_manifest::CLASS_PACKAGES,
                 format: Some("MuranoPL/1.0".into()),
                 requirements: requirements
                     .into_iter()

@@ -42,6 +42,7 @@ keys! {
     Size = "size",
     Yanked = "yanked",
     Published = "published",
+    Ecosystem = "ecosystem",
 }
 
 /// The seed of a key; its value is `None` if the key is unknown.

@@ -11,7 +11,8 @@
 //! object in the order written; a null spec means `0`. Class names are absolute. The implicit requirement
 //! on the core library is not written, nor is the implicit parent of a class without `Extends`. Without
 //! `classes` the classes are unknown, and the release is assumed to define any class. `internal` has classes
-//! like `classes` that only the release itself sees. Unknown keys are skipped.
+//! like `classes` that only the release itself sees. Unknown keys are skipped. A line with another `ecosystem` than
+//! `murano` is read and written by that [`Ecosystem`].
 //!
 //! [`json`] defines what a line means and finds every error. Two shortcuts save time on a large index, and
 //! tests compare both with it: [`fast_path`] reads lines in the form that [`IndexRecord::to_line`] writes, and
@@ -20,6 +21,7 @@
 mod build;
 #[cfg(feature = "json")]
 mod duplicates;
+mod ecosystem;
 #[cfg(feature = "json")]
 mod fast_path;
 #[cfg(feature = "json")]
@@ -33,6 +35,7 @@ mod reader;
 #[cfg(feature = "json")]
 mod skim;
 
+pub use ecosystem::{CLASS_PACKAGES, Ecosystem, Ecosystems};
 #[cfg(feature = "json")]
 pub use reader::IndexReader;
 
@@ -58,6 +61,8 @@ use key::Key;
 /// The metadata of a release that resolution needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRecord {
+    /// The ecosystem, which determines how the record is written.
+    pub ecosystem: &'static dyn Ecosystem,
     /// The package.
     pub name: PackageName,
     /// The version.
@@ -121,6 +126,7 @@ impl IndexRecord {
     /// Returns a record without requirements, and with unknown classes.
     pub fn new(name: PackageName, version: Version) -> Self {
         Self {
+            ecosystem: CLASS_PACKAGES,
             name,
             version,
             format: None,
@@ -144,6 +150,7 @@ impl IndexRecord {
         };
         let one = (&self.name, &self.version, self.version.build());
         one.cmp(&(&other.name, &other.version, other.version.build()))
+            .then_with(|| self.ecosystem.id().cmp(other.ecosystem.id()))
             .then_with(|| self.format.cmp(&other.format))
             .then_with(|| requirements(self).cmp(&requirements(other)))
             .then_with(|| self.classes.as_deref().cmp(&other.classes.as_deref()))
@@ -225,14 +232,18 @@ impl IndexRecord {
 
     /// Returns the record as one line, without a line feed.
     pub fn to_line(&self) -> String {
-        serde_json::to_string(self).expect("texts, numbers and booleans are valid JSON")
+        self.ecosystem.write_record(self)
     }
 }
 
+/// Writes the keys that all ecosystems share, in their order; [`IndexRecord::to_line`] writes the record.
 #[cfg(feature = "json")]
 impl serde::Serialize for IndexRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
+        if self.ecosystem != CLASS_PACKAGES {
+            map.serialize_entry(Key::Ecosystem.as_str(), self.ecosystem.id())?;
+        }
         map.serialize_entry(Key::Name.as_str(), &self.name)?;
         map.serialize_entry(Key::Version.as_str(), &self.version)?;
         if let Some(format) = &self.format {
@@ -334,6 +345,19 @@ mod tests {
             assert_eq!(error.code, Code::IndexRecord);
             let expected = format!("`{other}` is not a time such as `2026-01-31T12:00:00Z`");
             assert!(error.message.ends_with(&expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_ecosystem_hides_its_line() {
+        for (written, message) in [
+            (r#""deb""#, Some("the ecosystem `deb` is not known")),
+            (r#""murano""#, None),
+            ("null", None),
+        ] {
+            let line = format!(r#"{{"name":"a.B","version":"1.0.0","ecosystem":{written}}}"#);
+            let read = IndexRecord::parse_line(&line, &Limits::default());
+            assert_eq!(read.err().map(|error| error.message).as_deref(), message);
         }
     }
 

@@ -1,10 +1,11 @@
 //! The reader of index lines, which shares names and specs between records.
 
 use super::IndexRecord;
+use super::ecosystem::{CLASS_PACKAGES, Ecosystems};
 use super::fast_path::{self, LastLine};
 use super::interner::Interner;
 use super::json;
-use crate::diagnostic::{Code, Diagnostic, Location, Span};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::read_options::Limits;
 
 /// The character that some editors write at the beginning of a file. It is not allowed in JSON.
@@ -28,14 +29,21 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub struct IndexReader {
     interner: Interner,
     last: LastLine,
+    ecosystems: Ecosystems,
 }
 
 impl IndexReader {
-    /// Returns a reader.
+    /// Returns a reader of the records of class packages.
     pub fn new(limits: Limits) -> Self {
+        Self::of_ecosystems(limits, Ecosystems::default())
+    }
+
+    /// Returns a reader of the records of these ecosystems. A line of another one is an error.
+    pub fn of_ecosystems(limits: Limits, ecosystems: Ecosystems) -> Self {
         Self {
             interner: Interner::new(limits),
             last: LastLine::default(),
+            ecosystems,
         }
     }
 
@@ -59,9 +67,36 @@ impl IndexReader {
                 }))
                 .hint("save it as UTF-8 without a byte order mark (BOM)"));
         }
-        match fast_path::read(&mut self.interner, &mut self.last, line) {
-            Some(record) => Ok(record),
-            None => json::read(&mut self.interner, line, locate),
+        if let Some(record) = fast_path::read(&mut self.interner, &mut self.last, line) {
+            return Ok(record);
         }
+        let limits = &self.interner.limits;
+        let Some(id) = other_ecosystem(line) else {
+            return json::read(&mut self.interner, line, locate);
+        };
+        let whole = Span {
+            start: 0,
+            end: line.len(),
+        };
+        let rejected =
+            |message: String| Diagnostic::error(Code::IndexRecord, message).at(locate(whole));
+        let Some(ecosystem) = self.ecosystems.find(&id) else {
+            let message = format!("the ecosystem `{}` is not known", Escaped::shortened(&id));
+            return Err(rejected(message));
+        };
+        let record = ecosystem.read_record(line, limits);
+        record.map_err(|message| rejected(format!("not an index record: {message}")))
     }
+}
+
+/// The ecosystem that a line states, unless it is that of class packages.
+fn other_ecosystem(line: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Stated {
+        ecosystem: Option<String>,
+    }
+    // Most lines do not have the word, and need not be parsed twice.
+    memchr::memmem::find(line.as_bytes(), b"\"ecosystem\"")?;
+    let stated = serde_json::from_str::<Stated>(line).ok()?.ecosystem;
+    stated.filter(|id| id != CLASS_PACKAGES.id())
 }

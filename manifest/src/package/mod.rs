@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
-use crate::index_record::{IndexRecord, IndexedClass};
+use crate::index_record::{CLASS_PACKAGES, IndexRecord, IndexedClass};
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
@@ -278,6 +278,7 @@ impl Package {
             indexed
         });
         IndexRecord {
+            ecosystem: CLASS_PACKAGES,
             name: self.name().clone(),
             version: self.manifest.version.clone(),
             format: Some(self.manifest.format.to_string().into()),

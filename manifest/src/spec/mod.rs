@@ -9,12 +9,16 @@
 //! ([`VersionSet`]). `parse` reads the text, `normal_form` writes the shortest text of a set. A
 //! [`Requirement`] is a package with a spec.
 //!
-//! The text of a spec determines the spec: two specs with one text are equal. Indexes and lockfiles store
-//! only texts, so that these mean the same wherever they are read again.
+//! The text of a spec determines the spec: two specs with one text are equal. Lockfiles store only texts, so that
+//! these mean the same wherever they are read again.
+//!
+//! Other ecosystems have other range languages. Their [`Ecosystem`](crate::Ecosystem) reads a range into a set of
+//! the same kind, and the *native* spec is that set with its text; `stored` has the text that keeps both.
 
 mod normal_form;
 mod parse;
 mod set;
+mod stored;
 
 pub use parse::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, SpecError};
 pub use set::{Interval, VersionSet};
@@ -65,12 +69,13 @@ use crate::version::Version;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Spec(Arc<Parts>);
 
-/// A text and what was read from it. Only [`Spec::parse`] makes these, so that the text determines the rest.
+/// A text and what was read from it. The reader of an ecosystem makes these, so that the text determines the rest.
 #[derive(PartialEq, Eq)]
 struct Parts {
     written: String,
     set: VersionSet,
     names_prerelease: bool,
+    is_native: bool,
 }
 
 impl Spec {
@@ -85,7 +90,28 @@ impl Spec {
             written: written.to_owned(),
             set,
             names_prerelease,
+            is_native: false,
         })))
+    }
+
+    /// Returns the spec that a range of another ecosystem means.
+    ///
+    /// ```
+    /// use pkgres_manifest::{Spec, Version, VersionSet};
+    ///
+    /// let below_two = VersionSet::between(Version::parse("0.0.0-0")?, Some(Version::new(2, 0, 0)));
+    /// let spec = Spec::native("<2.0.0", below_two, false);
+    /// assert!(spec.matches(&Version::parse("2.0.0-rc.1")?));
+    /// assert_eq!(spec.written(), "<2.0.0");
+    /// # Ok::<(), pkgres_manifest::VersionError>(())
+    /// ```
+    pub fn native(written: &str, set: VersionSet, names_prerelease: bool) -> Self {
+        Self(Arc::new(Parts {
+            written: written.to_owned(),
+            set,
+            names_prerelease,
+            is_native: true,
+        }))
     }
 
     /// The spec of a requirement without one: `0`, which is any `0.x` version.
@@ -97,6 +123,9 @@ impl Spec {
 
     /// The spec of exactly one version, whatever its build metadata.
     pub fn exactly(version: &Version) -> Self {
+        if let Some(native) = version.native_text() {
+            return Self::native(native, VersionSet::exactly(version), false);
+        }
         Self::parse(&version.without_build().to_string())
             .expect("a version without build metadata is a spec, and shorter than the longest one")
     }
@@ -131,8 +160,12 @@ impl Spec {
         self.0.names_prerelease
     }
 
-    /// Returns the one spelling that all specs with the same versions share.
+    /// Returns the one spelling that all specs with the same versions share. A [native](Self::native) spec is
+    /// returned as written.
     pub fn normal_form(&self) -> String {
+        if self.0.is_native {
+            return self.0.written.clone();
+        }
         normal_form::normal_form(&self.0.set)
     }
 }

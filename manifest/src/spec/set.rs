@@ -53,7 +53,7 @@ impl VersionSet {
 
     /// Returns the set of one version.
     pub fn exactly(version: &Version) -> Self {
-        let from = version.without_build();
+        let from = version.without_build().in_order();
         let until = from.successor();
         Self::between(from, until)
     }
@@ -108,6 +108,14 @@ impl VersionSet {
             }
         }
         Self { intervals }
+    }
+
+    /// Returns the versions that are in at least one of both sets.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        self.complement()
+            .intersection(&other.complement())
+            .complement()
     }
 
     /// Returns the versions that are not in the set.

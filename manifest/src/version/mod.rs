@@ -3,13 +3,19 @@
 //! A missing component is zero, as in the reference implementation. Other texts that this one "coerces"
 //! (`v1.2`, `1.2.3.4`) are errors here, which name the nearest version. Parsing and the order are those of the
 //! `semver` crate; `read` and `write` add short ways for plain numbers.
+//!
+//! Other ecosystems write and order versions otherwise. Their [`Ecosystem`](crate::Ecosystem) maps them into the
+//! order of Semantic Versioning, so that everything that compares versions works on one order: a *native* version is
+//! its text, and the version that has its place in the order. `stored` has the text that keeps both.
 
 mod read;
+mod stored;
 mod write;
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::diagnostic::Escaped;
 
@@ -30,7 +36,11 @@ const MAX_VERSION_BYTES: usize = 256;
 /// # Ok::<(), pkgres_manifest::VersionError>(())
 /// ```
 #[derive(Clone)]
-pub struct Version(semver::Version);
+pub struct Version {
+    order: semver::Version,
+    /// The text of a version of another ecosystem.
+    native: Option<Arc<str>>,
+}
 
 /// The error for a text that is not a version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +61,47 @@ impl Version {
 
     /// Returns a version without prerelease and build metadata.
     pub const fn new(major: u64, minor: u64, patch: u64) -> Self {
-        Self(semver::Version::new(major, minor, patch))
+        Self::of(semver::Version::new(major, minor, patch))
+    }
+
+    const fn of(order: semver::Version) -> Self {
+        Self {
+            order,
+            native: None,
+        }
+    }
+
+    /// Returns a version of another ecosystem: it is shown as `text`, and compares and hashes as `order`.
+    ///
+    /// It counts as stable, whatever `order` is: other ecosystems have other words for that.
+    ///
+    /// ```
+    /// use pkgres_manifest::Version;
+    ///
+    /// let old = Version::native("1.04@2019-05-01", &Version::parse("0.20190501.0-1.4")?);
+    /// let new = Version::native("1.04.1@2021-11-30", &Version::parse("0.20211130.0-1.4.1")?);
+    /// assert!(old < new);
+    /// assert_eq!(old.to_string(), "1.04@2019-05-01");
+    /// # Ok::<(), pkgres_manifest::VersionError>(())
+    /// ```
+    #[must_use]
+    pub fn native(text: &str, order: &Self) -> Self {
+        Self {
+            native: Some(Arc::from(text)),
+            ..order.without_build().in_order()
+        }
+    }
+
+    /// The text of a [native](Self::native) version.
+    pub fn native_text(&self) -> Option<&str> {
+        self.native.as_deref()
+    }
+
+    /// The version of Semantic Versioning that has this one's place in the order; itself, unless it is
+    /// [native](Self::native).
+    #[must_use]
+    pub fn in_order(&self) -> Self {
+        Self::of(self.order.clone())
     }
 
     /// Reads a version; one or two missing components are zero.
@@ -59,50 +109,53 @@ impl Version {
     /// The error for any other text that is not Semantic Versioning 2.0 has the nearest version, which is
     /// what the reference implementation makes of the text.
     pub fn parse(text: &str) -> Result<Self, VersionError> {
-        read::read(text).map(Self)
+        read::read(text).map(Self::of)
     }
 
     /// The first component.
     pub fn major(&self) -> u64 {
-        self.0.major
+        self.order.major
     }
 
     /// The second component.
     pub fn minor(&self) -> u64 {
-        self.0.minor
+        self.order.minor
     }
 
     /// The third component.
     pub fn patch(&self) -> u64 {
-        self.0.patch
+        self.order.patch
     }
 
     /// Whether this is a prerelease such as `1.0.0-rc.1`.
     pub fn is_prerelease(&self) -> bool {
-        !self.0.pre.is_empty()
+        self.native.is_none() && !self.order.pre.is_empty()
     }
 
     /// The prerelease identifiers, empty for a stable version.
     pub fn prerelease(&self) -> &str {
-        self.0.pre.as_str()
+        self.order.pre.as_str()
     }
 
     /// The build metadata, empty if there is none.
     pub fn build(&self) -> &str {
-        self.0.build.as_str()
+        self.order.build.as_str()
     }
 
     /// This version without its build metadata.
     #[must_use]
     pub fn without_build(&self) -> Self {
-        let mut version = self.0.clone();
-        version.build = semver::BuildMetadata::EMPTY;
-        Self(version)
+        let mut version = self.clone();
+        version.order.build = semver::BuildMetadata::EMPTY;
+        version
     }
 
     /// Appends the version to a text, for writers that spend most of their time on versions.
     pub(crate) fn push_to(&self, text: &mut String) {
-        write::push(&self.0, text);
+        match &self.native {
+            Some(native) => text.push_str(native),
+            None => write::push(&self.order, text),
+        }
     }
 
     pub(crate) fn with_prerelease(
@@ -111,7 +164,7 @@ impl Version {
         patch: u64,
         prerelease: semver::Prerelease,
     ) -> Self {
-        Self(semver::Version {
+        Self::of(semver::Version {
             pre: prerelease,
             ..semver::Version::new(major, minor, patch)
         })
@@ -122,18 +175,22 @@ impl Version {
     /// There is no version between `1.2.3` and `1.2.4-0`, nor between `1.0.0-rc` and `1.0.0-rc.0`. The order
     /// of versions has no gaps, so that a set of versions has one canonical form.
     pub(crate) fn successor(&self) -> Option<Self> {
-        if self.is_prerelease() {
-            let extended = format!("{}.0", self.0.pre.as_str());
+        if !self.order.pre.is_empty() {
+            let extended = format!("{}.0", self.order.pre.as_str());
             let prerelease = semver::Prerelease::new(&extended)
                 .expect("an identifier `0` may follow any prerelease");
             return Some(Self::with_prerelease(
-                self.0.major,
-                self.0.minor,
-                self.0.patch,
+                self.order.major,
+                self.order.minor,
+                self.order.patch,
                 prerelease,
             ));
         }
-        Self::first_prerelease_from(self.0.major, self.0.minor, self.0.patch.checked_add(1))
+        Self::first_prerelease_from(
+            self.order.major,
+            self.order.minor,
+            self.order.patch.checked_add(1),
+        )
     }
 
     /// `X.Y.Z-0`, the least version of its triple, carrying overflow to the left.
@@ -156,7 +213,10 @@ impl Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write::write(&self.0, formatter)
+        match &self.native {
+            Some(native) => formatter.pad(native),
+            None => write::write(&self.order, formatter),
+        }
     }
 }
 
@@ -182,13 +242,19 @@ impl PartialOrd for Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp_precedence(&other.0)
+        self.order.cmp_precedence(&other.order)
     }
 }
 
 impl Hash for Version {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.0.major, self.0.minor, self.0.patch, &self.0.pre).hash(state);
+        (
+            self.order.major,
+            self.order.minor,
+            self.order.patch,
+            &self.order.pre,
+        )
+            .hash(state);
     }
 }
 

@@ -128,7 +128,7 @@ fn nearest_version(text: &str) -> Option<Version> {
     // Zeros and signs that were added can make it too long to be read.
     let is_short = candidate.len() <= MAX_VERSION_BYTES;
     let parsed = semver::Version::parse(&candidate).ok();
-    parsed.filter(|_| is_short).map(Version)
+    parsed.filter(|_| is_short).map(Version::of)
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// The crates by folder, from the ground up. A crate may depend on those of lower layers.
 ///
 /// ```text
-/// cli → registry-server → registry-client → resolver, checks, files → manifest
+/// cli → registry-server → registry-client → resolver, formats, checks, files → manifest
 /// ```
 pub(crate) const LAYERS: [&[&str]; 5] = [
     &["manifest"],
-    &["resolver", "checks", "files"],
+    &["resolver", "formats", "checks", "files"],
     &["registry-client"],
     &["registry-server"],
     &["cli"],

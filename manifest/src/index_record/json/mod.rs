@@ -11,6 +11,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::duplicates::sort;
+use super::ecosystem::CLASS_PACKAGES;
 use super::interner::Interner;
 use super::key::{Key, KeySeed, SeenKeys};
 use super::{IndexRecord, is_time};
@@ -104,6 +105,13 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                         .map(|digest| ArtifactDigest::parse(&digest))
                         .transpose()
                         .map_err(A::Error::custom)?;
+                }
+                Key::Ecosystem => {
+                    // Lines of other ecosystems do not come here, unless the key comes twice.
+                    let ecosystem: Option<String> = access.next_value()?;
+                    if ecosystem.is_some_and(|id| id != CLASS_PACKAGES.id()) {
+                        return Err(A::Error::custom("the record has two values of `ecosystem`"));
+                    }
                 }
                 Key::Size => record.size = access.next_value()?,
                 Key::Yanked => record.yanked = access.next_value::<Option<bool>>()? == Some(true),

@@ -1,0 +1,151 @@
+//! What a package system has to say about itself.
+
+use std::fmt;
+
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::{ArtifactDigest, Ecosystem, IndexRecord, ReadOptions};
+
+/// A package system: how its files are recognized and read, and which rules of resolution hold.
+pub trait Format: fmt::Debug + Send + Sync {
+    /// Names, versions, ranges and index records.
+    fn ecosystem(&self) -> &'static dyn Ecosystem;
+
+    /// The rules of resolutions.
+    fn rules(&self) -> Rules;
+
+    /// Whether a file can be a root: what `pkgres resolve` is given, or finds in the folder that it is given.
+    ///
+    /// Decides by the name, or by the beginning of the content where the name says nothing.
+    fn is_root(&self, file: &FormatFile<'_>) -> bool;
+
+    /// Reads a root. `tree` has the other files of the folder of `file`.
+    fn read_root(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Root>;
+
+    /// Whether a file in a folder of releases is a release, or makes the folder that it is in one.
+    fn is_release(&self, file: &FormatFile<'_>) -> bool;
+
+    /// Reads a release. `tree` has the other files of the folder of `file`; a release that is a single file, such as an
+    /// archive, has no need of it.
+    fn read_release(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Release>;
+}
+
+/// A file that is offered to a format.
+#[derive(Clone, Copy)]
+pub struct FormatFile<'file> {
+    /// The path of the file, for messages. It uses `/`.
+    pub path: &'file str,
+    /// The content. To recognize a file, its first 4 KiB are enough.
+    pub bytes: &'file [u8],
+}
+
+impl FormatFile<'_> {
+    /// The last part of the path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(self.path)
+    }
+}
+
+impl fmt::Debug for FormatFile<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.path)
+    }
+}
+
+/// The files in and below a folder, by their paths relative to it. Paths use `/`.
+pub trait FileTree {
+    /// The paths of all files in order. Links count as files if they lead to files of the tree.
+    fn paths(&self) -> Result<Vec<String>, Diagnostic>;
+
+    /// The content of a file; `None` if there is none. More than `limit` bytes are an error.
+    fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic>;
+}
+
+/// A tree without files.
+impl FileTree for () {
+    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, _: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        Ok(None)
+    }
+}
+
+/// What a root says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Name, version, requirements and classes. A root that is no package has the name of its file and version 0.0.0.
+    pub record: IndexRecord,
+    /// Whether the root is a package, which has a name and a version of its own.
+    pub is_package: bool,
+}
+
+/// A release that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// Name, version, requirements and classes.
+    pub record: IndexRecord,
+    /// The digest by which it is locked: that of the file, or of the list of all files of a folder.
+    pub digest: ArtifactDigest,
+}
+
+/// The rules of resolutions of a package system, as far as they differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rules {
+    /// Whether every package requires the core library implicitly.
+    pub has_core_library: bool,
+    /// Whether several releases of a package may be in a resolution.
+    pub side_by_side: bool,
+    /// Whether classes may extend each other in a circle, as modules may import each other.
+    pub class_cycles: bool,
+    /// When a prerelease is a candidate.
+    pub prereleases: Prereleases,
+}
+
+impl Rules {
+    /// The rules of class packages.
+    pub const CLASS_PACKAGES: Self = Self {
+        has_core_library: true,
+        side_by_side: true,
+        class_cycles: false,
+        prereleases: Prereleases::Ordered,
+    };
+
+    /// The rules of most package systems: one release of a package, no core library, and circles of classes.
+    pub const SINGLE_RELEASE: Self = Self {
+        has_core_library: false,
+        side_by_side: false,
+        class_cycles: true,
+        prereleases: Prereleases::Ordered,
+    };
+
+    /// These rules with another one for prereleases.
+    #[must_use]
+    pub const fn with_prereleases(self, prereleases: Prereleases) -> Self {
+        Self {
+            prereleases,
+            ..self
+        }
+    }
+}
+
+/// When a prerelease is a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Prereleases {
+    /// Always, after all stable releases unless a requirement names a prerelease.
+    Ordered,
+    /// If a requirement names exactly it, or if the package has no stable release.
+    IfNamed,
+}

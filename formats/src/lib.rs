@@ -1,0 +1,36 @@
+//! The formats of package systems: bytes in, index records out, no I/O.
+//!
+//! A [`Format`] says everything that is particular to one package system: how its files are recognized and read, its
+//! [`Ecosystem`] of names, versions and ranges, and the [`Rules`] of its resolutions. Readers turn a root or a release
+//! into an [`IndexRecord`](pkgres_manifest::IndexRecord); from there on, the solver, lockfiles and registries treat all
+//! package systems alike.
+//!
+//! To add a package system, write a module with a [`Format`] and add it to [`ALL`].
+
+pub mod ansible;
+mod class_packages;
+mod format;
+pub mod opcua;
+
+pub use class_packages::ClassPackages;
+pub use format::{FileTree, Format, FormatFile, Prereleases, Release, Root, Rules};
+
+use pkgres_manifest::Ecosystems;
+
+/// All formats, in the order in which a file is offered to them.
+pub static ALL: &[&dyn Format] = &[&ClassPackages];
+
+/// The ecosystems of all formats, for readers of index records and lockfiles.
+pub const ECOSYSTEMS: Ecosystems = Ecosystems::of(&[]);
+
+/// The format with the id of an ecosystem, such as `ansible`.
+///
+/// ```
+/// assert!(pkgres_formats::find("murano").is_some());
+/// assert!(pkgres_formats::find("no such thing").is_none());
+/// ```
+pub fn find(id: &str) -> Option<&'static dyn Format> {
+    ALL.iter()
+        .copied()
+        .find(|format| format.ecosystem().id() == id)
+}

@@ -1,0 +1,1 @@
+//! OPC UA information models.

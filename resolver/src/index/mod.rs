@@ -34,7 +34,7 @@ mod versions;
 pub use bytes::IndexBytesError;
 pub(crate) use column::to_u32;
 use column::{Column, Lists, Texts};
-pub(crate) use inheritance::{Definers, Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
+pub(crate) use inheritance::{ClassDefiners, Inheritance, Link, SEVERAL, nodes_leading_to_cycles};
 pub(crate) use interner::Interner;
 use versions::VersionColumn;
 

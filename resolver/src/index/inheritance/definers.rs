@@ -15,7 +15,7 @@ const POSITIONS: u32 = 1 << 31;
 
 /// The releases of a package that define a class for others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Definers<'index> {
+pub(crate) enum ClassDefiners<'index> {
     /// A set of releases.
     Set {
         /// The index of the set.
@@ -31,7 +31,7 @@ pub(crate) enum Definers<'index> {
     },
 }
 
-impl Definers<'_> {
+impl ClassDefiners<'_> {
     /// Whether the release at a position is one.
     pub(crate) fn contain(&self, position: u32) -> bool {
         match self {
@@ -86,7 +86,7 @@ impl Inheritance {
         index: &CompiledIndex,
         name: u32,
         class: u32,
-    ) -> Option<Definers<'_>> {
+    ) -> Option<ClassDefiners<'_>> {
         let releases = index.releases(name);
         let width = width(releases.end - releases.start);
         let range = self.defined_by(name);
@@ -96,22 +96,22 @@ impl Inheritance {
         };
         if at & POSITIONS == 0 {
             let words = self.words_at(at as usize, width);
-            return Some(Definers::Set { at, words });
+            return Some(ClassDefiners::Set { at, words });
         }
         let at = (at & !POSITIONS) as usize;
         let count = position_of(self.words[at]) as usize;
         let unknown = self.unknown_of(name);
-        Some(Definers::Few {
+        Some(ClassDefiners::Few {
             positions: &self.words[at + 1..at + 1 + count],
             unknown: unknown.map(|at| self.words_at(at as usize, width)),
         })
     }
 
     /// The releases of a package that may define any class, because theirs are unknown.
-    pub(crate) fn unknown_definers(&self, name: u32, width: usize) -> Option<Definers<'_>> {
+    pub(crate) fn unknown_definers(&self, name: u32, width: usize) -> Option<ClassDefiners<'_>> {
         let at = self.unknown_of(name)?;
         let words = self.words_at(at as usize, width);
-        Some(Definers::Set { at, words })
+        Some(ClassDefiners::Set { at, words })
     }
 
     pub(super) fn find_definers(&mut self, index: &CompiledIndex) {

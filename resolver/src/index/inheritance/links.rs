@@ -11,7 +11,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{CompiledIndex, NONE, is_worth_a_set, to_u32, width};
-use super::definers::{Definers, insert, new_set};
+use super::definers::{ClassDefiners, insert, new_set};
 use super::{Inheritance, Link, SEVERAL};
 
 /// How many distinct lists of requirements the releases of a package may have to share links. All
@@ -160,7 +160,7 @@ impl Inheritance {
         class: u32,
     ) -> (Option<(u32, u32, u32)>, bool) {
         let own_width = width_of(index, name);
-        let allows_only = |requirement: u32, target: u32, definers: &Definers<'_>| {
+        let allows_only = |requirement: u32, target: u32, definers: &ClassDefiners<'_>| {
             let [_, _, sets] = index.requirement(requirement as usize);
             let width = width_of(index, target);
             let allowed = index.words_at(sets as usize + own_width, width);
@@ -171,9 +171,9 @@ impl Inheritance {
         let mut count = 0;
         for (requirement, target, definers) in self.definers_for(index, name, release, class) {
             link = match definers {
-                Definers::Set { at, .. } => Some((requirement, target, at)),
+                ClassDefiners::Set { at, .. } => Some((requirement, target, at)),
                 // Links have sets. Without one, the search looks the definers up.
-                Definers::Few { .. } => None,
+                ClassDefiners::Few { .. } => None,
             };
             is_required = is_required || allows_only(requirement, target, &definers);
             count += 1;
@@ -192,7 +192,7 @@ impl Inheritance {
         name: u32,
         release: u32,
         class: u32,
-    ) -> impl Iterator<Item = (u32, u32, Definers<'own>)> {
+    ) -> impl Iterator<Item = (u32, u32, ClassDefiners<'own>)> {
         index
             .requirement_range(release)
             .filter_map(move |requirement| {

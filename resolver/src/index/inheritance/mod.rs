@@ -9,7 +9,7 @@ mod definers;
 mod links;
 
 pub(crate) use cycles::nodes_leading_to_cycles;
-pub(crate) use definers::Definers;
+pub(crate) use definers::ClassDefiners;
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(crate) const SEVERAL: u32 = NONE - 1;
 pub(crate) struct Inheritance {
     words: Vec<u64>,
     /// For each package the classes that any release defines for others, ascending, and the index
-    /// of those releases, see [`Definers`].
+    /// of those releases, see [`ClassDefiners`].
     defined: Lists<u32>,
     defining: Vec<u32>,
     /// For each package the index of the set of releases with unknown classes; [`NONE`] if all are

@@ -20,7 +20,7 @@ use rustc_hash::FxBuildHasher;
 use super::candidates::Candidates;
 use super::policy::Policy;
 use super::{ClassId, PackageId, ReleaseId};
-use crate::index::{CompiledIndex, Definers, to_u32, width};
+use crate::index::{ClassDefiners, CompiledIndex, to_u32, width};
 use crate::set::PositionSet;
 use class_names::ClassNames;
 pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
@@ -283,7 +283,7 @@ impl Catalog {
         &self,
         package: PackageId,
         class: ClassId,
-    ) -> Option<Definers<'_>> {
+    ) -> Option<ClassDefiners<'_>> {
         let delivered = self.delivered(package);
         if delivered.count == 0 {
             return None;

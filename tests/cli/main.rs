@@ -11,6 +11,7 @@ mod generated;
 mod graphs;
 mod json;
 mod parallel;
+mod pinned_models;
 mod program;
 mod releases;
 mod revisions;

@@ -7,6 +7,7 @@
 mod contracts;
 mod examples;
 mod random;
+mod written;
 
 pub use examples::{examples, same_objects};
 
@@ -16,8 +17,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::SourceText;
 use pkgres_manifest::{
-    ClassName, Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions,
-    Requirement, Spec,
+    ClassName, IndexRecord, Limits, ObjectModel, Package, PackageManifest, PackageName,
+    ReadOptions, Requirement, Spec,
 };
 use pkgres_resolver::{ModelRoot, ObjectRequirement, Request, Resolution, Root};
 
@@ -156,7 +157,7 @@ impl Model {
     ///
     /// If there is no object.
     pub fn request(&self) -> Request {
-        let text = self.document(0);
+        let text = self.document(0, &|_| String::new());
         let read = ObjectModel::read("model.json", text.as_bytes(), &Limits::default());
         let (model, _) = read.into_result().expect("it is a model");
         let classes = model.objects().iter().map(|object| &object.class);
@@ -174,34 +175,36 @@ impl Model {
         }
     }
 
-    /// An object and the objects that it holds, as JSON.
-    fn document(&self, number: usize) -> String {
-        let class = &self.objects[number].class;
-        let mut text = format!(r#"{{"?": {{"id": "{number}", "type": "{class}"}}"#);
-        for (name, value) in &self.objects[number].values {
-            let value = self.value(value);
+    /// An object and the objects that it holds, as JSON. `more` returns further entries of the header of an
+    /// object.
+    fn document(&self, number: usize, more: &dyn Fn(&Object) -> String) -> String {
+        let object = &self.objects[number];
+        let (class, more_entries) = (&object.class, more(object));
+        let mut text = format!(r#"{{"?": {{"id": "{number}", "type": "{class}"{more_entries}}}"#);
+        for (name, value) in &object.values {
+            let value = self.value(value, more);
             write!(text, r#", "{name}": {value}"#).expect("there is memory");
         }
         text + "}"
     }
 
     /// A value as JSON.
-    fn value(&self, value: &Value) -> String {
+    fn value(&self, value: &Value, more: &dyn Fn(&Object) -> String) -> String {
         match value {
             Value::Null => "null".to_owned(),
             Value::Int(number) => number.to_string(),
             Value::Text => r#""text""#.to_owned(),
-            Value::Object(number) => self.document(*number),
+            Value::Object(number) => self.document(*number, more),
             Value::Reference(number) => format!(r#""{number}""#),
             Value::List(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.value(item)).collect();
+                let items: Vec<String> = items.iter().map(|item| self.value(item, more)).collect();
                 format!("[{}]", items.join(", "))
             }
             Value::Map(has_header, entries) => {
                 let header = has_header.then(|| r#""?": {"name": "n"}"#.to_owned());
                 let entries = entries
                     .iter()
-                    .map(|(name, value)| format!(r#""{name}": {}"#, self.value(value)));
+                    .map(|(name, value)| format!(r#""{name}": {}"#, self.value(value, more)));
                 let all: Vec<String> = header.into_iter().chain(entries).collect();
                 format!("{{{}}}", all.join(", "))
             }
@@ -215,31 +218,16 @@ impl Model {
     /// If the generated files are not a package.
     pub fn classes(&self, (name, version): &Release) -> Option<Arc<Package>> {
         let mut records = self.universe.records.iter();
-        let record = records.find(|record| record.name == *name && record.version == *version);
-        let classes = record?.classes.as_ref()?;
+        let record = records.find(|record| record.name == *name && record.version == *version)?;
+        let classes = record.classes.as_ref()?;
         let mut manifest =
             format!("FullName: {name}\nType: Library\nVersion: {version}\nClasses:\n");
         let mut files = BTreeMap::new();
         for (number, class) in classes.iter().enumerate() {
             let file = format!("{number}.yaml");
             writeln!(manifest, "  {}: {file}", class.name).expect("there is memory");
-            let mut text = format!(
-                "Name: {}\nProperties:\n  other: {{Contract: $}}\n",
-                class.name
-            );
-            let release = (name.clone(), version.clone());
-            let declared = self.properties.get(&(class.name.clone(), release));
-            for property in declared.into_iter().flatten() {
-                let default = if property.has_default {
-                    ", Default: null"
-                } else {
-                    ""
-                };
-                let Property { name, contract, .. } = property;
-                let contract = contract.written();
-                writeln!(text, "  {name}: {{Contract: {contract}{default}}}")
-                    .expect("there is memory");
-            }
+            let properties = self.properties_text(&class.name, record);
+            let text = format!("Name: {}\n{properties}", class.name);
             files.insert(format!("Classes/{file}"), text.into_bytes());
         }
         let options = ReadOptions::default();
@@ -249,6 +237,24 @@ impl Model {
         let read = Package::assemble(manifest, &options, |file| files.get(file.as_str()).cloned());
         let (package, _) = read.into_result().expect("it is a package");
         Some(Arc::new(package))
+    }
+
+    /// The properties of a class in YAML.
+    fn properties_text(&self, class: &ClassName, record: &IndexRecord) -> String {
+        let mut text = "Properties:\n  other: {Contract: $}\n".to_owned();
+        let release = (record.name.clone(), record.version.clone());
+        let declared = self.properties.get(&(class.clone(), release));
+        for property in declared.into_iter().flatten() {
+            let default = if property.has_default {
+                ", Default: null"
+            } else {
+                ""
+            };
+            let Property { name, contract, .. } = property;
+            let contract = contract.written();
+            writeln!(text, "  {name}: {{Contract: {contract}{default}}}").expect("there is memory");
+        }
+        text
     }
 
     /// The model as a universe of packages, without its contracts.

@@ -12,6 +12,7 @@
 mod allocations;
 mod documents;
 mod packages;
+mod pinning;
 mod registries;
 
 use std::panic::AssertUnwindSafe;
@@ -47,6 +48,7 @@ const FREE: Work = Work {
 fn shapes() -> Vec<Shape> {
     let mut shapes = documents::shapes();
     shapes.extend(packages::shapes());
+    shapes.extend(pinning::shapes());
     shapes.extend(registries::shapes());
     if let Ok(wanted) = std::env::var("SHAPES") {
         shapes.retain(|shape| shape.name.contains(&wanted));

@@ -6,7 +6,7 @@ use pkgres_manifest::{
     PackagePath, ReadOptions, sha256,
 };
 
-use crate::format::{FileTree, Format, FormatFile, Release, Root, Rules};
+use crate::format::{FileTree, Format, FormatFile, Release, ReleaseExtent, Root, Rules};
 
 /// The format of class packages: a folder with a `manifest.yaml`, or a zip archive of it.
 #[derive(Debug, Clone, Copy)]
@@ -42,16 +42,26 @@ impl Format for ClassPackages {
         Parsed::new(Some(root), findings)
     }
 
-    fn is_release(&self, file: &FormatFile<'_>) -> bool {
-        self.is_root(file) || file.name().ends_with(".zip")
+    fn is_release_name(&self, name: &str) -> bool {
+        name == MANIFEST_FILE || name.ends_with(".zip")
     }
 
-    fn read_release(
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
+        if self.is_root(file) {
+            Some(ReleaseExtent::Folder)
+        } else if file.name().ends_with(".zip") {
+            Some(ReleaseExtent::File)
+        } else {
+            None
+        }
+    }
+
+    fn read_releases(
         &self,
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Release> {
+    ) -> Parsed<Vec<Release>> {
         let (read, digest) = if self.is_root(file) {
             let read = read_folder(file, tree, options);
             (read, digest_of_tree(tree, options))
@@ -66,7 +76,7 @@ impl Format for ClassPackages {
         match (read.into_result(), digest) {
             (Ok((package, findings)), Ok(digest)) => {
                 let record = package.index_record();
-                Parsed::new(Some(Release { record, digest }), findings)
+                Parsed::new(Some(vec![Release { record, digest }]), findings)
             }
             (Err(errors), _) => Parsed::new(None, errors),
             (_, Err(error)) => Parsed::failed(error),
@@ -149,7 +159,8 @@ mod tests {
             bytes: MANIFEST,
         };
         let format = &ClassPackages;
-        assert!(format.is_root(&file) && format.is_release(&file));
+        assert!(format.is_root(&file) && format.is_release_name(file.name()));
+        assert_eq!(format.release_extent(&file), Some(ReleaseExtent::Folder));
         let options = ReadOptions::default();
         let (root, _) = format
             .read_root(&file, &Files, &options)
@@ -157,11 +168,12 @@ mod tests {
             .expect("it is a package");
         assert_eq!(root.record.version.to_string(), "1.2.0");
         assert_eq!(root.record.requirements.len(), 1);
-        let (release, _) = format
-            .read_release(&file, &Files, &options)
+        let (releases, _) = format
+            .read_releases(&file, &Files, &options)
             .into_result()
             .expect("it is a package");
-        assert_eq!(release.record, root.record);
-        assert!(release.digest.to_string().starts_with("tree:"));
+        assert_eq!(releases.len(), 1);
+        assert_eq!(releases[0].record, root.record);
+        assert!(releases[0].digest.to_string().starts_with("tree:"));
     }
 }

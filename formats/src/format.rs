@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
-use pkgres_manifest::{ArtifactDigest, Ecosystem, IndexRecord, ReadOptions};
+use pkgres_manifest::{ArtifactDigest, Ecosystem, IndexRecord, PackageName, ReadOptions, Version};
 
 /// A package system: how its files are recognized and read, and which rules of resolution hold.
 pub trait Format: fmt::Debug + Send + Sync {
@@ -26,17 +26,45 @@ pub trait Format: fmt::Debug + Send + Sync {
         options: &ReadOptions,
     ) -> Parsed<Root>;
 
-    /// Whether a file in a folder of releases is a release, or makes the folder that it is in one.
-    fn is_release(&self, file: &FormatFile<'_>) -> bool;
+    /// Whether a file in a folder of releases can belong to a release, as far as its name says. Other files are not
+    /// opened.
+    fn is_release_name(&self, name: &str) -> bool;
 
-    /// Reads a release. `tree` has the other files of the folder of `file`; a release that is a single file, such as an
-    /// archive, has no need of it.
-    fn read_release(
+    /// What the release is that a file of such a name belongs to; `None` if it belongs to none.
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent>;
+
+    /// Reads the releases of a file: one, or as many as the file states. `tree` has the other files of the folder of
+    /// `file`; a release that is a single file, such as an archive, has no need of it.
+    fn read_releases(
         &self,
         file: &FormatFile<'_>,
         tree: &dyn FileTree,
         options: &ReadOptions,
-    ) -> Parsed<Release>;
+    ) -> Parsed<Vec<Release>>;
+
+    /// The findings of `pkgres check` about a root, errors of reading it among them. `known` has the releases that it
+    /// may require.
+    fn check_root(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        known: &dyn ReleaseLookup,
+        options: &ReadOptions,
+    ) -> Vec<Diagnostic> {
+        let _ = known;
+        self.read_root(file, tree, options).diagnostics().to_vec()
+    }
+
+    /// The file name of the artifact of a release that is a file.
+    fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
+        format!("{package}-{version}")
+    }
+}
+
+/// The releases that are known to a check.
+pub trait ReleaseLookup {
+    /// The releases of a package; `None` if there is no such package.
+    fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>>;
 }
 
 /// A file that is offered to a format.
@@ -81,6 +109,15 @@ impl FileTree for () {
     }
 }
 
+/// What a release consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReleaseExtent {
+    /// The file alone, such as an archive.
+    File,
+    /// The folder that the file is in. There are no other releases in it.
+    Folder,
+}
+
 /// What a root says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
@@ -101,6 +138,7 @@ pub struct Release {
 
 /// The rules of resolutions of a package system, as far as they differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 #[non_exhaustive]
 pub struct Rules {
     /// Whether every package requires the core library implicitly.
@@ -111,6 +149,8 @@ pub struct Rules {
     pub class_cycles: bool,
     /// When a prerelease is a candidate.
     pub prereleases: Prereleases,
+    /// Whether artifacts are loaded one after the other, each after those that it requires.
+    pub load_order: bool,
 }
 
 impl Rules {
@@ -120,6 +160,7 @@ impl Rules {
         side_by_side: true,
         class_cycles: false,
         prereleases: Prereleases::Ordered,
+        load_order: false,
     };
 
     /// The rules of most package systems: one release of a package, no core library, and circles of classes.
@@ -128,7 +169,17 @@ impl Rules {
         side_by_side: false,
         class_cycles: true,
         prereleases: Prereleases::Ordered,
+        load_order: false,
     };
+
+    /// These rules for artifacts that are loaded one after the other.
+    #[must_use]
+    pub const fn with_load_order(self) -> Self {
+        Self {
+            load_order: true,
+            ..self
+        }
+    }
 
     /// These rules with another one for prereleases.
     #[must_use]

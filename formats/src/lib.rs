@@ -13,15 +13,20 @@ mod format;
 pub mod opcua;
 
 pub use class_packages::ClassPackages;
-pub use format::{FileTree, Format, FormatFile, Prereleases, Release, Root, Rules};
+pub use format::{
+    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
+};
 
-use pkgres_manifest::Ecosystems;
+use pkgres_manifest::{Ecosystem, Ecosystems};
 
 /// All formats, in the order in which a file is offered to them.
-pub static ALL: &[&dyn Format] = &[&ClassPackages];
+pub static ALL: &[&dyn Format] = &[&ClassPackages, &opcua::NodeSets];
 
 /// The ecosystems of all formats, for readers of index records and lockfiles.
-pub const ECOSYSTEMS: Ecosystems = Ecosystems::of(&[]);
+pub const ECOSYSTEMS: Ecosystems = Ecosystems::of(OTHERS);
+
+/// The ecosystems of all formats but that of class packages.
+const OTHERS: &[&dyn Ecosystem] = &[opcua::ECOSYSTEM];
 
 /// The format with the id of an ecosystem, such as `ansible`.
 ///

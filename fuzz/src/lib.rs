@@ -14,6 +14,7 @@
 //!
 //! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
 
+mod formats;
 pub mod hostile_universes;
 pub mod mutation;
 mod packages;
@@ -32,6 +33,7 @@ pub const TARGETS: &[&[Target]] = &[
     packages::TARGETS,
     projects::TARGETS,
     registries::TARGETS,
+    formats::TARGETS,
 ];
 
 /// All fuzz targets, in the order of [`TARGETS`].

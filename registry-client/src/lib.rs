@@ -66,6 +66,8 @@ mod core_library;
 mod directory;
 mod drive;
 mod drive_async;
+#[cfg(feature = "index")]
+mod folder_tree;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "index")]
@@ -97,6 +99,8 @@ pub use core_library::built_in_core_library;
 pub use directory::DirectoryRegistry;
 pub use drive::{Answer, advance, check_lock, drive, finish_plan};
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
+#[cfg(feature = "index")]
+pub use folder_tree::FolderTree;
 #[cfg(feature = "http")]
 pub use http::{Address, HttpOptions, HttpRegistry};
 #[cfg(feature = "index")]

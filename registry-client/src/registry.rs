@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-#[cfg(feature = "index")]
-use pkgres_manifest::diagnostic::Parsed;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
+#[cfg(feature = "index")]
+use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
 use pkgres_manifest::{Archive, ArtifactDigest, PackagePath, sha256};
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
@@ -76,6 +76,8 @@ pub enum Artifact {
     Archive(Archive),
     /// A folder.
     Folder(PackageFolder),
+    /// The bytes of a file of another package system.
+    File(Vec<u8>),
 }
 
 /// An artifact, and whether the next run can have it without the network.
@@ -124,6 +126,7 @@ impl Artifact {
                 Some(ArtifactDigest::of_tree(digests?))
             }
             Self::Folder(folder) => folder.digest(options).ok(),
+            Self::File(_) => None,
         }
     }
 
@@ -132,6 +135,10 @@ impl Artifact {
         match self {
             Self::Archive(archive) => Package::from_archive(name, archive, options),
             Self::Folder(folder) => folder.package(options),
+            Self::File(_) => {
+                let message = format!("{} is not a package of classes", Escaped::new(name));
+                Parsed::failed(Diagnostic::error(Code::PackageShape, message))
+            }
         }
     }
 
@@ -144,6 +151,7 @@ impl Artifact {
                 .iter()
                 .map(|file| file.path.clone())
                 .collect(),
+            Self::File(_) => Vec::new(),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`small_disk`] has file systems that are full or read-only.
+//! - [`opcua`] has the corpus of OPC UA models.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
 //!   reports tests that cannot run here.
 //!
@@ -24,6 +25,7 @@ pub mod drive;
 pub mod examples;
 mod generate;
 pub mod models;
+pub mod opcua;
 pub mod random;
 pub mod reference;
 pub mod repository;

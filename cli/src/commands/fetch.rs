@@ -360,6 +360,7 @@ fn write_artifact(
             packed = super::pack::archive_of(folder, &options)?;
             &packed
         }
+        Artifact::File(bytes) => bytes,
     };
     writer.write(file, bytes)?;
     Ok(())

@@ -1,1 +1,259 @@
 //! OPC UA information models.
+//!
+//! A model is a package, named by the URI of its namespace. A NodeSet2 file defines one model or several, requires others
+//! by their least releases, and has types that extend and use types of these. See [`ModelRelease`] for versions and their
+//! order, and [`NodeSet`] for what is read of a file.
+//!
+//! The core model, [`http://opcfoundation.org/UA/`](https://reference.opcfoundation.org), is required like any other.
+
+mod check;
+mod document;
+mod line;
+mod node_id;
+mod nodeset;
+mod reader;
+mod record;
+mod release;
+
+pub use nodeset::{
+    Model, NodeSet, NodeType, NodeUse, RequiredModel, Role, TypeKind, TypeReference,
+};
+pub use reader::read_node_set;
+pub use release::{ModelRelease, ReleaseError};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, Span, capped};
+use pkgres_manifest::{
+    ArtifactDigest, ClassName, Ecosystem, IndexRecord, Limits, NameError, PackageName, ReadOptions,
+    Shared, Spec, SpecError, Version, VersionError,
+};
+
+use crate::format::{
+    FileTree, Format, FormatFile, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
+};
+
+/// Names, versions, requirements and index records of models.
+#[derive(Debug)]
+struct Models;
+
+/// The [`Ecosystem`] of models.
+pub const ECOSYSTEM: &dyn Ecosystem = &Models;
+
+impl Ecosystem for Models {
+    fn id(&self) -> &'static str {
+        "opcua"
+    }
+
+    fn package_name(&self, text: &str) -> Result<PackageName, NameError> {
+        node_id::package_name(text)
+    }
+
+    fn class_name(&self, text: &str) -> Result<ClassName, NameError> {
+        ClassName::native(text)
+    }
+
+    fn version(&self, text: &str) -> Result<Version, VersionError> {
+        release::read_version(text)
+    }
+
+    fn spec(&self, text: &str) -> Result<Spec, SpecError> {
+        release::read_spec(text)
+    }
+
+    fn read_record(&self, line: &str, limits: &Limits) -> Result<IndexRecord, String> {
+        line::read(line, limits)
+    }
+
+    fn write_record(&self, record: &IndexRecord) -> String {
+        line::write(record)
+    }
+}
+
+/// The format of NodeSet2 files, which are roots and releases.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeSets;
+
+impl Format for NodeSets {
+    fn ecosystem(&self) -> &'static dyn Ecosystem {
+        ECOSYSTEM
+    }
+
+    fn rules(&self) -> Rules {
+        Rules::SINGLE_RELEASE.with_load_order()
+    }
+
+    fn is_root(&self, file: &FormatFile<'_>) -> bool {
+        is_xml(file.name()) && reader::begins_like_node_set(file.bytes)
+    }
+
+    fn read_root(&self, file: &FormatFile<'_>, _: &dyn FileTree, _: &ReadOptions) -> Parsed<Root> {
+        let (node_set, records, mut findings) = match read_records(file, true) {
+            Ok(read) => read,
+            Err(errors) => return Parsed::new(None, errors),
+        };
+        let mut records = records.into_iter();
+        let Some(first) = records.next() else {
+            let place = Location::new(&node_set.source, Span::default());
+            let error = Diagnostic::error(
+                Code::Field,
+                "the file has no `Models`, so that it is no release",
+            )
+            .at(place)
+            .hint("only NodeSet2 files with a `Model` say what they require");
+            return Parsed::failed(error);
+        };
+        let others: Vec<IndexRecord> = records.collect();
+        if !others.is_empty() {
+            let model = &node_set.models[1];
+            let message = format!(
+                "the file defines {} models, which are resolved as one: `{}`",
+                others.len() + 1,
+                first.name
+            );
+            let place = Location::new(&node_set.source, model.span);
+            findings.push(Diagnostic::warning(Code::Field, message).at(place));
+        }
+        let root = Root {
+            record: merged(first, &others),
+            is_package: true,
+        };
+        Parsed::new(Some(root), findings)
+    }
+
+    fn check_root(
+        &self,
+        file: &FormatFile<'_>,
+        _: &dyn FileTree,
+        known: &dyn ReleaseLookup,
+        _: &ReadOptions,
+    ) -> Vec<Diagnostic> {
+        match read_records(file, false) {
+            Ok((node_set, _, mut findings)) => {
+                findings.extend(node_set.check(known));
+                capped(findings)
+            }
+            Err(errors) => errors,
+        }
+    }
+
+    /// `http://opcfoundation.org/UA/DI/` 1.04.0@2022-11-03 is `opcfoundation.org-UA-DI-1.04.0-2022-11-03.NodeSet2.xml`.
+    fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
+        let uri = package.as_str();
+        let path = uri.split_once("://").map_or(uri, |(_, path)| path);
+        let text = format!("{path}-{version}");
+        let mut name = String::with_capacity(text.len());
+        for next in text.chars() {
+            if next.is_ascii_alphanumeric() || matches!(next, '.' | '_') {
+                name.push(next);
+            } else if !name.ends_with('-') {
+                name.push('-');
+            }
+        }
+        format!("{}.NodeSet2.xml", name.trim_matches(['-', '.']))
+    }
+
+    fn is_release_name(&self, name: &str) -> bool {
+        is_xml(name) && !is_piece(name)
+    }
+
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
+        reader::begins_like_node_set(file.bytes).then_some(ReleaseExtent::File)
+    }
+
+    fn read_releases(
+        &self,
+        file: &FormatFile<'_>,
+        _: &dyn FileTree,
+        _: &ReadOptions,
+    ) -> Parsed<Vec<Release>> {
+        match read_records(file, false) {
+            Ok((_, records, findings)) => {
+                let digest = ArtifactDigest::of_archive(file.bytes);
+                let releases = records.into_iter().map(|record| Release { record, digest });
+                Parsed::new(Some(releases.collect()), findings)
+            }
+            // What begins with a long comment was not recognized by its root element, and may be anything.
+            Err(errors) if errors.iter().any(|error| error.code == Code::Format) => {
+                Parsed::new(Some(Vec::new()), Vec::new())
+            }
+            Err(errors) => Parsed::new(None, errors),
+        }
+    }
+}
+
+/// The models of a file with their records, and the findings.
+type ReadRecords = (NodeSet, Vec<IndexRecord>, Vec<Diagnostic>);
+
+fn read_records(file: &FormatFile<'_>, locations: bool) -> Result<ReadRecords, Vec<Diagnostic>> {
+    let (node_set, mut findings) = read_node_set(file.path, file.bytes).into_result()?;
+    match node_set.records(locations) {
+        Ok((records, warnings)) => {
+            findings.extend(warnings);
+            Ok((node_set, records, findings))
+        }
+        Err(error) => {
+            findings.push(error);
+            Err(findings)
+        }
+    }
+}
+
+/// The models of a root as one: what one of them requires of another is there.
+fn merged(mut first: IndexRecord, others: &[IndexRecord]) -> IndexRecord {
+    if others.is_empty() {
+        return first;
+    }
+    let is_own = |name: &PackageName| others.iter().any(|other| other.name == *name);
+    let own = first.name.clone();
+    first.requirements.change(|requirements| {
+        for other in others {
+            for one in other.requirements.iter().filter(|one| one.package != own) {
+                match requirements
+                    .iter_mut()
+                    .find(|known| known.package == one.package)
+                {
+                    // The newest of the least releases is enough for all.
+                    Some(known) => {
+                        if one.spec.set().is_subset_of(known.spec.set()) {
+                            known.spec = one.spec.clone();
+                        }
+                    }
+                    None => requirements.push(one.clone()),
+                }
+            }
+        }
+        requirements.retain(|one| !is_own(&one.package));
+    });
+    let records = || others.iter().chain(std::iter::once(&first));
+    let mut classes: Vec<_> = records()
+        .flat_map(|record| record.classes.iter().flatten())
+        .cloned()
+        .collect();
+    classes.sort();
+    let mut labels: Vec<_> = records()
+        .flat_map(|record| &record.labels)
+        .cloned()
+        .collect();
+    labels.sort();
+    first.classes = Some(Shared::from(classes));
+    first.labels = labels.into();
+    first
+}
+
+fn is_xml(name: &str) -> bool {
+    name.len() >= 4 && name.to_ascii_lowercase().ends_with(".xml")
+}
+
+/// Whether a file is a piece or a superset of a model that is also there as a whole, with the same version and date:
+/// `Opc.Ua.NodeSet2.Services.xml`, `Opc.Ua.NodeSet2.Part8.xml`, `…_WithNames.xml`, `…-old.xml`.
+fn is_piece(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let stem = name.strip_suffix(".xml").unwrap_or(&name);
+    let last = stem.rsplit('.').next().unwrap_or(stem);
+    let is_part = last
+        .strip_prefix("part")
+        .is_some_and(|number| number.starts_with(|next: char| next.is_ascii_digit()));
+    let is_of_node_set = stem.contains(".nodeset2.");
+    is_of_node_set && (is_part || last == "services")
+        || stem.ends_with("_withnames")
+        || stem.ends_with("-old")
+}

@@ -197,6 +197,8 @@ codes! {
     /// A registry published the release, but warns about it: for example, its name is easily
     /// confused with that of another owner's package.
     PublishWarning = 78, "a registry warns about a release";
+    /// A model extends types of another one that it does not require, so that any release of that one is accepted.
+    NotRequired = 85, "a package that is not required";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.

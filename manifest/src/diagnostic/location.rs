@@ -81,7 +81,7 @@ fn characters(bytes: &[u8]) -> usize {
 }
 
 /// A range of bytes in an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// The first byte.
     pub start: usize,

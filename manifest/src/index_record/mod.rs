@@ -82,6 +82,8 @@ pub struct IndexRecord {
     /// The time of publishing, as in RFC 3339. In a line, any other text is an error. See
     /// [`is_published_before`](Self::is_published_before).
     pub published: Option<String>,
+    /// What people call classes that are named by ids, sorted by class. The index of class packages has none.
+    pub labels: Shared<(ClassName, Arc<str>)>,
 }
 
 /// A class of a release, with the classes that it extends and uses, by absolute names.
@@ -136,6 +138,7 @@ impl IndexRecord {
             size: None,
             yanked: false,
             published: None,
+            labels: Shared::new(),
         }
     }
 
@@ -158,6 +161,13 @@ impl IndexRecord {
             .then_with(|| self.size.cmp(&other.size))
             .then_with(|| self.yanked.cmp(&other.yanked))
             .then_with(|| self.published.cmp(&other.published))
+            .then_with(|| self.labels.cmp(&other.labels[..]))
+    }
+
+    /// What people call a class that is named by an id.
+    pub fn label(&self, class: &ClassName) -> Option<&str> {
+        let at = (self.labels).binary_search_by(|(known, _)| known.cmp(class));
+        at.ok().map(|at| &*self.labels[at].1)
     }
 
     /// Whether the release is known to define a class for others.

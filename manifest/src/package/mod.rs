@@ -288,6 +288,7 @@ impl Package {
             size: None,
             yanked: false,
             published: None,
+            labels: crate::shared::Shared::new(),
         }
     }
 }

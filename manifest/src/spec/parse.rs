@@ -37,6 +37,17 @@ pub struct SpecError {
     pub suggestion: Option<String>,
 }
 
+impl SpecError {
+    /// Returns the error for a text that is not a range of another ecosystem.
+    pub fn new(text: &str, reason: String, suggestion: Option<String>) -> Self {
+        Self {
+            text: text.to_owned(),
+            reason,
+            suggestion,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Equal,

@@ -55,6 +55,17 @@ pub struct VersionError {
     pub nearest: Option<Version>,
 }
 
+impl VersionError {
+    /// Returns the error for a text that is not a version of another ecosystem.
+    pub fn new(text: &str, reason: String, nearest: Option<Version>) -> Self {
+        Self {
+            text: text.to_owned(),
+            reason,
+            nearest,
+        }
+    }
+}
+
 impl Version {
     /// The version of a package whose manifest names none.
     pub const ZERO: Self = Self::new(0, 0, 0);

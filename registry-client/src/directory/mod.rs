@@ -2,6 +2,10 @@
 //!
 //! Every folder with a manifest is a package, and nothing below it is another one; every file whose name ends in
 //! `.zip` is a package archive. A package that cannot be read is reported and does not hide the others.
+//!
+//! [`releases`] has what other package systems find in the same folder.
+
+mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 use pkgres_files::{Follow, read_file};
+use pkgres_formats::ReleaseExtent;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
     Archive, ArtifactDigest, ClassName, IndexRecord, MANIFEST_FILE, Package, PackageManifest,
@@ -16,8 +21,9 @@ use pkgres_manifest::{
 };
 
 use crate::package_folder::PackageFolder;
-use crate::registry::{Artifact, Registry, RegistryError};
+use crate::registry::{Artifact, Registry, RegistryError, defined_classes};
 use crate::threads::lock;
+use releases::{ReleaseFile, Releases};
 
 /// A registry of the packages in a folder.
 #[derive(Debug)]
@@ -32,6 +38,8 @@ pub struct DirectoryRegistry {
     artifacts: Mutex<BTreeMap<ArtifactDigest, PathBuf>>,
     /// Set once all packages were read to find an artifact.
     all_read: OnceLock<()>,
+    /// The releases of other package systems.
+    releases: Releases,
 }
 
 /// A package whose manifest was read.
@@ -82,6 +90,7 @@ impl DirectoryRegistry {
             unreadable: Mutex::new(BTreeMap::new()),
             artifacts: Mutex::new(BTreeMap::new()),
             all_read: OnceLock::new(),
+            releases: Releases::default(),
         };
         if !fs::metadata(folder)
             .map_err(|error| registry.unreachable(folder, &error))?
@@ -99,6 +108,9 @@ impl DirectoryRegistry {
                 .and_then(Iterator::collect)
                 .map_err(|error| registry.unreachable(&folder, &error))?;
             entries.sort_by_key(fs::DirEntry::file_name);
+            if registry.add_release_folder(&entries) {
+                continue;
+            }
             let mut folders = Vec::new();
             for entry in entries {
                 // Paths in messages are without `./`.
@@ -120,11 +132,37 @@ impl DirectoryRegistry {
                     folders.push(path);
                 } else if kind.is_file() && path.extension().is_some_and(|end| end == "zip") {
                     registry.add_archive(&path);
+                } else if kind.is_file()
+                    && let Some(file) = ReleaseFile::recognize(&path)
+                {
+                    registry.add_release(&file);
                 }
             }
             rest.extend(folders.into_iter().rev());
         }
+        let warnings = registry.releases.settle();
+        lock(&registry.findings).extend(warnings);
         Ok(registry)
+    }
+
+    /// Reads the release that is a folder, if one of its files says that it is one.
+    fn add_release_folder(&mut self, entries: &[fs::DirEntry]) -> bool {
+        let files = entries.iter().filter(|entry| {
+            let kind = entry.file_type();
+            kind.is_ok_and(|kind| kind.is_file())
+        });
+        let mut files = files.filter_map(|entry| ReleaseFile::recognize(&entry.path()));
+        let Some(file) = files.find(|file| file.extent == ReleaseExtent::Folder) else {
+            return false;
+        };
+        self.add_release(&file);
+        true
+    }
+
+    fn add_release(&mut self, file: &ReleaseFile) {
+        if let Err(errors) = self.releases.add(file, &self.options) {
+            lock(&self.findings).push(broken(file.path(), &errors));
+        }
     }
 
     /// Reports a link to what would otherwise be looked at.
@@ -196,7 +234,9 @@ impl DirectoryRegistry {
 
     /// The names of the packages, sorted.
     pub fn names(&self) -> impl Iterator<Item = &PackageName> {
-        self.packages.keys()
+        let names: BTreeSet<&PackageName> =
+            self.packages.keys().chain(self.releases.names()).collect();
+        names.into_iter()
     }
 
     /// Reads all packages for their digests, once. Errors are reported when a package is needed.
@@ -289,6 +329,30 @@ impl DirectoryRegistry {
         })
     }
 
+    /// The artifact of a release of another package system.
+    fn release_artifact(
+        &self,
+        path: &Path,
+        extent: ReleaseExtent,
+        digest: &ArtifactDigest,
+    ) -> Result<Artifact, RegistryError> {
+        match extent {
+            ReleaseExtent::File => {
+                let bytes = read_file(path, self.options.limits.archive_bytes, Follow::Nothing)
+                    .map_err(|error| error.to_diagnostic())?;
+                if ArtifactDigest::of_archive(&bytes) != *digest {
+                    return Err(changed(path));
+                }
+                Ok(Artifact::File(bytes))
+            }
+            ReleaseExtent::Folder => {
+                let folder = PackageFolder::open(path, &self.options)
+                    .map_err(|error| error.to_diagnostic())?;
+                Ok(Artifact::Folder(folder))
+            }
+        }
+    }
+
     fn read(&self, entry: &DirectoryEntry) -> Result<IndexRecord, Vec<Diagnostic>> {
         let (package, digest, size) = if entry.is_archive {
             let archive = open_archive(&entry.path, &self.options)?;
@@ -313,6 +377,12 @@ impl DirectoryRegistry {
         record.size = size;
         Ok(record)
     }
+}
+
+/// The error about a release whose content is no longer that of its record.
+fn changed(path: &Path) -> RegistryError {
+    let message = format!("{} has changed while it was in use", shown(path));
+    Diagnostic::error(Code::Digest, message).into()
 }
 
 fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagnostic>> {
@@ -366,11 +436,9 @@ impl Registry for DirectoryRegistry {
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
         names
             .iter()
-            .map(|name| {
-                self.packages
-                    .get(name)
-                    .map(|entries| self.records_of(entries))
-                    .transpose()
+            .map(|name| match self.packages.get(name) {
+                Some(entries) => self.records_of(entries).map(Some),
+                None => Ok(self.releases.records(name)),
             })
             .collect()
     }
@@ -379,17 +447,23 @@ impl Registry for DirectoryRegistry {
         let packages = self.packages.iter();
         let found =
             packages.filter(|(_, entries)| entries.iter().any(|entry| entry.defines(class)));
-        Ok(found.map(|(name, _)| name.clone()).collect())
+        let releases = self.releases.all().filter(|record| record.exports(class));
+        let names: BTreeSet<&PackageName> = found
+            .map(|(name, _)| name)
+            .chain(releases.map(|record| &record.name))
+            .collect();
+        Ok(names.into_iter().cloned().collect())
     }
 
     fn defined_classes(&self) -> Vec<ClassName> {
         let entries = self.packages.values().flatten();
-        let names: BTreeSet<ClassName> = entries.flat_map(DirectoryEntry::classes).collect();
+        let mut names: BTreeSet<ClassName> = entries.flat_map(DirectoryEntry::classes).collect();
+        names.extend(defined_classes(self.releases.all()));
         names.into_iter().collect()
     }
 
     fn known_packages(&self) -> Vec<PackageName> {
-        self.packages.keys().cloned().collect()
+        self.names().cloned().collect()
     }
 
     fn unreadable(&self, package: &PackageName) -> Vec<String> {
@@ -399,6 +473,9 @@ impl Registry for DirectoryRegistry {
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {
+        if let Some((path, extent)) = self.releases.path_of(digest) {
+            return self.release_artifact(path, extent, digest).map(Some);
+        }
         let find = || lock(&self.artifacts).get(digest).cloned();
         let Some(path) = find().or_else(|| {
             self.read_all();
@@ -406,10 +483,7 @@ impl Registry for DirectoryRegistry {
         }) else {
             return Ok(self.archive_of_tree(digest));
         };
-        let changed = || {
-            let message = format!("{} has changed while it was in use", shown(&path));
-            RegistryError::from(Diagnostic::error(Code::Digest, message))
-        };
+        let changed = || changed(&path);
         let invalid = |errors: Vec<Diagnostic>| match errors.into_iter().next() {
             Some(error) => RegistryError::from(error),
             None => changed(),

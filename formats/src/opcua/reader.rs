@@ -1,0 +1,869 @@
+//! The reader of NodeSet files.
+//!
+//! One pass over the tags of the document, which skips whatever says nothing about models and types. Texts of attributes
+//! stay in the document until the end; names of reference types and data types, which come thousands of times, are
+//! resolved once ([`Reader::reference_types`], [`Reader::data_types`]).
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use rustc_hash::FxHashMap;
+
+use super::document::{Document, Problem, Tag, Token, Value};
+use super::node_id::{Namespace, NodeId, UA_NAMESPACE, package_name};
+use super::nodeset::{
+    Model, NodeSet, NodeType, NodeUse, RequiredModel, Role, TypeKind, TypeReference,
+};
+use super::release::ModelRelease;
+
+/// The XML namespace of NodeSet files.
+const NODE_SET_NAMESPACE: &str = "http://opcfoundation.org/UA/2011/03/UANodeSet.xsd";
+/// The name of their root element.
+const ROOT: &str = "UANodeSet";
+/// The size of the largest file that is read, in bytes. The largest real one has 4 MB.
+pub(super) const MAX_BYTES: u64 = 32 << 20;
+/// The most nested elements. Real files have 10.
+const MAX_DEPTH: usize = 64;
+/// The most URIs, models and requirements of a file.
+const MAX_ENTRIES: usize = 1_000;
+
+const HAS_TYPE_DEFINITION: u32 = 40;
+const HAS_SUBTYPE: u32 = 45;
+const HAS_INTERFACE: u32 = 17603;
+
+/// Reads a NodeSet file. `name` is its name in findings.
+///
+/// The file can be without models: then it is part of a model, or older than models are, and no release.
+pub fn read_node_set(name: &str, bytes: &[u8]) -> Parsed<NodeSet> {
+    let failed = |code, message: String| {
+        let source = SourceText::new(name, "");
+        let place = Location::new(&source, Span::default());
+        Parsed::failed(Diagnostic::error(code, message).at(place))
+    };
+    if bytes.len() as u64 > MAX_BYTES {
+        let message = format!("more than the limit of {MAX_BYTES} bytes in a NodeSet file");
+        return failed(Code::Limit, message);
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return failed(Code::Encoding, "the file is not UTF-8 text".to_owned());
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader::new(name, text);
+    if let Err(problem) = reader.read() {
+        reader.report(problem);
+    }
+    reader.finish()
+}
+
+/// Whether a text begins like a NodeSet file: with the root element, or with comments that may end before it.
+pub(super) fn begins_like_node_set(bytes: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let text = valid.strip_prefix('\u{feff}').unwrap_or(valid);
+    let mut document = Document::new(text, MAX_DEPTH);
+    let is_cut = bytes.len() >= RECOGNIZED_BYTES;
+    loop {
+        match document.next() {
+            Ok(Token::Open(tag)) => return local_name(tag.name()) == ROOT,
+            Ok(Token::Text(_)) => {}
+            // What is cut off may have it.
+            Ok(Token::Close | Token::End) | Err(_) => {
+                return is_cut && text.trim_start().starts_with('<');
+            }
+        }
+    }
+}
+
+/// The bytes of a file that are enough to recognize it.
+const RECOGNIZED_BYTES: usize = 4096;
+
+fn local_name(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+/// The state of reading a file.
+struct Reader<'text> {
+    name: &'text str,
+    text: &'text str,
+    document: Document<'text>,
+    source: OnceLock<Arc<SourceText>>,
+    findings: Vec<Diagnostic>,
+    /// The prefix of the names of elements, with its colon.
+    prefix: String,
+    /// The namespaces by their indexes.
+    namespaces: Vec<Cow<'text, str>>,
+    aliases: FxHashMap<Cow<'text, str>, NodeId<'text>>,
+    models: Vec<Model>,
+    types: Vec<TypeNode<'text>>,
+    /// The types by their ids.
+    type_numbers: FxHashMap<NodeId<'text>, usize>,
+    /// Supertypes and interfaces that are stated at the other end.
+    stated_elsewhere: Vec<(NodeId<'text>, Edge<'text>)>,
+    reference_types: FxHashMap<&'text str, ReferenceType<'text>>,
+    data_types: FxHashMap<&'text str, DataType<'text>>,
+    /// The types that nodes use which are no types, with the namespaces of these nodes.
+    uses: FxHashMap<(u16, Role, NodeId<'text>), Span>,
+}
+
+/// A type, as far as it was read.
+struct TypeNode<'text> {
+    id: NodeId<'text>,
+    kind: TypeKind,
+    browse_name: Cow<'text, str>,
+    extends: Vec<Edge<'text>>,
+    uses: Vec<(Role, NodeId<'text>, Span)>,
+    span: Span,
+}
+
+/// A supertype, or an interface.
+struct Edge<'text> {
+    target: NodeId<'text>,
+    is_interface: bool,
+    span: Span,
+}
+
+/// The meaning of a `ReferenceType`.
+struct ReferenceType<'text> {
+    id: Option<NodeId<'text>>,
+    kind: ReferenceKind,
+    /// The namespace of the last node whose use of it was recorded.
+    recorded_for: Option<u16>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReferenceKind {
+    Subtype,
+    Interface,
+    TypeDefinition,
+    Other,
+}
+
+/// The meaning of a `DataType`.
+struct DataType<'text> {
+    id: Option<NodeId<'text>>,
+    recorded_for: Option<u16>,
+}
+
+/// The node whose elements are being read.
+#[derive(Clone, Copy)]
+struct Node {
+    /// The number of the type, if it is one.
+    type_number: Option<usize>,
+    namespace: u16,
+}
+
+impl<'text> Reader<'text> {
+    fn new(name: &'text str, text: &'text str) -> Self {
+        Self {
+            name,
+            text,
+            document: Document::new(text, MAX_DEPTH),
+            source: OnceLock::new(),
+            findings: Vec::new(),
+            prefix: String::new(),
+            namespaces: vec![Cow::Borrowed(UA_NAMESPACE)],
+            aliases: FxHashMap::default(),
+            models: Vec::new(),
+            types: Vec::new(),
+            type_numbers: FxHashMap::default(),
+            stated_elsewhere: Vec::new(),
+            reference_types: FxHashMap::default(),
+            data_types: FxHashMap::default(),
+            uses: FxHashMap::default(),
+        }
+    }
+
+    fn locate(&self, span: Span) -> Location {
+        let source = self
+            .source
+            .get_or_init(|| SourceText::new(self.name, self.text));
+        Location::new(source, span)
+    }
+
+    fn report(&mut self, problem: Problem) {
+        let error = Diagnostic::error(problem.code, problem.message).at(self.locate(problem.span));
+        self.findings.push(error);
+    }
+
+    fn error(&mut self, span: Span, message: String) {
+        let error = Diagnostic::error(Code::Field, message).at(self.locate(span));
+        self.findings.push(error);
+    }
+
+    fn warn(&mut self, span: Span, message: String) {
+        let warning = Diagnostic::warning(Code::Field, message).at(self.locate(span));
+        self.findings.push(warning);
+    }
+
+    /// Reads the document. The error is the one that ends it.
+    fn read(&mut self) -> Result<(), Problem> {
+        let root = loop {
+            match self.document.next()? {
+                Token::Open(tag) => break tag,
+                Token::Text(text) if text.trim().is_empty() => {}
+                _ => {
+                    return Err(Problem::malformed(
+                        "the root element is missing",
+                        Span::default(),
+                    ));
+                }
+            }
+        };
+        self.check_root(root)?;
+        let mut rest = Children::of(root);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            match self.local(tag) {
+                "NamespaceUris" => self.namespace_uris(tag)?,
+                "Models" => self.models(tag)?,
+                "Aliases" => self.aliases(tag)?,
+                "UAVariable" | "UAObject" | "UAMethod" | "UAView" => self.node(tag, None)?,
+                "UAObjectType" => self.node(tag, Some(TypeKind::ObjectType))?,
+                "UAVariableType" => self.node(tag, Some(TypeKind::VariableType))?,
+                "UADataType" => self.node(tag, Some(TypeKind::DataType))?,
+                "UAReferenceType" => self.node(tag, Some(TypeKind::ReferenceType))?,
+                _ => self.document.skip(tag)?,
+            }
+        }
+        loop {
+            match self.document.next()? {
+                Token::End => return Ok(()),
+                Token::Text(text) if text.trim().is_empty() => {}
+                _ => {
+                    let message = "the document goes on after its root element";
+                    return Err(Problem::malformed(message, Span::default()));
+                }
+            }
+        }
+    }
+
+    /// Checks that a root element is that of a NodeSet file, and remembers the prefix of names.
+    fn check_root(&mut self, root: Tag<'text>) -> Result<(), Problem> {
+        let name = root.name();
+        let (prefix, declaration) = match name.rsplit_once(':') {
+            Some((prefix, _)) => (format!("{prefix}:"), format!("xmlns:{prefix}")),
+            None => (String::new(), "xmlns".to_owned()),
+        };
+        let [namespace] = root.values([&declaration])?;
+        let namespace = namespace.map(|value| value.text()).transpose()?;
+        if local_name(name) != ROOT || namespace.as_deref() != Some(NODE_SET_NAMESPACE) {
+            let message = format!(
+                "`{}` is not the root element of a NodeSet file, which is `{ROOT}` of {NODE_SET_NAMESPACE}",
+                Escaped::shortened(name)
+            );
+            return Err(Problem {
+                code: Code::Format,
+                message,
+                span: root.span(),
+            });
+        }
+        self.prefix = prefix;
+        Ok(())
+    }
+
+    /// The name of an element of NodeSet files; empty for another one.
+    fn local(&self, tag: Tag<'text>) -> &'text str {
+        tag.name().strip_prefix(&*self.prefix).unwrap_or_default()
+    }
+
+    fn namespace_uris(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
+        let mut rest = Children::of(parent);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            if self.local(tag) != "Uri" {
+                self.document.skip(tag)?;
+                continue;
+            }
+            limit_entries(self.namespaces.len(), "namespaces", tag)?;
+            let (uri, _) = self.document.text_of(tag)?;
+            self.namespaces.push(trimmed(uri));
+        }
+        Ok(())
+    }
+
+    fn aliases(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
+        let mut rest = Children::of(parent);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            if self.local(tag) != "Alias" {
+                self.document.skip(tag)?;
+                continue;
+            }
+            let [alias] = tag.values(["Alias"])?;
+            let (target, span) = self.document.text_of(tag)?;
+            let Some(alias) = alias else {
+                self.error(
+                    tag.span(),
+                    "an `Alias` without the attribute `Alias`".to_owned(),
+                );
+                continue;
+            };
+            if let Some(id) = self.node_id(&target, span) {
+                self.aliases.insert(alias.text()?, id);
+            }
+        }
+        Ok(())
+    }
+
+    fn models(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
+        let mut rest = Children::of(parent);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            if self.local(tag) != "Model" {
+                self.document.skip(tag)?;
+                continue;
+            }
+            limit_entries(self.models.len(), "models", tag)?;
+            let stated = self.model_release(tag)?;
+            let mut required: Vec<RequiredModel> = Vec::new();
+            let mut inner = Children::of(tag);
+            while let Some(tag) = inner.next(&mut self.document)? {
+                if self.local(tag) == "RequiredModel" {
+                    limit_entries(required.len(), "requirements of a model", tag)?;
+                    if let Some((uri, release, span)) = self.model_release(tag)? {
+                        required.push(RequiredModel { uri, release, span });
+                    }
+                }
+                self.document.skip(tag)?;
+            }
+            let Some((uri, release, span)) = stated else {
+                continue;
+            };
+            for (at, one) in required.iter().enumerate() {
+                if one.uri == uri {
+                    let message = format!("the model `{}` requires itself", Escaped::new(&uri));
+                    self.report(Problem {
+                        code: Code::SelfRequirement,
+                        message,
+                        span: one.span,
+                    });
+                } else if required[..at].iter().any(|other| other.uri == one.uri) {
+                    let message = format!("`{}` is required twice", Escaped::new(&one.uri));
+                    self.error(one.span, message);
+                }
+            }
+            if uri != UA_NAMESPACE && !self.namespaces.contains(&Cow::Borrowed(&*uri)) {
+                let message = format!(
+                    "the model `{}` is not among the `NamespaceUris`",
+                    Escaped::new(&uri)
+                );
+                self.error(span, message);
+            }
+            if self.models.iter().any(|model| model.uri == uri) {
+                self.error(
+                    span,
+                    format!("the model `{}` is defined twice", Escaped::new(&uri)),
+                );
+                continue;
+            }
+            self.models.push(Model {
+                uri,
+                release,
+                required,
+                span,
+            });
+        }
+        Ok(())
+    }
+
+    /// The URI and release of a `Model` or `RequiredModel`, and the place of the URI. `None` after an error.
+    fn model_release(
+        &mut self,
+        tag: Tag<'text>,
+    ) -> Result<Option<(String, ModelRelease, Span)>, Problem> {
+        let [uri, version, published, model_version] =
+            tag.values(["ModelUri", "Version", "PublicationDate", "ModelVersion"])?;
+        let Some(uri) = uri else {
+            let message = format!("a `{}` without the attribute `ModelUri`", self.local(tag));
+            self.error(tag.span(), message);
+            return Ok(None);
+        };
+        let span = uri.span;
+        let uri = uri.text()?;
+        let uri = uri.trim();
+        if let Err(error) = package_name(uri) {
+            let message = format!(
+                "the URI `{}` cannot be used: {error}",
+                Escaped::shortened(uri)
+            );
+            self.report(Problem {
+                code: Code::Name,
+                message,
+                span,
+            });
+            return Ok(None);
+        }
+        let text = |value: Option<Value<'text>>| value.map(|value| value.text()).transpose();
+        let release = ModelRelease::new(
+            text(version)?.as_deref(),
+            text(published)?.as_deref(),
+            text(model_version)?.as_deref(),
+        );
+        match release {
+            Ok(release) => Ok(Some((uri.to_owned(), release, span))),
+            Err(error) => {
+                let value = match &error {
+                    super::release::ReleaseError::Version(_) => version,
+                    super::release::ReleaseError::Date(_) => published,
+                    super::release::ReleaseError::ModelVersion(_) => model_version,
+                };
+                self.report(Problem {
+                    code: Code::Version,
+                    message: error.to_string(),
+                    span: value.map_or(span, |value| value.span),
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads a node, which is a type if it has a kind.
+    fn node(&mut self, tag: Tag<'text>, kind: Option<TypeKind>) -> Result<(), Problem> {
+        let [id, browse_name, data_type] = tag.values(["NodeId", "BrowseName", "DataType"])?;
+        let Some(id_value) = id else {
+            self.error(
+                tag.span(),
+                format!("a `{}` without the attribute `NodeId`", self.local(tag)),
+            );
+            return self.document.skip(tag);
+        };
+        let id_text = id_value.text()?;
+        let Some(id) = self.node_id(&id_text, id_value.span) else {
+            return self.document.skip(tag);
+        };
+        let namespace = self.index(&id);
+        let mut node = Node {
+            type_number: None,
+            namespace,
+        };
+        if let Some(kind) = kind {
+            let browse_name = browse_name.map(|value| value.text()).transpose()?;
+            node.type_number = Some(self.types.len());
+            if self
+                .type_numbers
+                .insert(id.clone(), self.types.len())
+                .is_some()
+            {
+                let message = format!(
+                    "the type `{}` is defined twice",
+                    Escaped::shortened(&id_text)
+                );
+                self.error(id_value.span, message);
+            }
+            self.types.push(TypeNode {
+                id,
+                kind,
+                browse_name: browse_name.unwrap_or_default(),
+                extends: Vec::new(),
+                uses: Vec::new(),
+                span: id_value.span,
+            });
+        }
+        if let Some(data_type) = data_type {
+            self.use_data_type(node, data_type)?;
+        }
+        let mut rest = Children::of(tag);
+        while let Some(tag) = rest.next(&mut self.document)? {
+            match self.local(tag) {
+                "References" => {
+                    let mut references = Children::of(tag);
+                    while let Some(tag) = references.next(&mut self.document)? {
+                        if self.local(tag) == "Reference" {
+                            self.reference(node, tag)?;
+                        } else {
+                            self.document.skip(tag)?;
+                        }
+                    }
+                }
+                "Definition" => {
+                    let mut fields = Children::of(tag);
+                    while let Some(tag) = fields.next(&mut self.document)? {
+                        if self.local(tag) == "Field" {
+                            let [data_type] = tag.values(["DataType"])?;
+                            if let Some(data_type) = data_type {
+                                self.use_data_type(node, data_type)?;
+                            }
+                        }
+                        self.document.skip(tag)?;
+                    }
+                }
+                _ => self.document.skip(tag)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a reference of a node.
+    #[inline]
+    fn reference(&mut self, node: Node, tag: Tag<'text>) -> Result<(), Problem> {
+        let [name, is_forward] = tag.values(["ReferenceType", "IsForward"])?;
+        let Some(name) = name else {
+            let message = "a `Reference` without the attribute `ReferenceType`".to_owned();
+            self.error(tag.span(), message);
+            return self.document.skip(tag);
+        };
+        let kind = self.use_reference_type(node, name)?;
+        if kind == ReferenceKind::Other {
+            return self.document.skip(tag);
+        }
+        let is_forward = match is_forward.map(|value| value.raw().trim()) {
+            None | Some("true" | "1") => true,
+            Some("false" | "0") => false,
+            Some(other) => {
+                let message = format!(
+                    "`IsForward` is `true` or `false`, not `{}`",
+                    Escaped::shortened(other)
+                );
+                self.error(tag.span(), message);
+                return self.document.skip(tag);
+            }
+        };
+        let (text, span) = self.document.text_of(tag)?;
+        // Only what is resolved has to be right.
+        if kind == ReferenceKind::TypeDefinition && !is_forward {
+            return Ok(());
+        }
+        let Some(target) = self.resolve(&text, span) else {
+            let message = format!(
+                "`{}` is neither a NodeId nor an alias",
+                Escaped::shortened(text.trim())
+            );
+            self.error(span, message);
+            return Ok(());
+        };
+        let is_interface = kind == ReferenceKind::Interface;
+        match (kind, node.type_number) {
+            (ReferenceKind::TypeDefinition, _) => {
+                self.record_use(node, Role::TypeDefinition, target, span);
+            }
+            // An interface knows the types that implement it.
+            (ReferenceKind::Interface, _) | (ReferenceKind::Subtype, Some(_))
+                if is_forward != is_interface =>
+            {
+                if let Some(number) = node.type_number {
+                    let edge = Edge {
+                        target: self.types[number].id.clone(),
+                        is_interface,
+                        span,
+                    };
+                    self.stated_elsewhere.push((target, edge));
+                }
+            }
+            (_, Some(number)) => self.types[number].extends.push(Edge {
+                target,
+                is_interface,
+                span,
+            }),
+            (ReferenceKind::Interface, None) => {
+                self.record_use(node, Role::Interface, target, span);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The kind of a reference type. Records that a node uses it.
+    #[inline]
+    fn use_reference_type(
+        &mut self,
+        node: Node,
+        name: Value<'text>,
+    ) -> Result<ReferenceKind, Problem> {
+        if !self.reference_types.contains_key(name.raw()) {
+            let text = name.text()?;
+            let id = self.resolve(&text, name.span).or_else(|| well_known(&text));
+            if id.is_none() {
+                let message = format!(
+                    "`{}` is neither a NodeId nor an alias; references of this type are skipped",
+                    Escaped::shortened(&text)
+                );
+                self.warn(name.span, message);
+            }
+            let is = |number| id.as_ref().is_some_and(|id| id.is_of_ua(number));
+            let kind = if is(HAS_SUBTYPE) {
+                ReferenceKind::Subtype
+            } else if is(HAS_INTERFACE) {
+                ReferenceKind::Interface
+            } else if is(HAS_TYPE_DEFINITION) {
+                ReferenceKind::TypeDefinition
+            } else {
+                ReferenceKind::Other
+            };
+            let entry = ReferenceType {
+                id,
+                kind,
+                recorded_for: None,
+            };
+            self.reference_types.insert(name.raw(), entry);
+        }
+        let entry = self.reference_types.get_mut(name.raw());
+        let entry = entry.expect("it was inserted if it was absent");
+        let kind = entry.kind;
+        if let Some(id) = &entry.id
+            && (node.type_number.is_some() || entry.recorded_for != Some(node.namespace))
+        {
+            if node.type_number.is_none() {
+                entry.recorded_for = Some(node.namespace);
+            }
+            let id = id.clone();
+            self.record_use(node, Role::ReferenceType, id, name.span);
+        }
+        Ok(kind)
+    }
+
+    /// Records that a node has values of a data type.
+    fn use_data_type(&mut self, node: Node, name: Value<'text>) -> Result<(), Problem> {
+        if !self.data_types.contains_key(name.raw()) {
+            let text = name.text()?;
+            let id = self.resolve(&text, name.span);
+            if id.is_none() {
+                let message = format!(
+                    "the data type `{}` is neither a NodeId nor an alias",
+                    Escaped::shortened(&text)
+                );
+                self.warn(name.span, message);
+            }
+            let entry = DataType {
+                id,
+                recorded_for: None,
+            };
+            self.data_types.insert(name.raw(), entry);
+        }
+        let entry = self.data_types.get_mut(name.raw());
+        let entry = entry.expect("it was inserted if it was absent");
+        if let Some(id) = &entry.id
+            && (node.type_number.is_some() || entry.recorded_for != Some(node.namespace))
+        {
+            if node.type_number.is_none() {
+                entry.recorded_for = Some(node.namespace);
+            }
+            let id = id.clone();
+            self.record_use(node, Role::DataType, id, name.span);
+        }
+        Ok(())
+    }
+
+    fn record_use(&mut self, node: Node, role: Role, target: NodeId<'text>, span: Span) {
+        // What a model uses of itself is never missing.
+        if target.namespace == Namespace::Index(node.namespace) {
+            return;
+        }
+        match node.type_number {
+            Some(number) => self.types[number].uses.push((role, target, span)),
+            None => {
+                self.uses
+                    .entry((node.namespace, role, target))
+                    .or_insert(span);
+            }
+        }
+    }
+
+    /// The node that a text means: a NodeId, or an alias of one.
+    fn resolve(&mut self, text: &str, span: Span) -> Option<NodeId<'text>> {
+        let text = text.trim();
+        if let Some(id) = self.aliases.get(text) {
+            return Some(id.clone());
+        }
+        NodeId::read(text)?;
+        self.node_id(text, span)
+    }
+
+    /// Reads a NodeId; after an error it returns `None`.
+    fn node_id(&mut self, text: &str, span: Span) -> Option<NodeId<'text>> {
+        let text = text.trim();
+        let Some(mut id) = NodeId::read(text) else {
+            let message = format!(
+                "`{}` is not a NodeId such as `ns=1;i=58`",
+                Escaped::shortened(text)
+            );
+            self.error(span, message);
+            return None;
+        };
+        match &id.namespace {
+            Namespace::Index(index) if usize::from(*index) >= self.namespaces.len() => {
+                let message = format!(
+                    "the file has no namespace {index}: the `NamespaceUris` are {}",
+                    self.namespaces.len() - 1
+                );
+                self.error(span, message);
+                return None;
+            }
+            Namespace::Index(_) => {}
+            Namespace::Uri(uri) => {
+                let uri = uri.clone();
+                let Some(index) = self.index_of(&uri) else {
+                    let message = format!("more than the limit of {MAX_ENTRIES} namespaces");
+                    self.report(Problem {
+                        code: Code::Limit,
+                        message,
+                        span,
+                    });
+                    return None;
+                };
+                id.namespace = Namespace::Index(index);
+            }
+        }
+        // Nearly all are numbers, which borrow nothing.
+        Some(id.into_owned())
+    }
+
+    /// The index of a namespace, which is added if the file does not list it. `None` if it has too many.
+    fn index_of(&mut self, uri: &str) -> Option<u16> {
+        let known = self.namespaces.iter().position(|known| known == uri);
+        if known.is_none() {
+            if self.namespaces.len() >= MAX_ENTRIES {
+                return None;
+            }
+            self.namespaces.push(Cow::Owned(uri.to_owned()));
+        }
+        u16::try_from(known.unwrap_or(self.namespaces.len() - 1)).ok()
+    }
+
+    /// The index of the namespace of an id from [`node_id`](Self::node_id), which returns no others.
+    fn index(&self, id: &NodeId<'text>) -> u16 {
+        match &id.namespace {
+            Namespace::Index(index) => *index,
+            Namespace::Uri(uri) => {
+                let known = self.namespaces.iter().position(|known| known == uri);
+                known.and_then(|at| u16::try_from(at).ok()).unwrap_or(0)
+            }
+        }
+    }
+
+    fn uri(&self, id: &NodeId<'text>) -> String {
+        self.namespaces[usize::from(self.index(id))].to_string()
+    }
+
+    /// The models and types that were read.
+    fn finish(mut self) -> Parsed<NodeSet> {
+        for (id, edge) in std::mem::take(&mut self.stated_elsewhere) {
+            // Types of other models belong to these.
+            if let Some(number) = self.type_numbers.get(&id) {
+                self.types[*number].extends.push(edge);
+            }
+        }
+        let types = std::mem::take(&mut self.types);
+        let types: Vec<NodeType> = types.into_iter().map(|one| self.finish_type(one)).collect();
+        let mut uses: Vec<NodeUse> = std::mem::take(&mut self.uses)
+            .into_iter()
+            .map(|((by, role, target), span)| self.finish_use(by, role, &target, span))
+            .filter(|used| used.namespace != used.by)
+            .collect();
+        uses.sort();
+        let failed = self.findings.iter().any(Diagnostic::is_error);
+        let node_set = (!failed).then(|| NodeSet {
+            models: std::mem::take(&mut self.models),
+            types,
+            uses,
+            source: Arc::clone(self.locate(Span::default()).source()),
+        });
+        Parsed::new(node_set, self.findings)
+    }
+
+    fn finish_type(&self, one: TypeNode<'text>) -> NodeType {
+        let references = one.extends.iter().map(|edge| TypeReference {
+            namespace: self.uri(&edge.target),
+            identifier: edge.target.identifier.to_string(),
+            kind: if edge.is_interface {
+                TypeKind::ObjectType
+            } else {
+                one.kind
+            },
+            is_interface: edge.is_interface,
+            span: edge.span,
+        });
+        let mut extends: Vec<TypeReference> = references.collect();
+        // Files repeat references, or state them at both ends.
+        extends.sort();
+        extends.dedup_by(|next, first| {
+            (&next.namespace, &next.identifier, next.kind)
+                == (&first.namespace, &first.identifier, first.kind)
+        });
+        let by = self.index(&one.id);
+        let uses = one.uses.into_iter();
+        let mut uses: Vec<NodeUse> = uses
+            .map(|(role, target, span)| self.finish_use(by, role, &target, span))
+            .collect();
+        uses.sort();
+        uses.dedup_by(|next, first| {
+            (next.role, &next.namespace, &next.identifier)
+                == (first.role, &first.namespace, &first.identifier)
+        });
+        NodeType {
+            namespace: self.uri(&one.id),
+            identifier: one.id.identifier.to_string(),
+            kind: one.kind,
+            browse_name: one.browse_name.into_owned(),
+            extends,
+            uses,
+            span: one.span,
+        }
+    }
+
+    fn finish_use(&self, by: u16, role: Role, target: &NodeId<'text>, span: Span) -> NodeUse {
+        NodeUse {
+            by: self.namespaces[usize::from(by)].to_string(),
+            namespace: self.uri(target),
+            identifier: target.identifier.to_string(),
+            role,
+            span,
+        }
+    }
+}
+
+/// The elements in an element.
+struct Children {
+    is_over: bool,
+}
+
+impl Children {
+    fn of(parent: Tag<'_>) -> Self {
+        Self {
+            is_over: parent.is_empty,
+        }
+    }
+
+    /// The next element, which the caller reads to its end.
+    #[inline]
+    fn next<'text>(
+        &mut self,
+        document: &mut Document<'text>,
+    ) -> Result<Option<Tag<'text>>, Problem> {
+        while !self.is_over {
+            match document.next()? {
+                Token::Open(tag) => return Ok(Some(tag)),
+                Token::Close | Token::End => self.is_over = true,
+                Token::Text(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn limit_entries(count: usize, what: &str, tag: Tag<'_>) -> Result<(), Problem> {
+    if count < MAX_ENTRIES {
+        return Ok(());
+    }
+    Err(Problem {
+        code: Code::Limit,
+        message: format!("more than the limit of {MAX_ENTRIES} {what}"),
+        span: tag.span(),
+    })
+}
+
+/// The reference types that files use by name without an alias.
+fn well_known(name: &str) -> Option<NodeId<'static>> {
+    let number = match name {
+        "HasTypeDefinition" => HAS_TYPE_DEFINITION,
+        "HasSubtype" => HAS_SUBTYPE,
+        "HasInterface" => HAS_INTERFACE,
+        _ => return None,
+    };
+    Some(NodeId::of_ua(number))
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}

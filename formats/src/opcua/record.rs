@@ -1,0 +1,315 @@
+//! The models of a NodeSet file as index records.
+//!
+//! A type has two classes. `URI;i=58` is what others use, and what people look for. `URI;i=58(ObjectType)` is what
+//! subtypes extend: a subtype has the same node class as its supertype, so that a type that became another kind of type
+//! is missing. The first extends those of its supertypes and interfaces, the second extends the first.
+//!
+//! Nodes that are no types use types, too. They share the internal class `URI;nodes`, which has only uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
+use pkgres_manifest::{
+    ClassName, IndexRecord, IndexedClass, NameError, PackageName, Requirement, Shared,
+};
+
+use super::ECOSYSTEM;
+use super::node_id::package_name;
+use super::nodeset::{Model, NodeSet, NodeType, NodeUse, TypeKind};
+use super::release::ModelRelease;
+
+/// The identifier of the class of all nodes of a model that are no types.
+const NODES: &str = "nodes";
+
+/// The characters that no name can have, and the one that escapes them.
+const ESCAPED: &str = r#"@"'`\<>{}|^,%()"#;
+
+/// Returns the class of a type.
+pub(super) fn class_name(namespace: &str, identifier: &str) -> Result<ClassName, NameError> {
+    ClassName::native(&format!("{namespace};{}", escaped(identifier)))
+}
+
+/// Returns the class that subtypes of a type extend.
+pub(super) fn extended_name(
+    namespace: &str,
+    identifier: &str,
+    kind: TypeKind,
+) -> Result<ClassName, NameError> {
+    let identifier = escaped(identifier);
+    ClassName::native(&format!("{namespace};{identifier}({})", kind.as_str()))
+}
+
+/// Returns the class of the nodes of a model that are no types.
+pub(super) fn nodes_name(namespace: &str) -> Result<ClassName, NameError> {
+    ClassName::native(&format!("{namespace};{NODES}"))
+}
+
+/// The namespace, the identifier and the kind in the name of a class. There is no kind in the name that others use.
+pub(super) fn parts_of(class: &ClassName) -> Option<(&str, String, Option<TypeKind>)> {
+    let name = class.as_str();
+    let (name, kind) = match name
+        .strip_suffix(')')
+        .and_then(|name| name.rsplit_once('('))
+    {
+        Some((name, kind)) => (name, Some(TypeKind::parse(kind)?)),
+        None => (name, None),
+    };
+    let (namespace, identifier) = super::node_id::split_uri(name)?;
+    Some((namespace, unescaped(identifier), kind))
+}
+
+/// Writes the bytes that names cannot have as `%` and two digits.
+fn escaped(identifier: &str) -> String {
+    let mut text = String::with_capacity(identifier.len());
+    for byte in identifier.bytes() {
+        if byte.is_ascii_graphic() && !ESCAPED.contains(char::from(byte)) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    // No name ends with a colon.
+    if text.ends_with(':') {
+        text.truncate(text.len() - 1);
+        text.push_str("%3A");
+    }
+    text
+}
+
+/// The identifier that [`escaped`] wrote.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let digits = rest.get(at + 1..at + 3);
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(b'%'));
+        rest = &rest[at + if byte.is_some() { 3 } else { 1 }..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The classes of a release, as they are collected.
+#[derive(Default)]
+pub(super) struct Classes {
+    classes: Vec<IndexedClass>,
+    labels: Vec<(ClassName, Arc<str>)>,
+}
+
+impl Classes {
+    /// Adds a type: `extends` are the names that supertypes and interfaces are extended by.
+    pub(super) fn add(
+        &mut self,
+        (namespace, identifier, kind): (&str, &str, TypeKind),
+        browse_name: &str,
+        extends: Vec<ClassName>,
+        uses: Vec<ClassName>,
+    ) -> Result<(), NameError> {
+        let name = class_name(namespace, identifier)?;
+        let extended = extended_name(namespace, identifier, kind)?;
+        if !browse_name.is_empty() {
+            self.labels.push((name.clone(), Arc::from(browse_name)));
+        }
+        self.classes.push(IndexedClass {
+            name: extended,
+            internal: false,
+            extends: vec![name.clone()],
+            uses: Vec::new(),
+        });
+        self.classes.push(IndexedClass {
+            name,
+            internal: false,
+            extends,
+            uses,
+        });
+        Ok(())
+    }
+
+    /// Adds the uses of nodes that are no types.
+    pub(super) fn add_nodes(
+        &mut self,
+        namespace: &str,
+        uses: Vec<ClassName>,
+    ) -> Result<(), NameError> {
+        if !uses.is_empty() {
+            self.classes.push(IndexedClass {
+                name: nodes_name(namespace)?,
+                internal: true,
+                extends: Vec::new(),
+                uses,
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives a record these classes.
+    pub(super) fn finish(mut self, record: &mut IndexRecord) {
+        self.classes.sort_by(|one, two| one.name.cmp(&two.name));
+        self.classes.dedup_by(|next, first| next.name == first.name);
+        self.labels.sort();
+        self.labels.dedup_by(|next, first| next.0 == first.0);
+        record.classes = Some(self.classes.into());
+        record.labels = self.labels.into();
+    }
+}
+
+/// Returns the record of a release without classes.
+pub(super) fn release_record(uri: &PackageName, release: &ModelRelease) -> IndexRecord {
+    let mut record = IndexRecord::new(uri.clone(), release.to_version());
+    record.ecosystem = ECOSYSTEM;
+    record.published = release.published().map(|time| time.to_string());
+    record
+}
+
+impl NodeSet {
+    /// The records of the models, and warnings about what they do not state. With `locations`, requirements have their
+    /// places.
+    pub fn records(
+        &self,
+        locations: bool,
+    ) -> Result<(Vec<IndexRecord>, Vec<Diagnostic>), Diagnostic> {
+        let mut warnings = self.warn_of_foreign_types();
+        let mut records = Vec::with_capacity(self.models.len());
+        for model in &self.models {
+            records.push(self.record(model, locations, &mut warnings)?);
+        }
+        Ok((records, warnings))
+    }
+
+    fn locate(&self, span: Span) -> Location {
+        Location::new(&self.source, span)
+    }
+
+    fn named<T>(&self, name: Result<T, NameError>, span: Span) -> Result<T, Diagnostic> {
+        name.map_err(|error| {
+            Diagnostic::error(Code::Name, format!("the id cannot be used: {error}"))
+                .at(self.locate(span))
+        })
+    }
+
+    fn record(
+        &self,
+        model: &Model,
+        locations: bool,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<IndexRecord, Diagnostic> {
+        let uri = self.named(package_name(&model.uri), model.span)?;
+        let mut record = release_record(&uri, &model.release);
+        let mut requirements = Vec::new();
+        let mut require = |uri: &str, release: &ModelRelease, span: Span| {
+            requirements.push(Requirement {
+                package: self.named(package_name(uri), span)?,
+                spec: release.to_spec(),
+                location: locations.then(|| self.locate(span)),
+            });
+            Ok::<_, Diagnostic>(())
+        };
+        let mut required: BTreeSet<&str> = BTreeSet::from([&*model.uri]);
+        for one in &model.required {
+            require(&one.uri, &one.release, one.span)?;
+            required.insert(&one.uri);
+        }
+        let types = self.types.iter().filter(|one| one.namespace == model.uri);
+        let mut classes = Classes::default();
+        for one in types {
+            for reference in &one.extends {
+                if required.insert(&reference.namespace) {
+                    warnings.push(self.not_required(
+                        model,
+                        one,
+                        &reference.namespace,
+                        reference.span,
+                    ));
+                    require(
+                        &reference.namespace,
+                        &ModelRelease::default(),
+                        reference.span,
+                    )?;
+                }
+            }
+            let extends = one.extends.iter().map(|reference| {
+                let name =
+                    extended_name(&reference.namespace, &reference.identifier, reference.kind);
+                self.named(name, reference.span)
+            });
+            let extends = extends.collect::<Result<_, _>>()?;
+            let uses = self.used_names(&one.uses)?;
+            let added = classes.add(
+                (&one.namespace, &one.identifier, one.kind),
+                &one.browse_name,
+                extends,
+                uses,
+            );
+            self.named(added, one.span)?;
+        }
+        let uses: Vec<NodeUse> = (self.uses.iter())
+            .filter(|used| used.by == model.uri)
+            .cloned()
+            .collect();
+        let added = classes.add_nodes(&model.uri, self.used_names(&uses)?);
+        self.named(added, model.span)?;
+        record.requirements = Shared::from(requirements);
+        classes.finish(&mut record);
+        Ok(record)
+    }
+
+    /// The names of the classes that are used, sorted.
+    fn used_names(&self, uses: &[NodeUse]) -> Result<Vec<ClassName>, Diagnostic> {
+        let names = uses
+            .iter()
+            .map(|used| self.named(class_name(&used.namespace, &used.identifier), used.span));
+        let names = names.collect::<Result<BTreeSet<_>, _>>()?;
+        Ok(names.into_iter().collect())
+    }
+
+    /// The warning about a type whose supertype is in a model that is not required.
+    fn not_required(
+        &self,
+        model: &Model,
+        one: &NodeType,
+        namespace: &str,
+        span: Span,
+    ) -> Diagnostic {
+        let message = format!(
+            "`{}` extends a type of `{}`, which `{}` does not require; any release of it is accepted",
+            Escaped::shortened(&one.browse_name),
+            Escaped::new(namespace),
+            Escaped::new(&model.uri)
+        );
+        Diagnostic::warning(Code::NotRequired, message)
+            .at(self.locate(span))
+            .hint(format!(
+                "add a `RequiredModel` with the least release that has the type to the `Model`{}",
+                if namespace == super::node_id::UA_NAMESPACE {
+                    ", as every model needs OPC UA itself"
+                } else {
+                    ""
+                }
+            ))
+    }
+
+    /// Warnings about types of namespaces that are no models of the file.
+    fn warn_of_foreign_types(&self) -> Vec<Diagnostic> {
+        let mut first: BTreeMap<&str, &NodeType> = BTreeMap::new();
+        if self.models.is_empty() {
+            return Vec::new();
+        }
+        for one in &self.types {
+            if !self.models.iter().any(|model| model.uri == one.namespace) {
+                first.entry(&one.namespace).or_insert(one);
+            }
+        }
+        let warnings = first.into_iter().map(|(namespace, one)| {
+            let message = format!(
+                "`{}` is a type of `{}`, which is not a model of this file; it is left out",
+                Escaped::shortened(&one.browse_name),
+                Escaped::new(namespace)
+            );
+            Diagnostic::warning(Code::Field, message).at(self.locate(one.span))
+        });
+        warnings.collect()
+    }
+}

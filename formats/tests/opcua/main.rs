@@ -1,0 +1,5 @@
+//! OPC UA models: versions, NodeSet files and index records.
+
+mod check;
+mod node_sets;
+mod order;

@@ -1,0 +1,208 @@
+//! The releases of other package systems in a folder.
+//!
+//! Their [`Format`]s recognize the files and read them at once, because names and versions are in the files.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{Follow, open_file, read_file};
+use pkgres_formats::{Format, FormatFile, ReleaseExtent};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, ReadOptions};
+
+use super::shown;
+use crate::folder_tree::FolderTree;
+
+/// The bytes of a file that are enough to recognize it.
+const RECOGNIZED_BYTES: u64 = 4096;
+
+/// The formats of other package systems than that of class packages.
+fn formats() -> impl Iterator<Item = &'static dyn Format> {
+    let formats = pkgres_formats::ALL.iter().copied();
+    formats.filter(|format| format.ecosystem() != CLASS_PACKAGES)
+}
+
+/// A file that belongs to a release.
+#[derive(Debug, Clone)]
+pub(super) struct ReleaseFile {
+    path: PathBuf,
+    format: &'static dyn Format,
+    pub(super) extent: ReleaseExtent,
+}
+
+/// A release that was read.
+#[derive(Debug, Clone)]
+struct FoundRelease {
+    record: IndexRecord,
+    file: ReleaseFile,
+}
+
+/// The releases in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Releases {
+    found: BTreeMap<PackageName, Vec<FoundRelease>>,
+    /// Releases with two contents, which are no candidates.
+    ambiguous: Vec<FoundRelease>,
+}
+
+impl ReleaseFile {
+    /// Recognizes a file; `None` if it belongs to no release.
+    pub(super) fn recognize(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let mut beginning = None;
+        formats().find_map(|format| {
+            if !format.is_release_name(name) {
+                return None;
+            }
+            let beginning = beginning.get_or_insert_with(|| read_beginning(path));
+            let shown = shown(path);
+            let file = FormatFile {
+                path: &shown,
+                bytes: beginning,
+            };
+            let extent = format.release_extent(&file)?;
+            Some(Self {
+                path: path.to_owned(),
+                format,
+                extent,
+            })
+        })
+    }
+
+    /// The path of the file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of the release: the file, or its folder.
+    fn release_path(&self) -> &Path {
+        match self.extent {
+            ReleaseExtent::File => &self.path,
+            ReleaseExtent::Folder => self.path.parent().unwrap_or(Path::new(".")),
+        }
+    }
+
+    /// Reads the records of the releases, with their digests.
+    fn read(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>, Vec<Diagnostic>> {
+        let bytes = read_file(&self.path, options.limits.archive_bytes, Follow::Nothing)
+            .map_err(|error| vec![error.to_diagnostic()])?;
+        let path = shown(&self.path);
+        let file = FormatFile {
+            path: &path,
+            bytes: &bytes,
+        };
+        let tree = FolderTree::new(self.path.parent().unwrap_or(Path::new(".")));
+        let read = match self.extent {
+            ReleaseExtent::File => self.format.read_releases(&file, &(), options),
+            ReleaseExtent::Folder => self.format.read_releases(&file, &tree, options),
+        };
+        let (releases, _) = read.into_result()?;
+        let with_digest = releases.into_iter().map(|release| IndexRecord {
+            digest: Some(release.digest),
+            size: (self.extent == ReleaseExtent::File).then_some(bytes.len() as u64),
+            ..release.record
+        });
+        Ok(with_digest.collect())
+    }
+}
+
+/// The beginning of a file; empty if it cannot be read.
+fn read_beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = open_file(path, u64::MAX, Follow::Nothing) {
+        // What cannot be read is reported when the release is read.
+        let _ = file.take(RECOGNIZED_BYTES).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+impl Releases {
+    /// Reads the releases of a file.
+    pub(super) fn add(
+        &mut self,
+        file: &ReleaseFile,
+        options: &ReadOptions,
+    ) -> Result<(), Vec<Diagnostic>> {
+        for record in file.read(options)? {
+            let releases = self.found.entry(record.name.clone()).or_default();
+            releases.push(FoundRelease {
+                record,
+                file: file.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Sorts the releases of each package by version. Releases with two contents are set aside; the result has a
+    /// warning for each.
+    pub(super) fn settle(&mut self) -> Vec<Diagnostic> {
+        let mut warnings = Vec::new();
+        for releases in self.found.values_mut() {
+            releases.sort_by(|one, two| {
+                let by_version = one.record.version.cmp(&two.record.version);
+                by_version.then_with(|| one.file.path.cmp(&two.file.path))
+            });
+            let mut settled: Vec<FoundRelease> = Vec::with_capacity(releases.len());
+            let same_version =
+                |one: &FoundRelease, two: &FoundRelease| one.record.version == two.record.version;
+            for group in releases.chunk_by(same_version) {
+                let first = &group[0];
+                match group
+                    .iter()
+                    .find(|one| one.record.digest != first.record.digest)
+                {
+                    None => settled.push(first.clone()),
+                    Some(other) => {
+                        warnings.push(two_contents(first, other));
+                        self.ambiguous.extend_from_slice(group);
+                    }
+                }
+            }
+            *releases = settled;
+        }
+        warnings
+    }
+
+    /// The records of a package, ascending by version.
+    pub(super) fn records(&self, name: &PackageName) -> Option<Vec<IndexRecord>> {
+        let releases = self.found.get(name)?;
+        Some(releases.iter().map(|one| one.record.clone()).collect())
+    }
+
+    /// The names of all packages, sorted.
+    pub(super) fn names(&self) -> impl Iterator<Item = &PackageName> {
+        self.found.keys()
+    }
+
+    /// The records of all releases, package by package.
+    pub(super) fn all(&self) -> impl Iterator<Item = &IndexRecord> {
+        self.found.values().flatten().map(|one| &one.record)
+    }
+
+    /// The path of the release with a digest, and whether the release is a file.
+    pub(super) fn path_of(&self, digest: &ArtifactDigest) -> Option<(&Path, ReleaseExtent)> {
+        let releases = self.found.values().flatten().chain(&self.ambiguous);
+        let mut releases = releases.filter(|one| one.record.digest.as_ref() == Some(digest));
+        releases
+            .next()
+            .map(|one| (one.file.release_path(), one.file.extent))
+    }
+}
+
+/// The warning about a release with two contents.
+fn two_contents(first: &FoundRelease, second: &FoundRelease) -> Diagnostic {
+    let path = |one: &FoundRelease| {
+        let path = shown(one.file.release_path());
+        Escaped::new(&path).to_string()
+    };
+    let message = format!(
+        "{} {} has two contents, so that it is not used: {} and {}",
+        first.record.name,
+        first.record.version,
+        path(first),
+        path(second)
+    );
+    Diagnostic::warning(Code::DuplicateRelease, message)
+        .hint("remove the one that is not the release")
+}

@@ -1,0 +1,112 @@
+//! The files of a folder, as formats read them.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use pkgres_files::{FileError, Follow, read_file};
+use pkgres_formats::FileTree;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+
+/// The most files and folders of a tree.
+const MAX_ENTRIES: usize = 100_000;
+/// The most nested folders of a tree.
+const MAX_DEPTH: usize = 64;
+
+/// The files in and below a folder. Links are followed if they lead to files of the tree.
+#[derive(Debug, Clone)]
+pub struct FolderTree {
+    root: PathBuf,
+}
+
+impl FolderTree {
+    /// Returns the files of a folder. They are read when they are needed.
+    pub fn new(root: &Path) -> Self {
+        let root = if root == Path::new("") {
+            Path::new(".")
+        } else {
+            root
+        };
+        Self {
+            root: root.to_owned(),
+        }
+    }
+
+    /// The path of a file of the tree that a link leads to; `None` if it leads elsewhere.
+    fn target(&self, link: &Path) -> Option<PathBuf> {
+        let root = fs::canonicalize(&self.root).ok()?;
+        let target = fs::canonicalize(link).ok()?;
+        (target.starts_with(root) && target.is_file()).then_some(target)
+    }
+
+    fn failed(path: &Path, reason: impl std::fmt::Display) -> Diagnostic {
+        let path = path.to_string_lossy();
+        Diagnostic::error(
+            Code::File,
+            format!("cannot read {}: {reason}", Escaped::new(&path)),
+        )
+    }
+}
+
+impl FileTree for FolderTree {
+    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+        let mut found = Vec::new();
+        let mut seen = 0_usize;
+        let mut rest = vec![(self.root.clone(), String::new(), 0)];
+        while let Some((folder, prefix, depth)) = rest.pop() {
+            if depth > MAX_DEPTH {
+                let reason = format!("more than the limit of {MAX_DEPTH} nested folders");
+                return Err(Self::failed(&folder, reason));
+            }
+            let failed = |error: std::io::Error| Self::failed(&folder, error);
+            for entry in fs::read_dir(&folder).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                seen += 1;
+                if seen > MAX_ENTRIES {
+                    let reason = format!("more than the limit of {MAX_ENTRIES} files and folders");
+                    return Err(Self::failed(&self.root, reason));
+                }
+                let name = entry.file_name();
+                let Some(name) = name.to_str() else {
+                    return Err(Self::failed(&entry.path(), "the name is not UTF-8"));
+                };
+                let path = format!("{prefix}{name}");
+                let kind = entry.file_type().map_err(failed)?;
+                if kind.is_dir() {
+                    rest.push((entry.path(), format!("{path}/"), depth + 1));
+                } else if kind.is_file()
+                    || kind.is_symlink() && self.target(&entry.path()).is_some()
+                {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let relative = Path::new(path);
+        let mut parts = relative.components();
+        if !parts.all(|part| matches!(part, Component::Normal(_))) {
+            return Err(Self::failed(relative, "the path leads out of the folder"));
+        }
+        let full = self.root.join(relative);
+        let is_in_tree = fs::symlink_metadata(&full).is_ok_and(|metadata| !metadata.is_symlink())
+            && fs::canonicalize(&full).is_ok_and(|found| {
+                fs::canonicalize(&self.root).is_ok_and(|root| found.starts_with(root))
+            });
+        let full = if is_in_tree {
+            full
+        } else {
+            match self.target(&full) {
+                Some(target) => target,
+                None => return Ok(None),
+            }
+        };
+        match read_file(&full, limit, Follow::Nothing) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(FileError::to_diagnostic(&error)),
+        }
+    }
+}

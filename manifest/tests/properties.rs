@@ -182,6 +182,7 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         btree_map((name(), version()), package, 0..5),
     )
         .prop_map(|(roots, overrides, side_by_side, packages)| Lockfile {
+            ecosystem: pkgres_manifest::CLASS_PACKAGES,
             roots,
             overrides,
             side_by_side,
@@ -311,6 +312,7 @@ proptest! {
         let name = PackageName::parse("a.B").expect("a name");
         let bound = LockedRequirement { spec: spec.clone(), version: Version::new(1, 0, 0) };
         let lock = Lockfile {
+            ecosystem: pkgres_manifest::CLASS_PACKAGES,
             roots: BTreeMap::from([(name.clone(), BTreeMap::from([(name.clone(), bound)]))]),
             overrides: BTreeMap::from([(name, spec)]),
             ..Lockfile::default()
@@ -383,6 +385,7 @@ proptest! {
 #[test]
 fn a_lockfile_is_yaml() {
     let lock = Lockfile {
+        ecosystem: pkgres_manifest::CLASS_PACKAGES,
         roots: BTreeMap::from([(
             PackageName::parse("org.acme.Web").expect("a name"),
             BTreeMap::from([(

@@ -4,7 +4,8 @@
 //!
 //! Rule 2: every class that a release extends is found in what it requires. Rule 3: no class
 //! extends itself through others, and no class inherits two versions of one ancestor (a diamond
-//! with two ends).
+//! with two ends). [`ClassRules`] can switch rules off. Prereleases that have to be named are checked here too, so
+//! that there is one judgement of a complete selection.
 //!
 //! # Idea
 //!
@@ -28,6 +29,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::prereleases::{may_be_unnamed, unnamed_prerelease};
+use crate::request::ClassRules;
 use crate::selection::Selection;
 use crate::universe::{ClassId, ClassTable, Parent, ReleaseId, Universe};
 
@@ -47,13 +50,15 @@ pub(crate) enum Violation {
     Cycle(Vec<ClassAt>),
     /// Both paths begin at one class and end at two classes of one name (rule 3).
     Diamond([Vec<ClassAt>; 2]),
+    /// A prerelease has to be named by a requirement, and is not; see `prereleases.rs`.
+    UnnamedPrerelease(ReleaseId),
 }
 
 impl Violation {
     /// The paths of the violation from class to class; a cycle ends where it begins.
     pub(crate) fn paths(&self) -> Vec<Vec<ClassAt>> {
         match self {
-            Self::Missing { .. } => Vec::new(),
+            Self::Missing { .. } | Self::UnnamedPrerelease(_) => Vec::new(),
             Self::Cycle(cycle) => {
                 let mut closed = cycle.clone();
                 closed.extend(cycle.first().copied());
@@ -64,7 +69,7 @@ impl Violation {
     }
 }
 
-/// The first violation of a selection: missing classes, then cycles, then diamonds; classes of
+/// The first violation of a selection: unnamed prereleases, then missing classes, then cycles, then diamonds; classes of
 /// earlier releases first.
 pub(crate) fn violation(universe: &mut Universe, selection: &Selection) -> Option<Violation> {
     violations(universe, selection).next()
@@ -76,10 +81,16 @@ pub(crate) fn violations(
     universe: &mut Universe,
     selection: &Selection,
 ) -> Box<dyn Iterator<Item = Violation>> {
+    if let Some(release) = unnamed_prerelease(universe, selection) {
+        return Box::new(std::iter::once(Violation::UnnamedPrerelease(release)));
+    }
     let graph = match Graph::build(universe, selection) {
         Ok(graph) => graph,
         Err(missing) => return Box::new(std::iter::once(missing)),
     };
+    if universe.catalog.policy().class_rules() != ClassRules::Inheritance {
+        return Box::new(std::iter::empty());
+    }
     match graph.parents_first() {
         Ok(order) => Box::new(graph.diamonds(&order).map(Violation::Diamond)),
         Err(cycle) => Box::new(graph.cycles(cycle).map(Violation::Cycle)),
@@ -89,6 +100,12 @@ pub(crate) fn violations(
 /// Whether a selection whose extended classes are all found is known to violate no rule: no package
 /// in it has a class whose name another one has too, or which can be part of a cycle.
 pub(crate) fn is_harmless(universe: &Universe, selection: &Selection) -> bool {
+    if may_be_unnamed(universe, selection) {
+        return false;
+    }
+    if universe.catalog.policy().class_rules() != ClassRules::Inheritance {
+        return true;
+    }
     let mut foreign = None;
     selection.packages_side_by_side().next().is_none()
         && (selection.releases().iter()).all(|release| {

@@ -45,6 +45,7 @@ mod improve;
 mod index;
 mod lock_check;
 mod model;
+mod prereleases;
 mod problem;
 mod request;
 mod resolution;
@@ -64,9 +65,9 @@ pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
 pub use request::{
-    ContractScope, Engine, Locked, LockedArtifact, LockedObject, ModelRoot, ObjectRequirement,
-    Owner, PackageUpdate, Preference, PrereleasePolicy, Request, Root, SolveOptions, Update,
-    UpdateTarget,
+    ClassRules, ContractScope, Engine, Locked, LockedArtifact, LockedObject, ModelRoot,
+    ObjectRequirement, Owner, PackageUpdate, Preference, PrereleasePolicy, Request, Root,
+    SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
     ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion,

@@ -309,6 +309,9 @@ fn reason_json(reason: &Reason) -> Value {
         ReasonKind::Stays => {
             fields.insert("kind".to_owned(), json!("stays"));
         }
+        ReasonKind::UnnamedPrerelease => {
+            fields.insert("kind".to_owned(), json!("unnamed_prerelease"));
+        }
         ReasonKind::OwnCycle => {
             fields.insert("kind".to_owned(), json!("own_cycle"));
         }

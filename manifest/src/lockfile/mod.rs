@@ -22,6 +22,10 @@
 //! complete: true
 //! ```
 //!
+//! A lockfile of another ecosystem than class packages has a line `ecosystem:` after the order. Its names, specs and
+//! versions are those of the ecosystem. A version whose text does not say where it is in the order of versions is in
+//! quotes, and `order:` in the block of its release has the version of Semantic Versioning that is at its place.
+//!
 //! It has no time, path, counter or overall digest, so that merges of version control systems mostly succeed.
 //! The last line distinguishes a whole file from a truncated one. `order` is the number of the rules by which
 //! the solver chooses among valid resolutions.
@@ -45,6 +49,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Parsed};
 use crate::digest::ArtifactDigest;
+use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
 use crate::name::PackageName;
 use crate::read_options::Limits;
 use crate::release_source::ReleaseSource;
@@ -61,8 +66,10 @@ pub(crate) const LOCK_FORMAT: u64 = 1;
 pub(crate) const DECISION_ORDER: u64 = 1;
 
 /// The content of a lockfile.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lockfile {
+    /// The ecosystem of all packages.
+    pub ecosystem: &'static dyn Ecosystem,
     /// The roots with their requirements.
     pub roots: BTreeMap<PackageName, BTreeMap<PackageName, LockedRequirement>>,
     /// The overrides: for a package, the spec that replaces that of every requirement on it.
@@ -94,8 +101,21 @@ pub struct LockedPackage {
     pub requires: Bindings,
 }
 
+/// A lockfile of class packages without roots and releases.
+impl Default for Lockfile {
+    fn default() -> Self {
+        Self {
+            ecosystem: CLASS_PACKAGES,
+            roots: BTreeMap::new(),
+            overrides: BTreeMap::new(),
+            side_by_side: BTreeSet::new(),
+            packages: BTreeMap::new(),
+        }
+    }
+}
+
 impl Lockfile {
-    /// Reads a lockfile. Messages call it `name`.
+    /// Reads a lockfile of class packages. Messages call it `name`.
     ///
     /// ```
     /// use pkgres_manifest::{Limits, Lockfile};
@@ -106,7 +126,17 @@ impl Lockfile {
     /// assert_eq!(read.value(), Some(&lock));
     /// ```
     pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Self> {
-        read::read(name, bytes, limits)
+        read::read(name, bytes, limits, Ecosystems::default())
+    }
+
+    /// Reads a lockfile of one of these ecosystems. Messages call it `name`.
+    pub fn read_of_ecosystems(
+        name: &str,
+        bytes: &[u8],
+        limits: &Limits,
+        ecosystems: Ecosystems,
+    ) -> Parsed<Self> {
+        read::read(name, bytes, limits, ecosystems)
     }
 
     /// Returns the releases in a lockfile that cannot be read, for example one with merge conflict markers:

@@ -8,13 +8,19 @@ use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText,
 use crate::digest::ArtifactDigest;
 use crate::document::decode;
 use crate::document::merge_marker;
-use crate::name::PackageName;
+use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
+use crate::name::{NameError, PackageName};
 use crate::read_options::Limits;
 use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
 use crate::version::Version;
 
-pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile> {
+pub(super) fn read(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    ecosystems: Ecosystems,
+) -> Parsed<Lockfile> {
     let source = match decode(name, bytes, "bytes in a lockfile", limits.lock_bytes) {
         Ok(source) => source,
         Err(mut error) => {
@@ -35,8 +41,9 @@ pub(super) fn read(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Lockfile
     let mut reader = LockReader {
         source: &source,
         lines: Lines::of(source.text()),
+        ecosystem: CLASS_PACKAGES,
     };
-    match reader.lockfile() {
+    match reader.lockfile(ecosystems) {
         Ok(lock) => Parsed::new(Some(lock), Vec::new()),
         Err(error) => Parsed::failed(*error),
     }
@@ -84,6 +91,7 @@ impl<'text> Lines<'text> {
 struct LockReader<'source> {
     source: &'source Arc<SourceText>,
     lines: Lines<'source>,
+    ecosystem: &'static dyn Ecosystem,
 }
 
 type Read<T> = Result<T, Box<Diagnostic>>;
@@ -149,10 +157,14 @@ impl<'source> LockReader<'source> {
         }
     }
 
-    fn lockfile(&mut self) -> Read<Lockfile> {
+    fn lockfile(&mut self, ecosystems: Ecosystems) -> Read<Lockfile> {
         self.format()?;
         self.order()?;
-        let mut lock = Lockfile::default();
+        self.ecosystem(ecosystems)?;
+        let mut lock = Lockfile {
+            ecosystem: self.ecosystem,
+            ..Lockfile::default()
+        };
         if self.peek("roots:") == Some("") {
             self.lines.advance();
             self.roots(&mut lock)?;
@@ -161,10 +173,10 @@ impl<'source> LockReader<'source> {
             self.lines.advance();
             while self.peek("- name: ").is_some() {
                 let location = self.location();
-                let name = self.value("- name: ", PackageName::parse)?;
+                let name = self.name("- name: ")?;
                 let last = lock.overrides.last_key_value().map(|(last, _)| last);
                 ascending(last, &name, &name, &location)?;
-                let spec = self.value("  spec: ", quoted_spec)?;
+                let spec = self.spec("  spec: ")?;
                 lock.overrides.insert(name, spec);
             }
         }
@@ -172,7 +184,7 @@ impl<'source> LockReader<'source> {
             self.lines.advance();
             while self.peek("- ").is_some() {
                 let location = self.location();
-                let name = self.value("- ", PackageName::parse)?;
+                let name = self.name("- ")?;
                 ascending(lock.side_by_side.last(), &name, &name, &location)?;
                 lock.side_by_side.insert(name);
             }
@@ -184,7 +196,45 @@ impl<'source> LockReader<'source> {
         if !self.expect("complete: true")?.is_empty() || self.lines.current().is_some() {
             return self.problem("unexpected text after `complete: true`");
         }
+        if lock.ecosystem != CLASS_PACKAGES {
+            put_in_order(&mut lock);
+        }
         Ok(lock)
+    }
+
+    /// Reads the ecosystem, if the file states one.
+    fn ecosystem(&mut self, ecosystems: Ecosystems) -> Read<()> {
+        let Some(id) = self.peek("ecosystem: ") else {
+            return Ok(());
+        };
+        let Some(ecosystem) = ecosystems.find(id).filter(|known| *known != CLASS_PACKAGES) else {
+            let message = format!("the ecosystem `{}` is not known", Escaped::shortened(id));
+            return self.problem(message);
+        };
+        self.ecosystem = ecosystem;
+        self.lines.advance();
+        Ok(())
+    }
+
+    /// Reads a name. A root of another ecosystem can have the name of its file.
+    fn name(&mut self, prefix: &str) -> Read<PackageName> {
+        let parse = name_parser(self.ecosystem);
+        self.value(prefix, parse)
+    }
+
+    /// Reads a version with its place in the order, as far as its text says it.
+    fn version(&mut self, prefix: &str) -> Read<Version> {
+        let ecosystem = self.ecosystem;
+        self.value(prefix, |text| version_of(ecosystem, text))
+    }
+
+    /// Reads a spec in quotes.
+    fn spec(&mut self, prefix: &str) -> Read<Spec> {
+        let ecosystem = self.ecosystem;
+        self.value(prefix, |text| {
+            let text = unquoted(text).ok_or_else(|| "the spec is not in quotes".to_owned())?;
+            ecosystem.spec(&text).map_err(|error| error.to_string())
+        })
     }
 
     fn format(&mut self) -> Read<()> {
@@ -247,7 +297,7 @@ impl<'source> LockReader<'source> {
     fn roots(&mut self, lock: &mut Lockfile) -> Read<()> {
         while self.peek("- name: ").is_some() {
             let location = self.location();
-            let name = self.value("- name: ", PackageName::parse)?;
+            let name = self.name("- name: ")?;
             let last = lock.roots.last_key_value().map(|(last, _)| last);
             ascending(last, &name, &name, &location)?;
             let mut requirements: BTreeMap<PackageName, LockedRequirement> = BTreeMap::new();
@@ -255,11 +305,12 @@ impl<'source> LockReader<'source> {
                 self.lines.advance();
                 while let Some(key) = self.key("    ") {
                     let location = self.location();
-                    let package = self.value("    ", |_| PackageName::parse(key))?;
+                    let parse = name_parser(self.ecosystem);
+                    let package = self.value("    ", |_| parse(key))?;
                     let last = requirements.last_key_value().map(|(last, _)| last);
                     ascending(last, &package, &package, &location)?;
-                    let spec = self.value("      spec: ", quoted_spec)?;
-                    let version = self.value("      version: ", full_version)?;
+                    let spec = self.spec("      spec: ")?;
+                    let version = self.version("      version: ")?;
                     requirements.insert(package, LockedRequirement { spec, version });
                 }
             }
@@ -280,8 +331,12 @@ impl<'source> LockReader<'source> {
         let mut last_source: Option<(&str, ReleaseSource)> = None;
         while self.peek("- name: ").is_some() {
             let location = self.location();
-            let name = self.value("- name: ", PackageName::parse)?;
-            let version = self.value("  version: ", full_version)?;
+            let name = self.name("- name: ")?;
+            let mut version = self.version("  version: ")?;
+            if version.native_text().is_some() {
+                let order = self.value("  order: ", full_version)?;
+                version = Version::native(&version.to_string(), &order);
+            }
             let written = self.peek("  source: ");
             let source = match &last_source {
                 Some((last, source)) if written == Some(*last) => {
@@ -304,10 +359,12 @@ impl<'source> LockReader<'source> {
                     .and_then(|rest| rest.split_once(": "))
                 {
                     let location = self.location();
+                    let ecosystem = self.ecosystem;
                     let (package, version) = self.value("    ", |line| {
                         let written = &line[key.len() + 2..];
-                        let package = PackageName::parse(key).map_err(|error| error.to_string())?;
-                        Ok::<_, String>((package, full_version(written)?))
+                        let package = name_parser(ecosystem)(key);
+                        let package = package.map_err(|error| error.to_string())?;
+                        Ok::<_, String>((package, version_of(ecosystem, written)?))
                     })?;
                     let last = requires.last().map(|(last, _)| last);
                     ascending(last, &package, &package, &location)?;
@@ -344,11 +401,64 @@ fn ascending<T: Ord>(
     Err(Box::new(unreadable(message).at(location.clone())))
 }
 
-fn quoted_spec(text: &str) -> Result<Spec, String> {
-    text.strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-        .ok_or_else(|| "the spec is not in quotes".to_owned())
-        .and_then(|text| Spec::parse(text).map_err(|error| error.to_string()))
+/// The reader of names of packages, and of roots that are files.
+fn name_parser(ecosystem: &'static dyn Ecosystem) -> fn(&str) -> Result<PackageName, NameError> {
+    if ecosystem == CLASS_PACKAGES {
+        PackageName::parse
+    } else {
+        PackageName::native
+    }
+}
+
+/// Reads a version of an ecosystem; one in quotes is native.
+fn version_of(ecosystem: &'static dyn Ecosystem, text: &str) -> Result<Version, String> {
+    if ecosystem == CLASS_PACKAGES {
+        return full_version(text);
+    }
+    let native = unquoted(text);
+    let text = native.as_deref().unwrap_or(text);
+    ecosystem.version(text).map_err(|error| error.to_string())
+}
+
+/// Replaces versions by those of the releases with the same texts, whose places in the order are known.
+fn put_in_order(lock: &mut Lockfile) {
+    let known: VersionsByText = (lock.packages.keys())
+        .map(|(name, version)| ((name.clone(), version.to_string()), version.clone()))
+        .collect();
+    let replace = |name: &PackageName, version: &mut Version| {
+        if let Some(known) = known.get(&(name.clone(), version.to_string())) {
+            *version = known.clone();
+        }
+    };
+    for (name, bound) in lock.roots.values_mut().flatten() {
+        replace(name, &mut bound.version);
+    }
+    for package in lock.packages.values_mut() {
+        let bound = package.requires.iter().map(|(name, version)| {
+            let mut version = version.clone();
+            replace(name, &mut version);
+            (name.clone(), version)
+        });
+        package.requires = bound.collect();
+    }
+}
+
+/// Versions by package and text.
+type VersionsByText = BTreeMap<(PackageName, String), Version>;
+
+/// The content of a text in quotes, in which `\\` precedes quotes and itself.
+fn unquoted(text: &str) -> Option<String> {
+    let text = text.strip_prefix('"')?.strip_suffix('"')?;
+    let mut content = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        content.push(match character {
+            '\\' => characters.next()?,
+            '"' => return None,
+            other => other,
+        });
+    }
+    Some(content)
 }
 
 /// Reads a version with all three components, as this crate writes it.

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{DECISION_ORDER, LOCK_FORMAT, Lockfile};
+use crate::index_record::CLASS_PACKAGES;
 use crate::name::PackageName;
+use crate::spec::Spec;
+use crate::version::Version;
 
 /// The first lines of every lockfile. An older pkgres that does not know the format quotes the second one.
 pub(super) const HEADER: &str = "\
@@ -21,6 +24,9 @@ pub(super) fn write(lock: &Lockfile) -> String {
 fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     writeln!(text, "lock: {LOCK_FORMAT}")?;
     writeln!(text, "order: {DECISION_ORDER}")?;
+    if lock.ecosystem != CLASS_PACKAGES {
+        writeln!(text, "ecosystem: {}", lock.ecosystem.id())?;
+    }
     if !lock.roots.is_empty() {
         writeln!(text, "roots:")?;
     }
@@ -31,8 +37,9 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         }
         for (package, bound) in requirements {
             writeln!(text, "    {package}:")?;
-            writeln!(text, "      spec: \"{}\"", bound.spec.normal_form())?;
-            writeln!(text, "      version: {}", bound.version)?;
+            push_spec(text, "      spec: ", &bound.spec);
+            text.push_str("      version: ");
+            push_version(text, &bound.version);
         }
     }
     if !lock.overrides.is_empty() {
@@ -40,7 +47,7 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     }
     for (package, spec) in &lock.overrides {
         writeln!(text, "- name: {package}")?;
-        writeln!(text, "  spec: \"{}\"", spec.normal_form())?;
+        push_spec(text, "  spec: ", spec);
     }
     if !lock.side_by_side.is_empty() {
         writeln!(text, "side_by_side:")?;
@@ -54,8 +61,11 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     for ((name, version), package) in &lock.packages {
         // These lines are nearly all of the file, so they are written without formatting machinery.
         push_all(text, &["- name: ", name.as_str(), "\n  version: "]);
-        version.push_to(text);
-        push_all(text, &["\n  source: ", package.source.as_str(), "\n"]);
+        push_version(text, version);
+        if version.native_text().is_some() {
+            writeln!(text, "  order: {}", version.in_order())?;
+        }
+        push_all(text, &["  source: ", package.source.as_str(), "\n"]);
         if let Some(digest) = &package.digest {
             writeln!(text, "  sha256: {digest}")?;
         }
@@ -64,11 +74,37 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         }
         for (required, version) in package.requires.iter() {
             push_all(text, &["    ", required.as_str(), ": "]);
-            version.push_to(text);
-            text.push('\n');
+            push_version(text, version);
         }
     }
     writeln!(text, "complete: true")
+}
+
+/// Appends a version and ends the line. A native version is in quotes, because it can begin with any character.
+fn push_version(text: &mut String, version: &Version) {
+    match version.native_text() {
+        None => version.push_to(text),
+        Some(native) => push_quoted(text, native),
+    }
+    text.push('\n');
+}
+
+/// Appends a key with a spec in quotes, and ends the line.
+fn push_spec(text: &mut String, key: &str, spec: &Spec) {
+    text.push_str(key);
+    push_quoted(text, &spec.normal_form());
+    text.push('\n');
+}
+
+fn push_quoted(text: &mut String, content: &str) {
+    text.push('"');
+    for character in content.chars() {
+        if matches!(character, '"' | '\\') {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text.push('"');
 }
 
 fn push_all(text: &mut String, parts: &[&str]) {

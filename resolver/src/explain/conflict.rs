@@ -105,6 +105,8 @@ pub enum ReasonKind {
     },
     /// Classes of the owner extend each other.
     OwnCycle,
+    /// The owner is a prerelease, which a requirement has to name exactly.
+    UnnamedPrerelease,
     /// These versions of the owner were requested, by an update or as roots.
     Wanted {
         /// A release without any requirement on the owner, which would remove the owner instead of

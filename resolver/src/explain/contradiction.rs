@@ -286,7 +286,11 @@ pub(super) fn summary(
             let class = universe.catalog.class_name(cycle[0].class);
             return (Code::ClassCycle, format!("`{class}` would extend itself"));
         }
-        Some(NogoodCause::Rule(Violation::Missing { .. }) | NogoodCause::Line) | None => {}
+        Some(
+            NogoodCause::Rule(Violation::Missing { .. } | Violation::UnnamedPrerelease(_))
+            | NogoodCause::Line,
+        )
+        | None => {}
     }
     for fact in facts {
         match fact {

@@ -17,6 +17,8 @@ use crate::universe::{ClassId, PackageId, ReleaseId, Universe};
 /// The shape of a violation: what it has in common with violations in other releases.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Shape {
+    /// The release that no requirement names.
+    Prerelease(ReleaseId),
     /// Whether it is a cycle, and the classes of each path with their packages.
     Rule(bool, Vec<Vec<(ClassId, PackageId)>>),
     /// The class that a contract demands, the object, and the class and package of the object.
@@ -82,6 +84,9 @@ impl ViolationGroups {
     pub(super) fn reason(&self, problem: &mut Problem<'_>, number: u32) -> Option<Reason> {
         let same_shape = self.same_shape(number);
         match &problem.nogoods()[number as usize].cause {
+            NogoodCause::Rule(Violation::UnnamedPrerelease(release)) => {
+                Some(prerelease_reason(problem.universe, *release))
+            }
             NogoodCause::Rule(_) => inheritance_reason(problem, same_shape),
             NogoodCause::Contract(_) => contract_reason(problem, same_shape),
             NogoodCause::Line => None,
@@ -90,6 +95,9 @@ impl ViolationGroups {
 }
 
 fn rule_shape(violation: &Violation) -> Shape {
+    if let Violation::UnnamedPrerelease(release) = violation {
+        return Shape::Prerelease(*release);
+    }
     let place = |at: &ClassAt| (at.class, at.release.package);
     let paths = paths(violation).into_iter();
     let paths = paths.map(|path| path.iter().map(place).collect());
@@ -128,8 +136,16 @@ pub(super) fn paths(violation: &Violation) -> Vec<&[ClassAt]> {
     match violation {
         Violation::Cycle(cycle) => vec![cycle],
         Violation::Diamond(paths) => paths.iter().map(Vec::as_slice).collect(),
-        Violation::Missing { .. } => Vec::new(),
+        Violation::Missing { .. } | Violation::UnnamedPrerelease(_) => Vec::new(),
     }
+}
+
+/// The reason that a prerelease is not taken.
+fn prerelease_reason(universe: &Universe, release: ReleaseId) -> Reason {
+    reason_about(universe, release.package, &[release], |subject| {
+        let text = format!("no requirement names the prerelease {}", subject.text);
+        (text, ReasonKind::UnnamedPrerelease)
+    })
 }
 
 /// The reason for violated class rules of the same shape, with all versions of the nogoods.

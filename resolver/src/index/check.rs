@@ -19,7 +19,7 @@ fn ensure(holds: bool, otherwise: &'static str) -> Checked {
 /// Checks that an index is consistent.
 pub(super) fn check(index: &CompiledIndex) -> Checked {
     let names = count(&index.names.0, "names")?;
-    sorted(&index.names, PackageName::is_name, "names")?;
+    sorted(&index.names, PackageName::is_native, "names")?;
     let releases = index.release_flags.len();
     ensure(
         ascending(&index.first_release, names, releases),
@@ -103,7 +103,7 @@ fn check_specs(index: &CompiledIndex) -> Checked {
     ensure(index.spec_flags.len() == specs, SPECS)?;
     for number in 0..index.specs.0.len() {
         let text = std::str::from_utf8(index.specs.0.run(number)).map_err(|_| SPECS)?;
-        let spec = Spec::parse(text).map_err(|_| SPECS)?;
+        let spec = Spec::from_stored(text).map_err(|_| SPECS)?;
         ensure(
             spec.names_prerelease() == index.names_prerelease(number),
             SPECS,
@@ -234,7 +234,7 @@ impl<'index> SetsOfPackage<'index> {
 fn check_classes(index: &CompiledIndex, releases: usize) -> Checked {
     const CLASSES: &str = "classes";
     count(&index.class_names.0, CLASSES)?;
-    sorted(&index.class_names, ClassName::is_name, "names of classes")?;
+    sorted(&index.class_names, ClassName::is_native, "names of classes")?;
     let names = index.class_names.0.len();
     let tables = count(&index.table_classes, CLASSES)?;
     ensure(count(&index.externals, CLASSES)? == tables, CLASSES)?;

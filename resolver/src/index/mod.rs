@@ -220,7 +220,7 @@ impl CompiledIndex {
     }
 
     pub(crate) fn name(&self, name: u32) -> PackageName {
-        PackageName::parse(self.name_text(name)).expect("the name was one when it came in")
+        PackageName::native(self.name_text(name)).expect("the name was one when it came in")
     }
 
     /// The numbers of the releases of a name.
@@ -301,7 +301,7 @@ impl CompiledIndex {
     }
 
     pub(crate) fn spec(&self, spec: u32) -> Spec {
-        Spec::parse(self.specs.get(spec)).expect("the spec was one when it came in")
+        Spec::from_stored(self.specs.get(spec)).expect("the spec was one when it came in")
     }
 
     #[inline]
@@ -326,7 +326,7 @@ impl CompiledIndex {
     }
 
     pub(crate) fn class_name(&self, class: u32) -> ClassName {
-        ClassName::parse(self.class_text(class)).expect("the name was one when it came in")
+        ClassName::native(self.class_text(class)).expect("the name was one when it came in")
     }
 
     pub(crate) fn class_name_count(&self) -> u32 {

@@ -1,5 +1,5 @@
-//! The column of versions: three numbers each, or a text for a prerelease, build metadata or a
-//! large number.
+//! The column of versions: three numbers each, or a text for a prerelease, build metadata, a
+//! large number or a version of another ecosystem.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl VersionColumn {
         let mut text_count = 0;
         for version in versions {
             numbers.push(three_numbers(version).unwrap_or_else(|| {
-                texts.text(&version.to_string());
+                texts.text(&version.to_stored());
                 text_count += 1;
                 [NONE, 0, text_count - 1]
             }));
@@ -44,7 +44,8 @@ impl VersionColumn {
     pub(super) fn get(&self, release: u32) -> Version {
         match self.numbers[release as usize] {
             [NONE, _, text] => {
-                Version::parse(self.texts.get(text)).expect("the version was one when it came in")
+                let text = self.texts.get(text);
+                Version::from_stored(text).expect("the version was one when it came in")
             }
             numbers => {
                 let [major, minor, patch] = numbers.map(u64::from);
@@ -83,7 +84,7 @@ impl VersionColumn {
     pub(super) fn can_be_read(&self) -> bool {
         let is_version = |bytes: &[u8]| {
             let text = std::str::from_utf8(bytes);
-            text.is_ok_and(|text| Version::parse(text).is_ok())
+            text.is_ok_and(|text| Version::from_stored(text).is_ok())
         };
         let texts = self.texts.0.len();
         let said = self.numbers.iter().filter(|numbers| numbers[0] == NONE);
@@ -115,7 +116,8 @@ impl VersionColumn {
 
 /// The numbers of a version, if there is nothing else.
 fn three_numbers(version: &Version) -> Option<VersionNumbers> {
-    if !version.prerelease().is_empty() || !version.build().is_empty() {
+    let has_more = !version.prerelease().is_empty() || !version.build().is_empty();
+    if has_more || version.native_text().is_some() {
         return None;
     }
     let small = |number: u64| u32::try_from(number).ok().filter(|small| *small != NONE);

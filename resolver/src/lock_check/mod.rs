@@ -83,6 +83,7 @@ impl LockCheck {
         let policy = Policy::new(
             &SolveOptions {
                 prerelease: PrereleasePolicy::Allow,
+                classes: options.classes,
                 ..SolveOptions::default()
             },
             Locked::default(),

@@ -279,7 +279,8 @@ impl LockCheck {
             return;
         };
         match hierarchy::violation(&mut self.universe, &selection) {
-            None => {}
+            // The locked releases are candidates in any case.
+            None | Some(Violation::UnnamedPrerelease(_)) => {}
             Some(Violation::Missing { release, class }) => {
                 report.stale.push(Staleness::ClassNotFound {
                     owner: self.universe.catalog.name(release.package).clone(),

@@ -8,6 +8,7 @@
 
 use crate::contracts::ContractViolation;
 use crate::hierarchy::{ClassAt, Violation, provider};
+use crate::prereleases::versions_that_do_not_name;
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, Parent, ReleaseId};
@@ -63,6 +64,9 @@ impl Nogood {
         selection: &Selection,
         violation: Violation,
     ) -> Self {
+        if let Violation::UnnamedPrerelease(release) = violation {
+            return Self::of_unnamed_prerelease(problem, selection, release);
+        }
         let mut terms = NogoodBuilder::default();
         // Rule 2, that classes are found, is part of the problem.
         let paths = violation.paths();
@@ -76,6 +80,31 @@ impl Nogood {
             terms.widen_diamond(problem, selection, &paths);
         }
         terms.build(NogoodCause::Rule(violation))
+    }
+
+    /// The nogood for a prerelease that no requirement names: the same packages without any that name it.
+    fn of_unnamed_prerelease(
+        problem: &mut Problem<'_>,
+        selection: &Selection,
+        prerelease: ReleaseId,
+    ) -> Self {
+        let mut terms = NogoodBuilder::default();
+        for release in selection.releases() {
+            let package = release.package;
+            if problem.is_split(package) {
+                terms.add(Variable::Release(*release), PositionSet::single(0));
+            } else if *release == prerelease {
+                terms.add(
+                    Variable::Package(package),
+                    PositionSet::single(release.index),
+                );
+            } else {
+                let universe = &mut *problem.universe;
+                let values = versions_that_do_not_name(universe, package, selection, prerelease);
+                terms.add(Variable::Package(package), values);
+            }
+        }
+        terms.build(NogoodCause::Rule(Violation::UnnamedPrerelease(prerelease)))
     }
 
     /// Whether all terms hold in a selection.

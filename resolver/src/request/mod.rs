@@ -209,6 +209,25 @@ pub enum PrereleasePolicy {
     Allow,
     /// Prereleases are not candidates unless they are locked.
     Never,
+    /// Stable versions come first. A prerelease of a package that has a stable version is in a resolution only if it
+    /// is locked, or if a requirement in the resolution names exactly it: the rule of Ansible collections.
+    IfNamed,
+}
+
+/// Which rules hold for classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ClassRules {
+    /// Extended classes are defined, no class extends itself through others, and none inherits two versions of one
+    /// class.
+    #[default]
+    Inheritance,
+    /// Extended classes are defined. Classes may extend each other in circles, as modules import each other. With
+    /// one release of each package ([`single_version`](SolveOptions::single_version)), no class can be inherited in
+    /// two versions.
+    Definition,
+    /// None.
+    Ignored,
 }
 
 /// Which one of two stable versions, or of two prereleases, is better.
@@ -246,6 +265,8 @@ impl Engine {
 pub struct SolveOptions {
     /// How prereleases compare.
     pub prerelease: PrereleasePolicy,
+    /// The rules for classes.
+    pub classes: ClassRules,
     /// Whether newer versions are better, or older ones.
     pub prefer: Preference,
     /// Releases that were published at this time or later are not candidates unless they are
@@ -271,6 +292,7 @@ impl Default for SolveOptions {
     fn default() -> Self {
         Self {
             prerelease: PrereleasePolicy::default(),
+            classes: ClassRules::default(),
             prefer: Preference::default(),
             exclude_newer: None,
             single_version: false,

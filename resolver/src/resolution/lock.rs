@@ -39,6 +39,7 @@ pub(super) fn lockfile(
         roots.insert(name, requirements.collect());
     }
     Ok(Lockfile {
+        ecosystem: universe.catalog.ecosystem(),
         roots,
         overrides: universe.catalog.overrides(),
         side_by_side: (selection.packages_side_by_side())

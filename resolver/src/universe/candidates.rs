@@ -113,7 +113,12 @@ impl Candidates {
 
     /// The best of `among` by version alone.
     fn best_by_version(&self, among: &PositionSet, prerelease_named: bool) -> Option<u32> {
-        if self.policy == PrereleasePolicy::IfNecessary && !prerelease_named {
+        let prefers_stable = match self.policy {
+            PrereleasePolicy::IfNecessary => !prerelease_named,
+            PrereleasePolicy::IfNamed => true,
+            PrereleasePolicy::Allow | PrereleasePolicy::Never => false,
+        };
+        if prefers_stable {
             let stable = among.intersection(&self.stable);
             if let Some(best) = self.first_preferred(&stable) {
                 return Some(best);

@@ -41,7 +41,7 @@ use std::sync::Arc;
 use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
 use rustc_hash::FxHashMap;
 
-use crate::request::Root;
+use crate::request::{ClassRules, Root};
 use crate::set::{PositionSet, bits};
 use classes::Classes;
 use requirements::Requirements;
@@ -214,6 +214,11 @@ impl Universe {
         requirements: &[PackageRequirement],
         classes: &mut ClassRequirements,
     ) {
+        let rules = self.catalog.policy().class_rules();
+        if rules == ClassRules::Ignored {
+            classes.clear();
+            return;
+        }
         self.classes.read(
             &mut self.catalog,
             &mut self.requirements,
@@ -221,6 +226,7 @@ impl Universe {
             requirements,
             classes,
         );
+        classes.has_cycle &= rules == ClassRules::Inheritance;
     }
 
     /// The releases of the same package that extend a class too and have the same only definer, `target`.
@@ -247,7 +253,8 @@ impl Universe {
         release: ReleaseId,
         requirements: &[PackageRequirement],
     ) -> bool {
-        (self.requirements).define_all_classes(&self.catalog, release, requirements)
+        self.catalog.policy().class_rules() == ClassRules::Ignored
+            || (self.requirements).define_all_classes(&self.catalog, release, requirements)
     }
 
     /// Whether there may be versions in which a class of a package inherits a class of this name, or is it.

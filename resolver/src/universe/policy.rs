@@ -7,7 +7,7 @@ use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::CompiledIndex;
-use crate::request::{Locked, Preference, PrereleasePolicy, SolveOptions};
+use crate::request::{ClassRules, Locked, Preference, PrereleasePolicy, SolveOptions};
 
 use super::PackageId;
 use super::candidates::{Candidates, Eligibility};
@@ -19,6 +19,7 @@ static NO_LOCK: Locked = Locked::NOTHING;
 #[derive(Debug, Default)]
 pub(crate) struct Policy {
     prerelease: PrereleasePolicy,
+    classes: ClassRules,
     prefer: Preference,
     exclude_newer: Option<Timestamp>,
     /// Delivered releases that were published after the cut-off date.
@@ -35,6 +36,7 @@ impl Policy {
     pub(crate) fn new(options: &SolveOptions, locked: Locked) -> Self {
         let mut policy = Self {
             prerelease: options.prerelease,
+            classes: options.classes,
             prefer: options.prefer,
             exclude_newer: options.exclude_newer,
             ..Self::default()
@@ -50,6 +52,10 @@ impl Policy {
 
     pub(crate) fn prerelease(&self) -> PrereleasePolicy {
         self.prerelease
+    }
+
+    pub(crate) fn class_rules(&self) -> ClassRules {
+        self.classes
     }
 
     /// Whether publication dates are needed, which compiled indexes do not hold.

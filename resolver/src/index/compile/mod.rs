@@ -6,6 +6,7 @@
 
 mod classes;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pkgres_manifest::diagnostic::Location;
@@ -92,7 +93,7 @@ fn package_ranges(
 struct Compiler<'records> {
     packages: &'records [Range<usize>],
     records: &'records [&'records IndexRecord],
-    specs: FxHashMap<&'records str, u32>,
+    specs: FxHashMap<Cow<'records, str>, u32>,
     /// The numbers of specs by the address that clones share.
     spec_addresses: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
@@ -185,9 +186,10 @@ impl<'records> Compiler<'records> {
             return *known;
         }
         let next = to_u32(self.spec_flags.len());
-        let known = *self.specs.entry(spec.written()).or_insert(next);
+        let stored = spec.to_stored();
+        let known = *self.specs.entry(stored.clone()).or_insert(next);
         if known == next {
-            self.spec_texts.text(spec.written());
+            self.spec_texts.text(&stored);
             let names_prerelease = u8::from(spec.names_prerelease()) * NAMES_PRERELEASE;
             self.spec_flags.push(names_prerelease);
         }

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use pkgres_manifest::{IndexRecord, ObjectModel, PackageName, Requirement, Shared, Version};
+use pkgres_manifest::{
+    CLASS_PACKAGES, Ecosystem, IndexRecord, ObjectModel, PackageName, Requirement, Shared, Version,
+};
 use smallvec::SmallVec;
 
 use super::{Catalog, PackageFacts, PackageId, ReleaseId};
@@ -17,6 +19,8 @@ pub(super) struct Roots {
     /// The requirements that the packages among the roots state.
     stated: Vec<(PackageId, Shared<Requirement>)>,
     model: Option<RootModel>,
+    /// The ecosystem of the first package among the roots, for the lockfile.
+    ecosystem: Option<&'static dyn Ecosystem>,
 }
 
 #[derive(Debug)]
@@ -36,12 +40,18 @@ impl Roots {
 impl Catalog {
     /// Adds a package as a root.
     pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) {
+        self.roots.ecosystem.get_or_insert(record.ecosystem);
         let package = self.package_id(&record.name);
         if !self.is_delivered(package) {
             self.deliver(package, None, std::slice::from_ref(&record));
             self.roots.stated.push((package, record.requirements));
         }
         (self.roots.releases).push(ReleaseId { package, index: 0 });
+    }
+
+    /// The ecosystem of the roots.
+    pub(crate) fn ecosystem(&self) -> &'static dyn Ecosystem {
+        self.roots.ecosystem.unwrap_or(CLASS_PACKAGES)
     }
 
     /// Adds the object model as a root; returns the release that represents it.

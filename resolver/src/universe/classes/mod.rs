@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use super::catalog::Catalog;
 use super::requirements::{PackageRequirement, Requirements, SetId};
 use super::{ClassId, PackageId, ReleaseId};
+use crate::request::ClassRules;
 pub(crate) use requirements::{ClassRequirement, ClassRequirements, OnlyDefiner};
 pub(crate) use table::{ClassTable, Parent};
 
@@ -149,7 +150,7 @@ impl Catalog {
 
     /// Whether no class of a release extends another one, even implicitly.
     pub(crate) fn extends_nothing(&self, release: ReleaseId) -> bool {
-        if self.has_no_classes(release) {
+        if self.has_no_classes(release) || self.policy().class_rules() == ClassRules::Ignored {
             return true;
         }
         let (index, number) = self.index_of_release(release);

@@ -39,7 +39,7 @@ pub(crate) struct ClassRequirements {
 }
 
 impl ClassRequirements {
-    fn clear(&mut self) {
+    pub(in crate::universe) fn clear(&mut self) {
         self.all.clear();
         self.has_cycle = false;
     }

@@ -1,0 +1,90 @@
+//! The rule for prereleases that have to be named.
+//!
+//! # Problem
+//!
+//! With [`PrereleasePolicy::IfNamed`], a prerelease of a package that has a stable version is in a resolution only if a
+//! requirement in the resolution names exactly it. Which requirements those are is known only at the end, as releases
+//! that are not looked at yet may have them.
+//!
+//! # Idea
+//!
+//! Stable versions are preferred, so that a search takes a prerelease on its own account only if no stable version fits.
+//! A complete selection is checked, and an unnamed prerelease becomes a nogood like a violated class rule. The nogood is
+//! about all selections of the same packages: its terms are the prerelease, and for every other selected package the
+//! versions that require only selected packages and do not name the prerelease.
+
+use pkgres_manifest::{Version, VersionSet};
+
+use crate::request::PrereleasePolicy;
+use crate::selection::Selection;
+use crate::set::PositionSet;
+use crate::universe::{PackageId, ReleaseId, Universe};
+
+/// Whether a selection may have a prerelease that has to be named.
+pub(crate) fn may_be_unnamed(universe: &Universe, selection: &Selection) -> bool {
+    let catalog = &universe.catalog;
+    catalog.policy().prerelease() == PrereleasePolicy::IfNamed
+        && (selection.releases().iter()).any(|release| catalog.is_prerelease(*release))
+}
+
+/// The first prerelease of a selection that has to be named and is not.
+pub(crate) fn unnamed_prerelease(
+    universe: &mut Universe,
+    selection: &Selection,
+) -> Option<ReleaseId> {
+    if !may_be_unnamed(universe, selection) {
+        return None;
+    }
+    let mut releases = selection.releases().iter().copied();
+    releases.find(|release| {
+        must_be_named(universe, *release)
+            && !(selection.releases().iter()).any(|owner| names(universe, *owner, *release))
+    })
+}
+
+/// The versions of a package that require only packages of a selection, and do not name a prerelease.
+pub(crate) fn versions_that_do_not_name(
+    universe: &mut Universe,
+    package: PackageId,
+    selection: &Selection,
+    prerelease: ReleaseId,
+) -> PositionSet {
+    let is_selected =
+        |package: PackageId| (selection.releases().iter()).any(|other| other.package == package);
+    let candidates = universe.catalog.candidates_of(package);
+    let matching = candidates.iter().filter(|index| {
+        let release = ReleaseId {
+            package,
+            index: *index,
+        };
+        let details = universe.details(release);
+        let mut targets = details.requirements.iter().map(|stated| stated.package);
+        targets.all(is_selected) && !names(universe, release, prerelease)
+    });
+    matching.collect()
+}
+
+/// Whether a release is a prerelease of a package that has a stable version, and is neither locked nor a root.
+fn must_be_named(universe: &Universe, release: ReleaseId) -> bool {
+    let catalog = &universe.catalog;
+    if !catalog.is_prerelease(release) || catalog.is_locked(release) {
+        return false;
+    }
+    let package = release.package;
+    let candidates = catalog.candidates_of(package);
+    candidates
+        .iter()
+        .any(|index| !catalog.is_prerelease(ReleaseId { package, index }))
+}
+
+/// Whether a release requires exactly one version of a package, by its name.
+fn names(universe: &mut Universe, owner: ReleaseId, prerelease: ReleaseId) -> bool {
+    let version: Version = universe.catalog.version(prerelease).clone();
+    let details = universe.details(owner);
+    details.requirements.iter().any(|stated| {
+        let spec = &stated.requirement.spec;
+        stated.package == prerelease.package
+            && spec.names_prerelease()
+            && *spec.set() == VersionSet::exactly(&version)
+    })
+}

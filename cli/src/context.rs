@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use pkgres_formats::Format;
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, ReadOptions};
 use pkgres_resolver::SolveOptions;
 
@@ -26,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) registries: RegistryOptions,
     /// The options for choosing versions.
     pub(crate) solve_options: SolveOptions,
+    /// The format of the root, if the ecosystem is stated.
+    pub(crate) ecosystem: Option<&'static dyn Format>,
     /// The workspace, or its error, which only commands that use it report.
     workspace: Result<Option<Workspace>>,
     /// The folders of the members that the command line names.
@@ -48,6 +52,8 @@ impl Context {
             Some(args) => solve_options(args, &settings)?,
             None => SolveOptions::default(),
         };
+        let stated = args.policy.and_then(|args| args.ecosystem.as_deref());
+        let ecosystem = stated.map(format_of).transpose()?;
         let uses_workspace = args.registry.is_some() || matches!(command, Command::Diff(_));
         let workspace = if uses_workspace {
             Workspace::read(&settings.project, &read_options)
@@ -71,6 +77,7 @@ impl Context {
             settings,
             read_options,
             solve_options,
+            ecosystem,
         })
     }
 
@@ -86,6 +93,21 @@ impl Context {
             Err(failure) => Err(failure.clone()),
         }
     }
+}
+
+/// The format of an ecosystem.
+fn format_of(id: &str) -> Result<&'static dyn Format> {
+    pkgres_formats::find(id).ok_or_else(|| {
+        let ids = pkgres_formats::ALL
+            .iter()
+            .map(|known| known.ecosystem().id());
+        let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();
+        Failure::usage(format!(
+            "--ecosystem: `{}` is not one of {}",
+            Escaped::shortened(id),
+            ids.join(", ")
+        ))
+    })
 }
 
 /// The core library that the arguments name.

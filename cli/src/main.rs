@@ -22,6 +22,7 @@ mod project;
 mod project_lock;
 mod registries;
 mod requirement;
+mod root;
 mod settings;
 mod show;
 mod solve;

@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LockDiff, Lockfile, Package, ReleaseSource};
 use pkgres_registry_client::{Answer, RegistrySet, drive};
-use pkgres_resolver::{Conflict, Locked, Request, Resolution, Resolver, Root};
+use pkgres_resolver::{
+    ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
+};
 use serde_json::json;
 
 use crate::advice::empty_specs;
@@ -84,25 +87,42 @@ impl Problem {
 
     /// Makes a project the root.
     pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
-        self.root = Some(Arc::clone(&project.package));
+        self.root = project.package().cloned();
         self.add_root(project, context)?;
         Ok(self)
     }
 
     /// Adds a project to the roots, and the members of the workspace that it requires to the registries.
     pub(crate) fn add_root(&mut self, project: &Project, context: &Context) -> Result<()> {
-        if let Some(workspace) = context.workspace()? {
-            let (folder, package) = (&project.folder, &project.package);
+        if let (Some(workspace), Some(package)) = (context.workspace()?, project.package()) {
+            let folder = &project.folder;
             let members = workspace.required_by(folder, package, &context.read_options)?;
             if let Some(members) = members {
                 self.registries.prefer(Box::new(members));
             }
         }
-        let misspelt = project.package.manifest.misspelt_key_findings();
-        self.warnings.extend(misspelt);
-        let record = project.package.index_record();
-        self.request.roots.push(Root::Package(Box::new(record)));
+        self.warnings.extend(project.warnings.iter().cloned());
+        self.apply_rules(project.format.rules());
+        self.request
+            .roots
+            .push(Root::Package(Box::new(project.record())));
         Ok(())
+    }
+
+    /// Applies the rules of an ecosystem to the request.
+    fn apply_rules(&mut self, rules: Rules) {
+        let Request { core, options, .. } = &mut self.request;
+        if !rules.has_core_library {
+            *core = None;
+        }
+        options.single_version |= !rules.side_by_side;
+        if rules.class_cycles && options.classes == ClassRules::Inheritance {
+            options.classes = ClassRules::Definition;
+        }
+        let is_default = options.prerelease == PrereleasePolicy::IfNecessary;
+        if is_default && rules.prereleases == Prereleases::IfNamed {
+            options.prerelease = PrereleasePolicy::IfNamed;
+        }
     }
 
     /// Solves. A conflict is reported and ends the command.

@@ -1,31 +1,59 @@
-//! The root of a run: a package folder with its manifest and lockfile.
+//! The root of a run: a folder with a manifest, or another file that states requirements, and its lockfile.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_manifest::{LOCK_FILE, Lockfile, MANIFEST_FILE, Package};
+use pkgres_formats::{ClassPackages, Format, Root};
+use pkgres_manifest::diagnostic::{Diagnostic, Escaped};
+use pkgres_manifest::{IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
-use crate::manifest_file::ManifestFile;
+use crate::manifest_file::{ManifestFile, folder_of};
+use crate::root::ForeignRoot;
 use crate::workspace::MAX_NAMED_MEMBERS;
 
-/// A package folder that is solved for, with its parsed package.
+/// What is solved for, with the folder of its lockfile.
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     /// The path of the manifest.
     pub(crate) manifest: PathBuf,
-    pub(crate) package: Arc<Package>,
+    /// The format of the manifest.
+    pub(crate) format: &'static dyn Format,
+    /// Warnings about the manifest.
+    pub(crate) warnings: Vec<Diagnostic>,
+    content: Content,
+}
+
+/// What a project consists of.
+enum Content {
+    Package(Arc<Package>),
+    /// A root of another ecosystem.
+    Foreign(Box<Root>),
 }
 
 impl Project {
     /// Reads the project that a path names: a manifest, or its folder.
     pub(crate) fn open(path: &Path, context: &Context) -> Result<Self> {
+        if let Some(foreign) = ForeignRoot::find(path, context)? {
+            return Ok(Self::foreign(foreign));
+        }
         let manifest = read_manifest(path, context)?;
         let package = manifest.parse(&context.read_options, |_, _| {})?;
         Ok(Self::new(manifest, package))
+    }
+
+    /// A project of another ecosystem.
+    pub(crate) fn foreign(foreign: ForeignRoot) -> Self {
+        Self {
+            folder: folder_of(&foreign.path),
+            manifest: foreign.path,
+            format: foreign.format,
+            warnings: foreign.warnings,
+            content: Content::Foreign(Box::new(foreign.root)),
+        }
     }
 
     /// A project whose package was parsed from its manifest file.
@@ -33,7 +61,45 @@ impl Project {
         Self {
             folder: manifest.folder,
             manifest: manifest.path,
-            package: Arc::new(package),
+            format: &ClassPackages,
+            warnings: package.manifest.misspelt_key_findings(),
+            content: Content::Package(Arc::new(package)),
+        }
+    }
+
+    /// The class package; `None` for a project of another ecosystem.
+    pub(crate) fn package(&self) -> Option<&Arc<Package>> {
+        match &self.content {
+            Content::Package(package) => Some(package),
+            Content::Foreign(_) => None,
+        }
+    }
+
+    /// The class package, for commands that work on class packages only.
+    pub(crate) fn class_package(&self) -> Result<&Arc<Package>> {
+        self.package().ok_or_else(|| {
+            let ecosystem = self.format.ecosystem().id();
+            let path = self.manifest.to_string_lossy();
+            Failure::usage(format!(
+                "{} belongs to the ecosystem `{ecosystem}`, and this works with class packages only",
+                Escaped::new(&path)
+            ))
+        })
+    }
+
+    /// The name of the root.
+    pub(crate) fn name(&self) -> &PackageName {
+        match &self.content {
+            Content::Package(package) => package.name(),
+            Content::Foreign(root) => &root.record.name,
+        }
+    }
+
+    /// The root as a record.
+    pub(crate) fn record(&self) -> IndexRecord {
+        match &self.content {
+            Content::Package(package) => package.index_record(),
+            Content::Foreign(root) => root.record.clone(),
         }
     }
 

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_resolver::{Engine, Preference, PrereleasePolicy, SolveOptions};
+use pkgres_resolver::{ClassRules, Engine, Preference, PrereleasePolicy, SolveOptions};
 
 use crate::args::{PolicyArgs, Prefer, Prerelease, Solver};
 use crate::failure::{Failure, Result};
@@ -34,6 +34,11 @@ pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<So
             Prerelease::Never => PrereleasePolicy::Never,
         },
         single_version: args.single_version,
+        classes: if args.ignore_classes {
+            ClassRules::Ignored
+        } else {
+            ClassRules::default()
+        },
         max_steps: args.max_steps,
         engine: match args.solver {
             Solver::Native => Engine::Native,

@@ -119,6 +119,16 @@ pub(crate) struct PolicyArgs {
     #[arg(long)]
     pub(crate) single_version: bool,
 
+    /// Choose versions without looking at classes
+    #[arg(long)]
+    pub(crate) ignore_classes: bool,
+
+    /// The ecosystem of the root
+    ///
+    /// Without it, the ecosystem is recognized from the file. One of `murano` (class packages), `ansible` and `opcua`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) ecosystem: Option<String>,
+
     /// Give up after this many steps
     #[arg(
         long,

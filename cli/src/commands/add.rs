@@ -94,7 +94,8 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
 
 /// The spec of an existing requirement.
 fn required(project: &Project, package: &PackageName) -> Option<Spec> {
-    let mut requirements = project.package.manifest.requirements.iter();
+    let package_of_project = project.package()?;
+    let mut requirements = package_of_project.manifest.requirements.iter();
     let requirement = requirements.find(|requirement| requirement.package == *package)?;
     Some(requirement.spec.clone())
 }
@@ -129,7 +130,7 @@ fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
 
 /// The project with edited requirements; nothing is written.
 fn edit(project: &Project, edits: &[RequirementEdit], context: &Context) -> Result<Project> {
-    let manifest = &project.package.manifest;
+    let manifest = &project.class_package()?.manifest;
     let text = manifest
         .with_requirements(edits, &context.read_options)
         .map_err(without_empty_position)?;
@@ -197,8 +198,8 @@ fn finish(
         let diff = previous.diff(&lock);
         locked = Some((resolution.len(), diff, text, &previous.bytes));
     }
-    let text = edited.package.manifest.source().text();
-    let is_changed = text != before.package.manifest.source().text();
+    let text = edited.class_package()?.manifest.source().text();
+    let is_changed = text != before.class_package()?.manifest.source().text();
     if is_changed && !task.write.dry_run {
         write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
     }

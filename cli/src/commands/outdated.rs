@@ -74,7 +74,7 @@ fn show_outdated(
         return Ok(exit);
     }
     if is_titled && !outdated_packages.is_empty() {
-        output.data(&format!("{}:\n", project.package.name()));
+        output.data(&format!("{}:\n", project.name()));
     }
     output.data(&show::outdated(&outdated_packages));
     output.notes(show::excluded(&resolution));

@@ -73,7 +73,7 @@ fn print_model(
     let model = read_model(model, options)?;
     // The root is the only release of its name for the objects as well.
     let mut root = MemoryRegistry::new(RegistryName::parse("root").expect("the name is valid"));
-    root.add_package(Arc::clone(&project.package));
+    root.add_package(Arc::clone(project.class_package()?));
     registries.prefer(Box::new(root));
     let preferred: BTreeSet<(PackageName, Version)> = resolution
         .owners()

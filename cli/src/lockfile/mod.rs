@@ -43,9 +43,14 @@ pub(crate) fn lock_of(resolution: &Resolution) -> Lockfile {
 /// Parses a lockfile, which must be complete and not an unresolved merge.
 pub(crate) fn parse_lock(path: &Path, bytes: &[u8], context: &Context) -> Result<Lockfile> {
     let shown = path.to_string_lossy();
-    let (lock, _) = Lockfile::read(&shown, bytes, &context.read_options.limits)
-        .into_result()
-        .map_err(|findings| with_commands(findings, context))?;
+    let (lock, _) = Lockfile::read_of_ecosystems(
+        &shown,
+        bytes,
+        &context.read_options.limits,
+        pkgres_formats::ECOSYSTEMS,
+    )
+    .into_result()
+    .map_err(|findings| with_commands(findings, context))?;
     let problems = lock.merge_problems();
     if problems.is_empty() {
         return Ok(lock);

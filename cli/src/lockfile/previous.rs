@@ -123,7 +123,14 @@ impl Content {
             return Ok(Self::Missing);
         };
         let limits = &context.read_options.limits;
-        match Lockfile::read(&path.to_string_lossy(), bytes, limits).into_result() {
+        match Lockfile::read_of_ecosystems(
+            &path.to_string_lossy(),
+            bytes,
+            limits,
+            pkgres_formats::ECOSYSTEMS,
+        )
+        .into_result()
+        {
             Ok((lock, _)) if lock.merge_problems().is_empty() => Ok(Self::Complete(lock)),
             Ok((lock, _)) => Ok(Self::Merged(lock)),
             Err(findings)

@@ -102,7 +102,15 @@ pub(crate) fn write_lock(
 /// Whether two lockfiles are equivalent although their bytes differ: build metadata does not distinguish
 /// releases.
 fn are_equivalent(bytes: &[u8], text: &str, options: &ReadOptions) -> bool {
-    let read = |bytes| Lockfile::read(LOCK_FILE, bytes, &options.limits).into_result();
+    let read = |bytes| {
+        Lockfile::read_of_ecosystems(
+            LOCK_FILE,
+            bytes,
+            &options.limits,
+            pkgres_formats::ECOSYSTEMS,
+        )
+        .into_result()
+    };
     let (Ok((before, _)), Ok((now, _))) = (read(bytes), read(text.as_bytes())) else {
         return false;
     };

@@ -24,7 +24,7 @@ impl DocumentReader {
     pub(super) fn new(registry: RegistryName, limits: Limits) -> Self {
         Self {
             registry,
-            lines: IndexReader::new(limits.clone()),
+            lines: IndexReader::of_ecosystems(limits.clone(), pkgres_formats::ECOSYSTEMS),
             limits,
         }
     }

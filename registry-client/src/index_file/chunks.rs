@@ -47,7 +47,7 @@ fn read_chunks<R: Read>(
     chunks: &Mutex<Chunks<R>>,
     limits: &Limits,
 ) -> Option<Vec<(usize, Vec<IndexRecord>)>> {
-    let mut reader = IndexReader::new(limits.clone());
+    let mut reader = IndexReader::of_ecosystems(limits.clone(), pkgres_formats::ECOSYSTEMS);
     let mut buffer = Vec::new();
     let mut parts = Vec::new();
     loop {

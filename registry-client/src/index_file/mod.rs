@@ -171,7 +171,10 @@ impl IndexFileRegistry {
             file,
             fingerprint,
             threads,
-            reader: Mutex::new(IndexReader::new(limits.clone())),
+            reader: Mutex::new(IndexReader::of_ecosystems(
+                limits.clone(),
+                pkgres_formats::ECOSYSTEMS,
+            )),
             skipped: Mutex::default(),
             buffer: Mutex::default(),
             cursor: Mutex::default(),

@@ -14,7 +14,7 @@ pub fn read_provided(
     limits: &Limits,
 ) -> Result<Vec<IndexRecord>, Vec<Diagnostic>> {
     let source = SourceText::new(name, text);
-    let mut reader = IndexReader::new(limits.clone());
+    let mut reader = IndexReader::of_ecosystems(limits.clone(), pkgres_formats::ECOSYSTEMS);
     let mut records = Vec::new();
     let mut errors = Vec::new();
     let mut start = 0;

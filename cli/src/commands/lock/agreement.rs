@@ -149,7 +149,7 @@ impl JointProblem {
         for manifest in manifests {
             let project = Project::open(manifest, context)?;
             problem.add_root(&project, context)?;
-            roots.push(project.package);
+            roots.extend(project.package().cloned());
         }
         problem.root = roots.first().cloned();
         Ok(Self { problem, roots })

@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use pkgres_registry_client::{LockCase, LockContent, LockQuestion, RootFile, check_lock};
+use pkgres_registry_client::{
+    LockCase, LockContent, LockQuestion, RegistrySet, RootFile, check_lock,
+};
 use pkgres_resolver::{LockCheck, LockReport};
 use serde_json::{Value, json};
 
@@ -51,8 +53,45 @@ pub(super) fn check(
         }
         _ => Disagreement::default(),
     };
+    Ok(show_report(
+        args,
+        &path,
+        &report,
+        &disagreement,
+        count,
+        context,
+        output,
+    ))
+}
+
+/// Checks the lockfile of a project of another ecosystem.
+pub(super) fn check_foreign(
+    args: &LockArgs,
+    project: &Project,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let problem = Problem::of_project(project, context)?;
+    let (report, count, _) = check_entries(project, problem, context, output)?;
+    let none = Disagreement::default();
+    let path = project.lock_path();
+    Ok(show_report(
+        args, &path, &report, &none, count, context, output,
+    ))
+}
+
+/// Shows a report, and returns the exit code that it means.
+fn show_report(
+    args: &LockArgs,
+    path: &Path,
+    report: &LockReport,
+    disagreement: &Disagreement,
+    count: usize,
+    context: &Context,
+    output: &mut Output,
+) -> Exit {
     match output.format {
-        Format::Json => output.json(&to_json(&report, &disagreement)),
+        Format::Json => output.json(&to_json(report, disagreement)),
         Format::Github => {
             let file = path.to_string_lossy();
             output.data(&show::staleness_annotations(&report.stale, &file));
@@ -67,13 +106,13 @@ pub(super) fn check(
             } else {
                 String::new()
             };
-            print(&report, &disagreement, count, &mode, context, output);
+            print(report, disagreement, count, &mode, context, output);
         }
     }
-    Ok(match Exit::of_lock_check(&report.stale) {
+    match Exit::of_lock_check(&report.stale) {
         Exit::Done if !disagreement.is_empty() => Exit::Failed,
         exit => exit,
-    })
+    }
 }
 
 /// The question to the cache whether the lockfile is up to date, with the content of the lockfile; `None` if the cache
@@ -117,6 +156,23 @@ fn check_content(
     })?;
     let project = Project::new(manifest_file, package);
     let problem = problem?.with_root(&project, context)?;
+    let (report, count, fitting) = check_entries(&project, problem, context, output)?;
+    if let (Some((question, content)), Some((registries, bytes))) = (question, fitting)
+        && content == LockContent::of(&bytes)
+    {
+        question.remember(&report, count, &files, &registries);
+    }
+    Ok((report, count))
+}
+
+/// Checks the lockfile of a project entry by entry. Returns the report and the number of locked releases, and unless
+/// a registry had something to report, the registries and the content of the lockfile.
+fn check_entries(
+    project: &Project,
+    problem: Problem,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(LockReport, usize, Option<(RegistrySet, Vec<u8>)>)> {
     let path = project.lock_path();
     let Some(bytes) = read_lock_bytes(&path, context)? else {
         return Err(lock_missing("beside the manifest", context));
@@ -128,14 +184,8 @@ fn check_content(
     drop(progress);
     let findings = problem.registries.take_findings();
     output.findings(&findings);
-    let report = report?;
-    if let Some((question, content)) = question
-        && findings.is_empty()
-        && content == LockContent::of(&bytes)
-    {
-        question.remember(&report, count, &files, &problem.registries);
-    }
-    Ok((report, count))
+    let fitting = findings.is_empty().then_some((problem.registries, bytes));
+    Ok((report?, count, fitting))
 }
 
 fn print(

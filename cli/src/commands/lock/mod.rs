@@ -24,6 +24,7 @@ use crate::lockfile::{LockText, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::{Project, read_manifest};
+use crate::root::ForeignRoot;
 use crate::show;
 
 pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -143,12 +144,20 @@ fn lock_one(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let manifest_file = read_manifest(manifest, context)?;
-    if args.is_check() {
-        return check::check(args, manifest, manifest_file, agreed, context, output);
-    }
-    let package = manifest_file.parse(&context.read_options, |_, _| {})?;
-    let project = Project::new(manifest_file, package);
+    let project = if let Some(foreign) = ForeignRoot::find(manifest, context)? {
+        let project = Project::foreign(foreign);
+        if args.is_check() {
+            return check::check_foreign(args, &project, context, output);
+        }
+        project
+    } else {
+        let manifest_file = read_manifest(manifest, context)?;
+        if args.is_check() {
+            return check::check(args, manifest, manifest_file, agreed, context, output);
+        }
+        let package = manifest_file.parse(&context.read_options, |_, _| {})?;
+        Project::new(manifest_file, package)
+    };
     let mut problem = Problem::of_project(&project, context)?;
     if agreed.is_some() {
         // Solving all projects together reported them.
@@ -195,7 +204,7 @@ fn takes_another(
 ) -> Failure {
     let message = format!(
         "all projects together could move `{name}`, but {} by itself uses {name} {version}",
-        project.package.name()
+        project.name()
     );
     let finding = Diagnostic::error(Code::LockStale, message)
         .hint(format!("`{command}` updates this project only"));

@@ -66,7 +66,10 @@ fn update_one(
         &context.read_options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
-    let report = report(&resolution, std::slice::from_ref(&project.package));
+    let report = report(
+        &resolution,
+        project.package().map_or(&[], std::slice::from_ref),
+    );
     if output.is_json() {
         let mut document = written.to_json(&diff);
         document["moved"] = show::moved_json(&report).into();

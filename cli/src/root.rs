@@ -1,0 +1,173 @@
+//! Roots of other ecosystems than class packages: which file is one, and what it says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{FileError, Follow, read_file, read_file_below};
+use pkgres_formats::{FileTree, Format, FormatFile, Root};
+use pkgres_manifest::MANIFEST_FILE;
+use pkgres_manifest::diagnostic::Diagnostic;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::manifest_file::folder_of;
+
+/// How many bytes of a file are needed to recognize it.
+const HEAD_BYTES: usize = 4096;
+
+/// The most entries of a folder that are looked at for a root.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The most folders below a root that its files can be in.
+const MAX_DEPTH: usize = 32;
+
+/// A root that is no class package.
+pub(crate) struct ForeignRoot {
+    pub(crate) path: PathBuf,
+    pub(crate) format: &'static dyn Format,
+    pub(crate) root: Root,
+    /// Warnings of the reader.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl ForeignRoot {
+    /// Reads the root that a path names, or the one in the folder that it names. `None` if that is a class package, or
+    /// if nothing is there.
+    pub(crate) fn find(path: &Path, context: &Context) -> Result<Option<Self>> {
+        let Some((path, format)) = recognize(path, context.ecosystem) else {
+            return Ok(None);
+        };
+        let options = &context.read_options;
+        let limit = options.limits.archive_bytes;
+        let bytes =
+            read_file(&path, limit, Follow::Links).map_err(|error| error.to_diagnostic())?;
+        let name = path.to_string_lossy();
+        let file = FormatFile {
+            path: &name,
+            bytes: &bytes,
+        };
+        let tree = Folder {
+            path: folder_of(&path),
+        };
+        let read = format.read_root(&file, &tree, options).into_result();
+        let (root, warnings) = read.map_err(Failure::from)?;
+        Ok(Some(Self {
+            path,
+            format,
+            root,
+            warnings,
+        }))
+    }
+}
+
+/// The file that is a root of another ecosystem, and its format.
+fn recognize(
+    path: &Path,
+    stated: Option<&'static dyn Format>,
+) -> Option<(PathBuf, &'static dyn Format)> {
+    let class_packages = pkgres_manifest::CLASS_PACKAGES;
+    let is_foreign = |format: &&'static dyn Format| format.ecosystem() != class_packages;
+    if stated.is_some_and(|format| !is_foreign(&format)) {
+        return None;
+    }
+    let format_of = |path: &Path| {
+        let head = head(path)?;
+        let name = path.to_string_lossy();
+        let file = FormatFile {
+            path: &name,
+            bytes: &head,
+        };
+        let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+        formats.find(|format| {
+            stated.is_none_or(|one| one.ecosystem() == format.ecosystem()) && format.is_root(&file)
+        })
+    };
+    let names_file = path.is_file();
+    if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
+        return Some((path.to_owned(), stated.or_else(|| format_of(path))?));
+    }
+    let folder = folder_of(path);
+    let is_default = path.file_name() == Some(MANIFEST_FILE.as_ref());
+    if names_file || folder.join(MANIFEST_FILE).exists() || !(path.is_dir() || is_default) {
+        return None;
+    }
+    let mut entries: Vec<PathBuf> = fs::read_dir(&folder)
+        .ok()?
+        .take(MAX_ENTRIES)
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .filter(|name| !name.to_string_lossy().starts_with('.'))
+        .map(|name| {
+            if folder == Path::new(".") {
+                name.into()
+            } else {
+                folder.join(name)
+            }
+        })
+        .collect();
+    entries.sort();
+    entries
+        .into_iter()
+        .find_map(|path| format_of(&path).map(|format| (path, format)))
+}
+
+/// The beginning of a file; `None` if it is none.
+fn head(path: &Path) -> Option<Vec<u8>> {
+    use std::io::Read as _;
+
+    let file = fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// The folder of a root.
+struct Folder {
+    path: PathBuf,
+}
+
+impl FileTree for Folder {
+    fn paths(&self) -> std::result::Result<Vec<String>, Diagnostic> {
+        let mut paths = Vec::new();
+        let mut rest = vec![(self.path.clone(), String::new(), 0)];
+        while let Some((folder, prefix, depth)) = rest.pop() {
+            let unreadable = |source| {
+                let path = folder.clone();
+                let action = "cannot read";
+                FileError::System {
+                    action,
+                    path,
+                    source,
+                }
+                .to_diagnostic()
+            };
+            for entry in fs::read_dir(&folder).map_err(unreadable)? {
+                let entry = entry.map_err(unreadable)?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+                    continue;
+                };
+                let path = format!("{prefix}{name}");
+                // A link counts as what it leads to, as long as that is a file.
+                let kind = entry.file_type().map_err(unreadable)?;
+                if kind.is_dir() && depth < MAX_DEPTH {
+                    rest.push((entry.path(), format!("{path}/"), depth + 1));
+                } else if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
+                    paths.push(path);
+                }
+            }
+        }
+        paths.sort();
+        Ok(paths)
+    }
+
+    fn read(&self, path: &str, limit: u64) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
+        match read_file_below(&self.path, Path::new(path), limit) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.to_diagnostic()),
+        }
+    }
+}

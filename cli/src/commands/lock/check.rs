@@ -72,7 +72,7 @@ pub(super) fn check_foreign(
     output: &mut Output,
 ) -> Result<Exit> {
     let problem = Problem::of_project(project, context)?;
-    let (report, count, _) = check_entries(project, problem, context, output)?;
+    let CheckedEntries { report, count, .. } = check_entries(project, problem, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
     Ok(show_report(
@@ -156,23 +156,36 @@ fn check_content(
     })?;
     let project = Project::new(manifest_file, package);
     let problem = problem?.with_root(&project, context)?;
-    let (report, count, fitting) = check_entries(&project, problem, context, output)?;
-    if let (Some((question, content)), Some((registries, bytes))) = (question, fitting)
-        && content == LockContent::of(&bytes)
+    let checked = check_entries(&project, problem, context, output)?;
+    let CheckedEntries { report, count, .. } = &checked;
+    if let Some((question, content)) = question
+        && !checked.has_findings
+        && content == LockContent::of(&checked.bytes)
     {
-        question.remember(&report, count, &files, &registries);
+        question.remember(report, *count, &files, &checked.registries);
     }
-    Ok((report, count))
+    Ok((checked.report, checked.count))
 }
 
-/// Checks the lockfile of a project entry by entry. Returns the report and the number of locked releases, and unless
-/// a registry had something to report, the registries and the content of the lockfile.
+/// What a check of the entries of a lockfile found.
+struct CheckedEntries {
+    report: LockReport,
+    /// The number of locked releases.
+    count: usize,
+    registries: RegistrySet,
+    /// The content of the lockfile.
+    bytes: Vec<u8>,
+    /// Whether a registry reported something.
+    has_findings: bool,
+}
+
+/// Checks the lockfile of a project entry by entry.
 fn check_entries(
     project: &Project,
     problem: Problem,
     context: &Context,
     output: &mut Output,
-) -> Result<(LockReport, usize, Option<(RegistrySet, Vec<u8>)>)> {
+) -> Result<CheckedEntries> {
     let path = project.lock_path();
     let Some(bytes) = read_lock_bytes(&path, context)? else {
         return Err(lock_missing("beside the manifest", context));
@@ -184,8 +197,13 @@ fn check_entries(
     drop(progress);
     let findings = problem.registries.take_findings();
     output.findings(&findings);
-    let fitting = findings.is_empty().then_some((problem.registries, bytes));
-    Ok((report?, count, fitting))
+    Ok(CheckedEntries {
+        report: report?,
+        count,
+        registries: problem.registries,
+        bytes,
+        has_findings: !findings.is_empty(),
+    })
 }
 
 fn print(

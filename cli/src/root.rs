@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{FileError, Follow, read_file, read_file_below};
-use pkgres_formats::{FileTree, Format, FormatFile, Root};
+use pkgres_files::{Follow, read_file};
+use pkgres_formats::{Format, FormatFile, Root};
 use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_registry_client::FolderTree;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -17,9 +18,6 @@ const HEAD_BYTES: usize = 4096;
 
 /// The most entries of a folder that are looked at for a root.
 const MAX_ENTRIES: usize = 10_000;
-
-/// The most folders below a root that its files can be in.
-const MAX_DEPTH: usize = 32;
 
 /// A root that is no class package.
 pub(crate) struct ForeignRoot {
@@ -46,9 +44,7 @@ impl ForeignRoot {
             path: &name,
             bytes: &bytes,
         };
-        let tree = Folder {
-            path: folder_of(&path),
-        };
+        let tree = FolderTree::new(&folder_of(&path));
         let read = format.read_root(&file, &tree, options).into_result();
         let (root, warnings) = read.map_err(Failure::from)?;
         Ok(Some(Self {
@@ -121,53 +117,4 @@ fn head(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD_BYTES);
     file.take(HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
     Some(head)
-}
-
-/// The folder of a root.
-struct Folder {
-    path: PathBuf,
-}
-
-impl FileTree for Folder {
-    fn paths(&self) -> std::result::Result<Vec<String>, Diagnostic> {
-        let mut paths = Vec::new();
-        let mut rest = vec![(self.path.clone(), String::new(), 0)];
-        while let Some((folder, prefix, depth)) = rest.pop() {
-            let unreadable = |source| {
-                let path = folder.clone();
-                let action = "cannot read";
-                FileError::System {
-                    action,
-                    path,
-                    source,
-                }
-                .to_diagnostic()
-            };
-            for entry in fs::read_dir(&folder).map_err(unreadable)? {
-                let entry = entry.map_err(unreadable)?;
-                let name = entry.file_name();
-                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
-                    continue;
-                };
-                let path = format!("{prefix}{name}");
-                // A link counts as what it leads to, as long as that is a file.
-                let kind = entry.file_type().map_err(unreadable)?;
-                if kind.is_dir() && depth < MAX_DEPTH {
-                    rest.push((entry.path(), format!("{path}/"), depth + 1));
-                } else if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
-                    paths.push(path);
-                }
-            }
-        }
-        paths.sort();
-        Ok(paths)
-    }
-
-    fn read(&self, path: &str, limit: u64) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
-        match read_file_below(&self.path, Path::new(path), limit) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error.to_diagnostic()),
-        }
-    }
 }

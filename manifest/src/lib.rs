@@ -51,7 +51,7 @@ mod archive;
 mod class_file;
 pub mod diagnostic;
 mod digest;
-mod document;
+pub mod document;
 mod format;
 mod hexadecimal;
 mod index_record;

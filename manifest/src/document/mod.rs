@@ -74,49 +74,65 @@ impl Syntax {
 
 /// A part of a document and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
-    pub(crate) span: Span,
-    pub(crate) value: Value,
+pub struct Node {
+    /// The place of the part in the text.
+    pub span: Span,
+    /// The content.
+    pub value: Value,
 }
 
+/// The content of a part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A text, number, boolean or null.
     Scalar(Scalar),
+    /// A list.
     Sequence(Vec<Node>),
+    /// A mapping.
     Mapping(Mapping),
 }
 
 /// The text of a scalar, after quotes and escapes are resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Scalar {
-    pub(crate) text: String,
-    pub(crate) style: Style,
+pub struct Scalar {
+    /// The text.
+    pub text: String,
+    /// How it is written.
+    pub style: Style,
 }
 
 /// The style of a scalar. Only a plain one can be null, a number or a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
+    /// Without quotes.
     Plain,
+    /// In single or double quotes.
     Quoted,
+    /// As a block of lines.
     Block,
 }
 
+/// A key of a mapping with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) key: Scalar,
-    pub(crate) key_span: Span,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// The key.
+    pub key: Scalar,
+    /// The place of the key.
+    pub key_span: Span,
+    /// The value.
+    pub value: Node,
 }
 
 /// The entries of a mapping in the order of the document, without duplicate keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Mapping {
-    pub(crate) entries: Vec<Entry>,
+pub struct Mapping {
+    /// The entries.
+    pub entries: Vec<Entry>,
 }
 
 impl Scalar {
     /// Whether YAML reads this as null.
-    pub(crate) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.style == Style::Plain
             && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
@@ -134,7 +150,7 @@ impl Scalar {
     }
 
     /// `true` or `false` as YAML 1.2 and JSON write them.
-    pub(crate) fn as_bool(&self) -> Option<bool> {
+    pub fn as_bool(&self) -> Option<bool> {
         if self.style != Style::Plain {
             return None;
         }
@@ -154,31 +170,36 @@ impl Entry {
 }
 
 impl Mapping {
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+    /// The entry of a key.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key.text == key)
     }
 }
 
 impl Node {
-    pub(crate) fn as_scalar(&self) -> Option<&Scalar> {
+    /// The scalar, if it is one.
+    pub fn as_scalar(&self) -> Option<&Scalar> {
         match &self.value {
             Value::Scalar(scalar) => Some(scalar),
             _ => None,
         }
     }
 
-    pub(crate) fn as_mapping(&self) -> Option<&Mapping> {
+    /// The mapping, if it is one.
+    pub fn as_mapping(&self) -> Option<&Mapping> {
         match &self.value {
             Value::Mapping(mapping) => Some(mapping),
             _ => None,
         }
     }
 
-    pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
+    /// The items, if it is a list.
+    pub fn as_sequence(&self) -> Option<&[Node]> {
         match &self.value {
             Value::Sequence(items) => Some(items),
             _ => None,
@@ -197,12 +218,13 @@ impl Node {
         }
     }
 
-    pub(crate) fn is_null(&self) -> bool {
+    /// Whether it is a null.
+    pub fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }
 
     /// The kind of node, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Scalar(scalar) if scalar.is_null() => "null",
             Value::Scalar(_) => "a scalar",
@@ -230,6 +252,68 @@ impl Documents {
         let is_sound = !self.diagnostics.iter().any(Diagnostic::is_error);
         sink.extend(self.diagnostics);
         self.nodes.filter(|_| is_sound)
+    }
+}
+
+/// Reads a YAML file of other package systems, which is at most one document. An empty file is none. `what` names the
+/// kind of file in the error about its size.
+///
+/// ```
+/// use pkgres_manifest::{Limits, document::read_yaml};
+///
+/// let limits = Limits::default();
+/// let (read, _) = read_yaml("galaxy.yml", b"version: 1.10", "galaxy.yml", &limits)
+///     .into_result()
+///     .expect("this is YAML");
+/// let (_, document) = read;
+/// let document = document.expect("it has a document");
+/// let version = document.as_mapping().and_then(|mapping| mapping.get("version"));
+/// assert_eq!(version.and_then(|node| node.as_scalar()).map(|scalar| &*scalar.text), Some("1.10"));
+/// ```
+#[cfg(feature = "packages")]
+pub fn read_yaml(
+    name: &str,
+    bytes: &[u8],
+    what: &str,
+    limits: &Limits,
+) -> Parsed<(Arc<SourceText>, Option<Node>)> {
+    let limit_name = format!("bytes in a {what}");
+    let source = match decode(name, bytes, &limit_name, limits.manifest_bytes) {
+        Ok(source) => source,
+        Err(error) => return Parsed::failed(error),
+    };
+    let mut findings = Vec::new();
+    let documents = parse_yaml(&source, Syntax::of_manifest(limits));
+    let Some(mut nodes) = documents.without_errors(&mut findings) else {
+        return Parsed::new(None, findings);
+    };
+    if let Some(second) = nodes.get(1) {
+        let location = Location::new(&source, second.span);
+        findings.push(
+            Diagnostic::error(Code::Syntax, format!("a {what} is one document")).at(location),
+        );
+        return Parsed::new(None, findings);
+    }
+    let document = nodes.pop();
+    Parsed::new(Some((source, document)), findings)
+}
+
+/// Reads a JSON file of other package systems. `what` names the kind of file in the error about its size.
+#[cfg(feature = "packages")]
+pub fn read_json(
+    name: &str,
+    bytes: &[u8],
+    what: &str,
+    limits: &Limits,
+) -> Parsed<(Arc<SourceText>, Node)> {
+    let limit_name = format!("bytes in a {what}");
+    let source = match decode(name, bytes, &limit_name, limits.manifest_bytes) {
+        Ok(source) => source,
+        Err(error) => return Parsed::failed(error),
+    };
+    match parse_json(&source, Syntax::of_manifest(limits)).into_result() {
+        Ok((node, findings)) => Parsed::new(Some((source, node)), findings),
+        Err(findings) => Parsed::new(None, findings),
     }
 }
 

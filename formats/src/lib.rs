@@ -20,13 +20,13 @@ pub use format::{
 use pkgres_manifest::{Ecosystem, Ecosystems};
 
 /// All formats, in the order in which a file is offered to them.
-pub static ALL: &[&dyn Format] = &[&ClassPackages, &opcua::NodeSets];
+pub static ALL: &[&dyn Format] = &[&ClassPackages, &ansible::Collections, &opcua::NodeSets];
 
 /// The ecosystems of all formats, for readers of index records and lockfiles.
 pub const ECOSYSTEMS: Ecosystems = Ecosystems::of(OTHERS);
 
 /// The ecosystems of all formats but that of class packages.
-const OTHERS: &[&dyn Ecosystem] = &[opcua::ECOSYSTEM];
+const OTHERS: &[&dyn Ecosystem] = &[ansible::ECOSYSTEM, opcua::ECOSYSTEM];
 
 /// The format with the id of an ecosystem, such as `ansible`.
 ///

@@ -1,0 +1,125 @@
+//! `FILES.json`: the files and folders of a collection with their SHA-256.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::{Hexadecimal, Limits, PackagePath, sha256};
+use serde::Deserialize;
+
+use super::artifact::digest;
+use super::metadata::CollectionManifest;
+
+/// The usual name of the list.
+pub const FILE_LIST: &str = "FILES.json";
+
+/// A file or folder as the list has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListedFile {
+    /// A folder.
+    Folder,
+    /// A file.
+    File {
+        /// The SHA-256 of its content.
+        digest: [u8; 32],
+    },
+}
+
+/// The files and folders of a collection by path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileList(BTreeMap<String, ListedFile>);
+
+#[derive(Deserialize)]
+struct Document {
+    files: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    ftype: String,
+    chksum_sha256: Option<String>,
+}
+
+impl FileList {
+    /// Reads the list and compares it with the digest in the manifest. `name` is that of the collection's artifact or
+    /// folder, for messages.
+    pub fn read(
+        manifest: &CollectionManifest,
+        bytes: &[u8],
+        name: &str,
+        limits: &Limits,
+    ) -> Result<Self, Diagnostic> {
+        let source = SourceText::new(format!("{name}/{FILE_LIST}"), "");
+        let error = |code, message: String| {
+            Diagnostic::error(code, message).at(Location::new(&source, Span::default()))
+        };
+        let (stated_name, stated_digest) = &manifest.file_list;
+        if stated_name != FILE_LIST {
+            let shown = Escaped::shortened(stated_name);
+            let message =
+                format!("MANIFEST.json names `{shown}` as the list of files, not {FILE_LIST}");
+            return Err(error(Code::PackageShape, message));
+        }
+        let actual = sha256(bytes);
+        if digest(stated_digest) != Some(actual) {
+            let message = format!(
+                "it has the SHA-256 {}, and MANIFEST.json says {}",
+                Hexadecimal(&actual),
+                Escaped::shortened(stated_digest)
+            );
+            return Err(error(Code::Digest, message));
+        }
+        let document: Document = serde_json::from_slice(bytes)
+            .map_err(|problem| error(Code::Syntax, problem.to_string()))?;
+        let most = limits.archive_entries;
+        if u64::try_from(document.files.len()).is_ok_and(|count| count > most) {
+            return Err(Limits::exceeded("files in a collection", most)
+                .at(Location::new(&source, Span::default())));
+        }
+        let mut files = BTreeMap::new();
+        for entry in document.files {
+            if entry.name == "." {
+                continue;
+            }
+            let shown = Escaped::shortened(&entry.name).to_string();
+            PackagePath::parse(&entry.name)
+                .map_err(|problem| error(Code::Path, problem.to_string()))?;
+            let listed = match (
+                &*entry.ftype,
+                entry.chksum_sha256.as_deref().and_then(digest),
+            ) {
+                ("dir", _) => ListedFile::Folder,
+                ("file", Some(digest)) => ListedFile::File { digest },
+                ("file", None) => {
+                    return Err(error(Code::Field, format!("`{shown}` has no SHA-256")));
+                }
+                _ => {
+                    let message = format!("`{shown}` is neither a file nor a folder");
+                    return Err(error(Code::Field, message));
+                }
+            };
+            if files.insert(entry.name, listed).is_some() {
+                return Err(error(Code::DuplicateKey, format!("`{shown}` comes twice")));
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// What the list says about a path.
+    pub fn get(&self, path: &str) -> Option<&ListedFile> {
+        self.0.get(path)
+    }
+
+    /// All files and folders by path.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &ListedFile)> {
+        self.0.iter().map(|(path, listed)| (path.as_str(), listed))
+    }
+
+    /// The files with their SHA-256.
+    pub fn files(&self) -> impl Iterator<Item = (&str, [u8; 32])> {
+        self.all().filter_map(|(path, listed)| match listed {
+            ListedFile::Folder => None,
+            ListedFile::File { digest } => Some((path, *digest)),
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Roots and releases of collections.
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use pkgres_manifest::{
+    ArtifactDigest, Ecosystem, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions,
+    Version, sha256,
+};
+
+use super::artifact::CollectionArtifact;
+use super::file_list::{FILE_LIST, FileList, ListedFile};
+use super::metadata::{
+    COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
+};
+use super::name::ANSIBLE_CORE;
+use super::record::{ECOSYSTEM, add_requirement};
+use super::requirements_file::read_requirements;
+use super::tree;
+use crate::format::{
+    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, Root, Rules,
+};
+
+/// The end of the name of an artifact.
+const ARTIFACT_SUFFIX: &str = ".tar.gz";
+
+/// The format of collections.
+///
+/// A root is a `requirements.yml`, or the `galaxy.yml` or `MANIFEST.json` of a collection. A release is an artifact, or
+/// the folder of a collection, be it the source or installed.
+#[derive(Debug, Clone, Copy)]
+pub struct Collections;
+
+impl Format for Collections {
+    fn ecosystem(&self) -> &'static dyn Ecosystem {
+        ECOSYSTEM
+    }
+
+    fn rules(&self) -> Rules {
+        Rules::SINGLE_RELEASE.with_prereleases(Prereleases::IfNamed)
+    }
+
+    fn is_root(&self, file: &FormatFile<'_>) -> bool {
+        is_folder_of_collection(file) || is_requirements(file)
+    }
+
+    fn read_root(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Root> {
+        let (read, is_package) = if is_folder_of_collection(file) {
+            (read_folder(file, tree, options), true)
+        } else {
+            let read = read_requirements(file.path, file.bytes, &options.limits);
+            (read, false)
+        };
+        match read.into_result() {
+            Ok((record, findings)) => {
+                let root = Root { record, is_package };
+                Parsed::new(Some(root), findings)
+            }
+            Err(findings) => Parsed::new(None, findings),
+        }
+    }
+
+    fn is_release_name(&self, name: &str) -> bool {
+        matches!(name, GALAXY_FILE | COLLECTION_MANIFEST) || name.ends_with(ARTIFACT_SUFFIX)
+    }
+
+    fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
+        if file.name().ends_with(ARTIFACT_SUFFIX) {
+            return Some(ReleaseExtent::File);
+        }
+        is_folder_of_collection(file).then_some(ReleaseExtent::Folder)
+    }
+
+    fn read_releases(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Vec<Release>> {
+        if file.name().ends_with(ARTIFACT_SUFFIX) {
+            return read_artifact(file, options);
+        }
+        let (record, mut findings) = match read_folder(file, tree, options).into_result() {
+            Ok(read) => read,
+            Err(findings) => return Parsed::new(None, findings),
+        };
+        match digest_of_folder(file, tree, options) {
+            Ok((digest, more)) => {
+                findings.extend(more);
+                Parsed::new(Some(vec![Release { record, digest }]), findings)
+            }
+            Err(error) => Parsed::failed(error),
+        }
+    }
+
+    fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
+        let package = package.as_str().replace('.', "-");
+        format!("{package}-{version}{ARTIFACT_SUFFIX}")
+    }
+}
+
+fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
+    match file.name() {
+        GALAXY_FILE => true,
+        // Other tools have files of this name.
+        COLLECTION_MANIFEST => {
+            let beginning = &file.bytes[..file.bytes.len().min(4096)];
+            memchr::memmem::find(beginning, b"\"collection_info\"").is_some()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a file is a list of requirements: by its name, or by a key at the beginning of a line.
+fn is_requirements(file: &FormatFile<'_>) -> bool {
+    let name = file.name();
+    if matches!(name, "requirements.yml" | "requirements.yaml") {
+        return true;
+    }
+    let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+    let is_key = |line: &[u8]| line.starts_with(b"collections:");
+    is_yaml && file.bytes.split(|byte| *byte == b'\n').any(is_key)
+}
+
+/// Reads the folder of a collection: its metadata, its files, and what `meta/runtime.yml` requires.
+fn read_folder(
+    file: &FormatFile<'_>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Parsed<IndexRecord> {
+    let limits = &options.limits;
+    let read = if file.name() == GALAXY_FILE {
+        match tree.read(COLLECTION_MANIFEST, limits.manifest_bytes) {
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                let message = "a folder with MANIFEST.json is an installed collection, and cannot have a galaxy.yml";
+                let place = Location::new(&SourceText::new(file.path, ""), Span::default());
+                return Parsed::failed(Diagnostic::error(Code::PackageShape, message).at(place));
+            }
+            Err(error) => return Parsed::failed(error),
+        }
+        read_galaxy_file(file.path, file.bytes, limits)
+    } else {
+        match read_collection_manifest(file.path, file.bytes, limits).into_result() {
+            Ok((manifest, findings)) => Parsed::new(Some(manifest.record), findings),
+            Err(findings) => return Parsed::new(None, findings),
+        }
+    };
+    match read.into_result() {
+        Ok((record, findings)) => with_files(record, findings, tree, options),
+        Err(findings) => Parsed::new(None, findings),
+    }
+}
+
+/// Adds the classes of the files to a record, and the requirement on ansible-core.
+fn with_files(
+    mut record: IndexRecord,
+    mut findings: Vec<Diagnostic>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Parsed<IndexRecord> {
+    let (facts, runtime, more) = match tree::read(record.name.as_str(), tree, options) {
+        Ok(read) => read,
+        Err(error) => {
+            findings.push(error);
+            return Parsed::new(None, findings);
+        }
+    };
+    findings.extend(more);
+    let requirements = record.requirements.clone();
+    let classes = facts.classes(&|collection| {
+        let mut requirements = requirements.iter();
+        requirements.any(|requirement| requirement.package.as_str() == collection)
+    });
+    if let Some(spec) = runtime.requires_ansible {
+        let core = PackageName::native(ANSIBLE_CORE).expect("a native name");
+        record = add_requirement(record, core, spec, None);
+    }
+    Parsed::new(Some(record.with_classes(classes)), findings)
+}
+
+fn read_artifact(file: &FormatFile<'_>, options: &ReadOptions) -> Parsed<Vec<Release>> {
+    let mut artifact = match CollectionArtifact::read(file.path, file.bytes, options) {
+        Ok(artifact) => artifact,
+        Err(errors) => return Parsed::new(None, errors),
+    };
+    let findings = artifact.take_findings();
+    let record = artifact.manifest.record.clone();
+    let size = u64::try_from(file.bytes.len()).ok();
+    let read = with_files(record, findings, &artifact, options);
+    match read.into_result() {
+        Ok((mut record, findings)) => {
+            let digest = ArtifactDigest::of_archive(file.bytes);
+            record.digest = Some(digest);
+            record.size = size;
+            Parsed::new(Some(vec![Release { record, digest }]), findings)
+        }
+        Err(findings) => Parsed::new(None, findings),
+    }
+}
+
+/// The digest of all files of a folder. Those of an installed collection are compared with its list of files.
+fn digest_of_folder(
+    file: &FormatFile<'_>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(ArtifactDigest, Vec<Diagnostic>), Diagnostic> {
+    let listed = listed_files(file, tree, options)?;
+    let mut digests = Vec::new();
+    let mut findings = Vec::new();
+    for path in tree.paths()? {
+        let bytes = tree.read(&path, options.limits.unpacked_bytes)?;
+        let digest = sha256(&bytes.unwrap_or_default());
+        if let Some(ListedFile::File { digest: expected }) = listed.get(&path)
+            && *expected != digest
+        {
+            let place = Location::new(&SourceText::new(file.path, ""), Span::default());
+            let message = format!(
+                "`{path}` was changed after it was installed: its SHA-256 is {}",
+                Hexadecimal(&digest)
+            );
+            findings.push(Diagnostic::warning(Code::Digest, message).at(place));
+        }
+        let path = PackagePath::parse(&path)
+            .map_err(|error| Diagnostic::error(Code::Path, error.to_string()))?;
+        digests.push((path, digest));
+    }
+    let digests = digests.iter().map(|(path, digest)| (path, *digest));
+    Ok((ArtifactDigest::of_tree(digests), findings))
+}
+
+/// The list of files of an installed collection; empty for a source folder.
+fn listed_files(
+    file: &FormatFile<'_>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<FileList, Diagnostic> {
+    if file.name() == GALAXY_FILE {
+        return Ok(FileList::default());
+    }
+    let read = read_collection_manifest(file.path, file.bytes, &options.limits);
+    let bytes = tree.read(FILE_LIST, options.limits.unpacked_bytes)?;
+    let folder = file
+        .path
+        .trim_end_matches(COLLECTION_MANIFEST)
+        .trim_end_matches('/');
+    match (read.value(), bytes) {
+        (Some(manifest), Some(bytes)) => FileList::read(manifest, &bytes, folder, &options.limits),
+        // Reported where the manifest is read, or nothing to compare with.
+        _ => Ok(FileList::default()),
+    }
+}

@@ -1,0 +1,356 @@
+//! `galaxy.yml` of a source folder and `MANIFEST.json` of an artifact: name, version and dependencies.
+
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
+use pkgres_manifest::document::{Mapping, Node, read_json, read_yaml};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
+
+use super::name::{is_identifier, package_name};
+use super::range;
+use super::record::{ECOSYSTEM, add_requirement};
+
+/// The file of a source folder.
+pub const GALAXY_FILE: &str = "galaxy.yml";
+/// The file of an artifact and of an installed collection.
+pub const COLLECTION_MANIFEST: &str = "MANIFEST.json";
+
+/// The keys of `galaxy.yml`.
+const KEYS: [&str; 16] = [
+    "namespace",
+    "name",
+    "version",
+    "readme",
+    "authors",
+    "description",
+    "license",
+    "license_file",
+    "tags",
+    "dependencies",
+    "repository",
+    "documentation",
+    "homepage",
+    "issues",
+    "build_ignore",
+    "manifest",
+];
+
+/// What `MANIFEST.json` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectionManifest {
+    /// Name, version and requirements.
+    pub record: IndexRecord,
+    /// The name of the list of files, and its SHA-256 in hexadecimal.
+    pub file_list: (String, String),
+}
+
+/// The findings of a document, and its text.
+struct Reader<'document> {
+    source: &'document Arc<SourceText>,
+    findings: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn at(&self, span: Span) -> Location {
+        Location::new(self.source, span)
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: String) {
+        let finding = Diagnostic::error(code, message).at(self.at(span));
+        self.findings.push(finding);
+    }
+}
+
+/// Reads `galaxy.yml`.
+pub fn read_galaxy_file(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<IndexRecord> {
+    let read = read_yaml(name, bytes, GALAXY_FILE, limits);
+    let ((source, document), findings) = match read.into_result() {
+        Ok(read) => read,
+        Err(findings) => return Parsed::new(None, findings),
+    };
+    let mut reader = Reader {
+        source: &source,
+        findings,
+    };
+    let record = if let Some(document) = &document {
+        reader.galaxy_file(document, limits)
+    } else {
+        reader.error(Code::Field, Span::default(), "the file is empty".to_owned());
+        None
+    };
+    Parsed::new(record, reader.findings)
+}
+
+/// Reads `MANIFEST.json`.
+pub fn read_collection_manifest(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+) -> Parsed<CollectionManifest> {
+    let read = read_json(name, bytes, COLLECTION_MANIFEST, limits);
+    let ((source, document), findings) = match read.into_result() {
+        Ok(read) => read,
+        Err(findings) => return Parsed::new(None, findings),
+    };
+    let mut reader = Reader {
+        source: &source,
+        findings,
+    };
+    let manifest = reader.manifest(&document, limits);
+    Parsed::new(manifest, reader.findings)
+}
+
+impl Reader<'_> {
+    fn galaxy_file(&mut self, document: &Node, limits: &Limits) -> Option<IndexRecord> {
+        let mapping = self.mapping(document, "galaxy.yml")?;
+        for entry in &mapping.entries {
+            if !KEYS.contains(&entry.key.text.as_str()) {
+                let message = format!("unknown key `{}`", Escaped::shortened(&entry.key.text));
+                let finding = Diagnostic::warning(Code::Field, message).at(self.at(entry.key_span));
+                self.findings.push(finding);
+            }
+        }
+        for key in ["readme", "authors"] {
+            if mapping.get(key).is_none_or(Node::is_null) {
+                let message =
+                    format!("`{key}` is missing, and ansible-galaxy builds nothing without it");
+                let finding = Diagnostic::warning(Code::Field, message).at(self.at(document.span));
+                self.findings.push(finding);
+            }
+        }
+        self.collection(document, mapping, limits)
+    }
+
+    fn manifest(&mut self, document: &Node, limits: &Limits) -> Option<CollectionManifest> {
+        let mapping = self.mapping(document, "MANIFEST.json")?;
+        if let Some(format) = mapping.get("format")
+            && format.as_scalar().is_none_or(|format| format.text != "1")
+        {
+            self.error(
+                Code::Format,
+                format.span,
+                "the format of the collection is not 1".to_owned(),
+            );
+        }
+        let info = self.child(document, mapping, "collection_info")?;
+        let list = self.child(document, mapping, "file_manifest_file")?;
+        let info_mapping = self.mapping(info, "collection_info")?;
+        let record = self.collection(info, info_mapping, limits);
+        let list_mapping = self.mapping(list, "file_manifest_file")?;
+        let name = self.text(list, list_mapping, "name")?;
+        let digest = self.text(list, list_mapping, "chksum_sha256")?;
+        Some(CollectionManifest {
+            record: record?,
+            file_list: (name.0, digest.0),
+        })
+    }
+
+    /// Reads namespace, name, version and dependencies.
+    fn collection(
+        &mut self,
+        node: &Node,
+        mapping: &Mapping,
+        limits: &Limits,
+    ) -> Option<IndexRecord> {
+        let namespace = self.identifier(node, mapping, "namespace");
+        let name = self.identifier(node, mapping, "name");
+        let version = self.version(node, mapping);
+        let full = format!("{}.{}", namespace.as_ref()?, name?);
+        let name = match PackageName::native(&full) {
+            Ok(name) => name,
+            Err(error) => {
+                self.error(Code::Name, node.span, error.to_string());
+                return None;
+            }
+        };
+        let mut record = IndexRecord::new(name, version?);
+        record.ecosystem = ECOSYSTEM;
+        let Some(dependencies) = mapping.get("dependencies").filter(|node| !node.is_null()) else {
+            return Some(record);
+        };
+        let dependencies = self.mapping(dependencies, "dependencies")?;
+        if dependencies.entries.len() > limits.requirements {
+            let location = self.at(node.span);
+            let finding = Limits::exceeded("requirements", limits.requirements).at(location);
+            self.findings.push(finding);
+            return None;
+        }
+        for entry in &dependencies.entries {
+            let text = &entry.key.text;
+            let package = match package_name(text) {
+                Ok(package) => package,
+                Err(error) => {
+                    let shown = Escaped::shortened(text);
+                    let message = format!("`{shown}` is not the name of a collection: {error}");
+                    self.error(Code::Name, entry.key_span, message);
+                    continue;
+                }
+            };
+            if package == record.name {
+                let message = format!("{package} requires itself");
+                self.error(Code::SelfRequirement, entry.key_span, message);
+                continue;
+            }
+            let range = match entry.value.as_scalar() {
+                Some(scalar) if scalar.is_null() => "*",
+                Some(scalar) => &scalar.text,
+                None => {
+                    let message = format!("the range is {}, not a text", entry.value.kind());
+                    self.error(Code::Field, entry.value.span, message);
+                    continue;
+                }
+            };
+            match range::parse(range) {
+                Ok(spec) => {
+                    record = add_requirement(record, package, spec, Some(self.at(entry.key_span)));
+                }
+                Err(error) => {
+                    let mut finding = Diagnostic::error(Code::Spec, error.to_string())
+                        .at(self.at(entry.value.span));
+                    if let Some(suggestion) = error.suggestion {
+                        finding = finding.hint(format!("write `{suggestion}`"));
+                    }
+                    self.findings.push(finding);
+                }
+            }
+        }
+        Some(record)
+    }
+
+    fn version(&mut self, node: &Node, mapping: &Mapping) -> Option<Version> {
+        // A collection in version control may leave its version to the tool that builds it.
+        if mapping.get("version").is_some_and(Node::is_null) {
+            return Some(Version::ZERO);
+        }
+        let (text, span) = self.text(node, mapping, "version")?;
+        match ECOSYSTEM.version(&text) {
+            Ok(version) => Some(version),
+            Err(error) => {
+                let mut finding =
+                    Diagnostic::error(Code::Version, error.to_string()).at(self.at(span));
+                if let Some(nearest) = error.nearest {
+                    finding = finding.hint(format!("the nearest version is {nearest}"));
+                }
+                self.findings.push(finding);
+                None
+            }
+        }
+    }
+
+    fn identifier(&mut self, node: &Node, mapping: &Mapping, key: &str) -> Option<String> {
+        let (text, span) = self.text(node, mapping, key)?;
+        if is_identifier(&text) {
+            return Some(text);
+        }
+        let shown = Escaped::shortened(&text);
+        let message = format!("`{shown}` is not an identifier of Python, which `{key}` has to be");
+        self.error(Code::Name, span, message);
+        None
+    }
+
+    /// The text and place of a scalar that has to be there.
+    fn text(&mut self, node: &Node, mapping: &Mapping, key: &str) -> Option<(String, Span)> {
+        let child = self.child(node, mapping, key)?;
+        if let Some(scalar) = child.as_scalar() {
+            return Some((scalar.text.clone(), child.span));
+        }
+        let message = format!("`{key}` is {}, not a text", child.kind());
+        self.error(Code::Field, child.span, message);
+        None
+    }
+
+    fn child<'node>(
+        &mut self,
+        node: &Node,
+        mapping: &'node Mapping,
+        key: &str,
+    ) -> Option<&'node Node> {
+        let child = mapping.get(key).filter(|child| !child.is_null());
+        if child.is_none() {
+            self.error(Code::Field, node.span, format!("`{key}` is missing"));
+        }
+        child
+    }
+
+    fn mapping<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Mapping> {
+        let mapping = node.as_mapping();
+        if mapping.is_none() {
+            let message = format!("{what} is {}, not a mapping", node.kind());
+            self.error(Code::Field, node.span, message);
+        }
+        mapping
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GALAXY: &str =
+        "namespace: acme\nname: web\nversion: 1.2.0\nreadme: README.md\nauthors: [a]\n";
+
+    fn findings(text: &str) -> String {
+        let read = read_galaxy_file("galaxy.yml", text.as_bytes(), &Limits::default());
+        read.diagnostics()
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn a_galaxy_file_is_a_record() {
+        let text = format!(
+            "{GALAXY}dependencies:\n  acme.net: '>=1.0.0,<2'\n  acme.db: 1.10\n  acme.any:\n"
+        );
+        let read = read_galaxy_file("galaxy.yml", text.as_bytes(), &Limits::default());
+        let (record, findings) = read.into_result().expect("it is right");
+        assert!(findings.is_empty(), "{findings:?}");
+        assert_eq!(
+            record.to_line(),
+            r#"{"ecosystem":"ansible","name":"acme.web","version":"1.2.0","require":[["acme.net",">=1.0.0,<2"],["acme.db","1.10"],["acme.any","*"]]}"#
+        );
+        let location = record.requirements[1]
+            .location
+            .as_ref()
+            .expect("it has a place");
+        assert_eq!(location.to_string(), "galaxy.yml:8:3");
+        let ten = Version::parse("1.10.0").expect("a version");
+        assert!(record.requirements[1].spec.matches(&ten));
+    }
+
+    #[test]
+    fn findings_name_the_place() {
+        insta::assert_snapshot!(findings(
+            "namespace: acme\nname: web-app\nversion: 1.10\ncolor: red\ndependencies:\n  acme.net: ^1.0\n  x: '*'\n  acme.web: '*'\n"
+        ));
+        insta::assert_snapshot!(findings(&format!(
+            "{GALAXY}dependencies:\n  acme.net: 1.x\n  x: '*'\n  acme.web: '*'\n  acme.list: [1]\n"
+        )));
+        insta::assert_snapshot!(findings("- 1\n"));
+        insta::assert_snapshot!(findings(""));
+    }
+
+    #[test]
+    fn a_manifest_has_the_digest_of_the_list_of_files() {
+        let text = br#"{"collection_info":{"namespace":"acme","name":"web","version":"1.2.0","dependencies":{"acme.net":">=1.0"}},
+            "file_manifest_file":{"name":"FILES.json","ftype":"file","chksum_type":"sha256","chksum_sha256":"ab","format":1},"format":1}"#;
+        let read = read_collection_manifest("MANIFEST.json", text, &Limits::default());
+        let (manifest, findings) = read.into_result().expect("it is right");
+        assert!(findings.is_empty());
+        assert_eq!(
+            manifest.file_list,
+            ("FILES.json".to_owned(), "ab".to_owned())
+        );
+        assert_eq!(manifest.record.requirements.len(), 1);
+        for bad in [
+            &b"[]"[..],
+            b"{}",
+            br#"{"collection_info":{},"file_manifest_file":{}}"#,
+            b"{",
+        ] {
+            let read = read_collection_manifest("MANIFEST.json", bad, &Limits::default());
+            assert!(read.value().is_none());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Names of collections and classes.
+
+use pkgres_manifest::{NameError, PackageName};
+
+/// The package that stands for ansible-core, which the host provides.
+pub const ANSIBLE_CORE: &str = "ansible-core";
+
+/// The words that are no identifiers in Python.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// Whether a text is an identifier of Python in ASCII, and no keyword.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let is_start = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    bytes.next().is_some_and(is_start)
+        && bytes.all(|byte| is_start(byte) || byte.is_ascii_digit())
+        && !KEYWORDS.contains(&text)
+}
+
+/// Whether a text is the name of a collection: a namespace and a name, which are identifiers of Python.
+pub fn is_collection_name(text: &str) -> bool {
+    text.split_once('.')
+        .is_some_and(|(namespace, name)| is_identifier(namespace) && is_identifier(name))
+}
+
+/// Reads the name of a collection, or [`ANSIBLE_CORE`].
+pub(crate) fn package_name(text: &str) -> Result<PackageName, NameError> {
+    if text == ANSIBLE_CORE || is_collection_name(text) {
+        return PackageName::native(text);
+    }
+    // The general rules find out what is wrong with most texts.
+    PackageName::parse_own(text)?;
+    Err(NameError::EmptyPart)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_two_identifiers_of_python() {
+        for good in ["community.general", "a._b", "NetApp.ontap", "ansible-core"] {
+            assert!(package_name(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "community",
+            "a.b.c",
+            "a.",
+            ".b",
+            "a-b.c",
+            "1a.b",
+            "a.class",
+            "a. b",
+            "",
+            "a.\u{e9}",
+        ] {
+            assert!(package_name(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,713 @@
+//! What a Python module defines and imports, read from its syntax tree without running it.
+//!
+//! The parser, `tree-sitter`, tolerates errors and does not recurse. The tree is walked with a cursor. For each import
+//! the walk knows the branches of `try` and `if` around it, because an import that another branch replaces is an
+//! alternative: a release without its target still works.
+
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, Parser};
+
+/// The size of the largest module that is parsed, in bytes.
+pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
+
+/// The most calls of the progress callback for each byte of a module, and for a module of any size. The parser calls
+/// it once in about a hundred operations, so that ordinary text needs far less than one call for each byte.
+const CALLS_PER_BYTE: usize = 4;
+const CALLS_FOR_ANY: usize = 100_000;
+
+/// The most branches around an import that are taken into account, from the inside.
+const MAX_BRANCHES: usize = 32;
+
+/// How certainly an import is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ImportKind {
+    /// At the level of the module, unconditionally.
+    Hard,
+    /// Below a `try` whose `except` catches a failed import, or below `if`.
+    Guarded,
+    /// Guarded, and another branch binds the same names.
+    Alternative,
+    /// In a function.
+    Lazy,
+    /// A call of `import_module`.
+    Dynamic,
+}
+
+/// An import of a module of a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The module that contains the import, such as `plugins.modules.x`.
+    pub module: String,
+    /// The imported module with its collection, such as `ansible.netcommon.plugins.module_utils.network`.
+    pub target: String,
+    /// The names that are imported from it; empty for the module itself and for `*`.
+    pub names: Vec<String>,
+    /// How certainly the import is executed.
+    pub kind: ImportKind,
+    /// The first byte of the import in the text.
+    pub at: usize,
+}
+
+/// A module as its text says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PythonModule {
+    /// The names at the top level.
+    pub(crate) names: BTreeSet<String>,
+    /// The modules of collections from which all names are imported.
+    pub(crate) stars: Vec<String>,
+    /// Whether more names may be defined than the text shows.
+    pub(crate) is_open: bool,
+    /// The imports of modules of collections, the own one among them.
+    pub(crate) imports: Vec<Import>,
+    /// The modules that are named by `module_name=`, such as `ansible.netcommon.net_get`.
+    pub(crate) module_names: Vec<String>,
+}
+
+impl PythonModule {
+    /// A module about which nothing is known.
+    fn unknown() -> Self {
+        Self {
+            is_open: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// Reads a module. `path` is its dotted path with the collection, and `is_package` says whether the file is an
+/// `__init__.py`.
+pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
+    if text.len() > MAX_MODULE_BYTES {
+        return PythonModule::unknown();
+    }
+    let mut parser = Parser::new();
+    let language = tree_sitter_python::LANGUAGE.into();
+    if parser.set_language(&language).is_err() {
+        return PythonModule::unknown();
+    }
+    let mut calls = CALLS_FOR_ANY + text.len().saturating_mul(CALLS_PER_BYTE);
+    let mut progress = |_: &tree_sitter::ParseState| {
+        calls = calls.saturating_sub(1);
+        if calls == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut input = |at: usize, _| text.get(at..).unwrap_or_default();
+    let Some(tree) = parser.parse_with_options(&mut input, None, Some(options)) else {
+        return PythonModule::unknown();
+    };
+    let parts: Vec<&str> = path.split('.').collect();
+    let mut reader = Reader {
+        text,
+        parts: &parts,
+        is_package,
+        module: PythonModule::default(),
+        frames: Vec::new(),
+        statements: 0,
+        bound: HashMap::new(),
+        pending: Vec::new(),
+    };
+    reader.walk(tree.root_node());
+    // Names behind an error may be missing.
+    reader.module.is_open |= tree.root_node().has_error();
+    reader.finish()
+}
+
+/// A part of the syntax tree around the current node.
+#[derive(Clone, Copy)]
+enum Frame {
+    /// A function: what is below is executed later, if at all.
+    Function,
+    /// A `class` block: its names are not those of the module.
+    Class,
+    /// A branch of the `try` or `if` with this number.
+    Branch {
+        statement: usize,
+        branch: usize,
+        is_guard: bool,
+        /// Whether the branch is for type checkers only, and never executed.
+        is_for_types: bool,
+    },
+}
+
+/// A guarded import.
+struct GuardedImport {
+    /// Its position among all imports.
+    import: usize,
+    /// The statements around it, each with the branch that it is in.
+    branches: Vec<(usize, usize)>,
+    /// The names that it binds.
+    names: Vec<String>,
+}
+
+struct Reader<'text> {
+    text: &'text [u8],
+    parts: &'text [&'text str],
+    is_package: bool,
+    module: PythonModule,
+    /// The frames around the current node, each with the depth of its node.
+    frames: Vec<(usize, Frame)>,
+    statements: usize,
+    /// The branches of each statement that bind a name.
+    bound: HashMap<(usize, String), BTreeSet<usize>>,
+    /// The guarded imports, which may be alternatives.
+    pending: Vec<GuardedImport>,
+}
+
+impl<'text> Reader<'text> {
+    /// Visits all nodes in the order of the text.
+    fn walk(&mut self, root: Node<'_>) {
+        let mut cursor = root.walk();
+        let mut depth = 0_usize;
+        // The statement number and the number of branches of each `try` and `if` around the current node.
+        let mut statements: Vec<(usize, usize, usize, bool)> = Vec::new();
+        loop {
+            let node = cursor.node();
+            while statements.last().is_some_and(|(at, ..)| *at >= depth) {
+                statements.pop();
+            }
+            while self.frames.last().is_some_and(|(at, _)| *at >= depth) {
+                self.frames.pop();
+            }
+            match node.kind() {
+                "try_statement" | "if_statement" => {
+                    self.statements += 1;
+                    let is_guard =
+                        node.kind() == "if_statement" || catches_imports(node, self.text);
+                    statements.push((depth, self.statements, 0, is_guard));
+                }
+                "block" => self.enter_block(node, depth, &mut statements),
+                "function_definition" | "lambda" => {
+                    if node.kind() == "function_definition" {
+                        self.bind_field(node, "name");
+                    }
+                    self.frames.push((depth, Frame::Function));
+                }
+                "class_definition" => {
+                    self.bind_field(node, "name");
+                    self.frames.push((depth, Frame::Class));
+                }
+                _ => self.visit(node),
+            }
+            if cursor.goto_first_child() {
+                depth += 1;
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+                depth -= 1;
+            }
+        }
+    }
+
+    /// Enters a block, which may be a branch of the innermost `try` or `if`.
+    fn enter_block(
+        &mut self,
+        block: Node<'_>,
+        depth: usize,
+        statements: &mut [(usize, usize, usize, bool)],
+    ) {
+        let Some(parent) = block.parent() else {
+            return;
+        };
+        let is_clause = matches!(
+            parent.kind(),
+            "except_clause"
+                | "except_group_clause"
+                | "elif_clause"
+                | "else_clause"
+                | "finally_clause"
+        );
+        let statement = if is_clause {
+            parent.parent()
+        } else {
+            Some(parent)
+        };
+        let is_branching = |node: Node<'_>| matches!(node.kind(), "try_statement" | "if_statement");
+        let Some(statement) = statement.filter(|node| is_branching(*node)) else {
+            return;
+        };
+        let Some((_, number, branches, is_guard)) = statements.last_mut() else {
+            return;
+        };
+        let is_try = statement.kind() == "try_statement";
+        // `else` of a `try` continues its body.
+        let branch = if is_try && parent.kind() == "else_clause" {
+            0
+        } else {
+            *branches += 1;
+            *branches - 1
+        };
+        let condition = parent.child_by_field_name("condition");
+        let is_for_types = condition.is_some_and(|condition| {
+            let text = self.text_of(condition);
+            text == "TYPE_CHECKING" || text == "typing.TYPE_CHECKING"
+        });
+        let is_guard = *is_guard || (is_try && is_clause && parent.kind() != "finally_clause");
+        let frame = Frame::Branch {
+            statement: *number,
+            branch,
+            is_guard,
+            is_for_types,
+        };
+        self.frames.push((depth, frame));
+    }
+
+    fn visit(&mut self, node: Node<'_>) {
+        match node.kind() {
+            "import_statement" => self.import(node),
+            "import_from_statement" => self.import_from(node),
+            "future_import_statement" => {
+                self.bind_imported(node);
+            }
+            // `name: type` alone binds nothing.
+            "assignment" if node.child_by_field_name("right").is_none() => {}
+            "assignment" | "augmented_assignment" | "for_statement" | "type_alias_statement" => {
+                self.bind_targets(node, "left");
+            }
+            "named_expression" => self.bind_field(node, "name"),
+            "as_pattern" => self.bind_targets(node, "alias"),
+            "global_statement" => {
+                let mut cursor = node.walk();
+                for name in node.named_children(&mut cursor) {
+                    let name = self.text_of(name);
+                    self.module.names.insert(name.to_owned());
+                }
+            }
+            "call" => self.call(node),
+            "keyword_argument" => {
+                let is_module_name = node
+                    .child_by_field_name("name")
+                    .is_some_and(|name| self.text_of(name) == "module_name");
+                if is_module_name && let Some(text) = self.string_field(node, "value") {
+                    self.module.module_names.push(text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn text_of(&self, node: Node<'_>) -> &'text str {
+        let bytes = self.text.get(node.byte_range()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// The text of a field that is a plain string.
+    fn string_field(&self, node: Node<'_>, field: &str) -> Option<String> {
+        self.string(node.child_by_field_name(field)?)
+    }
+
+    fn string(&self, node: Node<'_>) -> Option<String> {
+        if node.kind() != "string" {
+            return None;
+        }
+        let text = self.text_of(node);
+        let text = text.trim_start_matches(['r', 'u', 'b', 'R', 'U', 'B']);
+        let quote = text
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '\'' | '"'))?;
+        Some(text.trim_matches(quote).to_owned())
+    }
+
+    fn in_function(&self) -> bool {
+        let mut frames = self.frames.iter();
+        frames.any(|(_, frame)| matches!(frame, Frame::Function))
+    }
+
+    /// Whether names that are bound here are those of the module.
+    fn is_top_level(&self) -> bool {
+        let mut frames = self.frames.iter();
+        frames.all(|(_, frame)| matches!(frame, Frame::Branch { .. }))
+    }
+
+    /// The branches around the current node.
+    fn branches(&self) -> Vec<(usize, usize)> {
+        let frames = self.frames.iter().rev().take(MAX_BRANCHES);
+        frames
+            .filter_map(|(_, frame)| match frame {
+                Frame::Branch {
+                    statement, branch, ..
+                } => Some((*statement, *branch)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn bind(&mut self, name: &str) {
+        if name.is_empty() || !self.is_top_level() {
+            return;
+        }
+        self.module.is_open |= name == "__getattr__";
+        for (statement, branch) in self.branches() {
+            let branches = self.bound.entry((statement, name.to_owned())).or_default();
+            branches.insert(branch);
+        }
+        self.module.names.insert(name.to_owned());
+    }
+
+    fn bind_field(&mut self, node: Node<'_>, field: &str) {
+        if let Some(name) = node.child_by_field_name(field) {
+            self.bind(self.text_of(name));
+        }
+    }
+
+    /// Binds the identifiers of a target such as `a`, `a, (b, *c)`, but not those of `a.b` and `a[b]`.
+    fn bind_targets(&mut self, node: Node<'_>, field: &str) {
+        let Some(target) = node.child_by_field_name(field) else {
+            return;
+        };
+        if !self.is_top_level() {
+            return;
+        }
+        let mut targets = vec![target];
+        while let Some(target) = targets.pop() {
+            match target.kind() {
+                "identifier" => self.bind(self.text_of(target)),
+                "attribute" => {}
+                "subscript" => {
+                    // `globals()[name] = value` and `sys.modules[__name__] = object`.
+                    let text = self.text_of(target);
+                    let is_namespace = text.starts_with("globals()")
+                        || text.starts_with("vars()")
+                        || text.starts_with("sys.modules[__name__]");
+                    self.module.is_open |= is_namespace;
+                }
+                _ => {
+                    let mut cursor = target.walk();
+                    targets.extend(target.named_children(&mut cursor));
+                }
+            }
+        }
+    }
+
+    /// Binds what an import statement binds, and returns the names that were imported.
+    fn bind_imported(&mut self, node: Node<'_>) -> Vec<(String, String)> {
+        let mut imported = Vec::new();
+        let mut cursor = node.walk();
+        for name in node.children_by_field_name("name", &mut cursor) {
+            let field = |field| name.child_by_field_name(field);
+            let aliased = field("name").zip(field("alias"));
+            let (path, bound) = if let Some((path, alias)) = aliased {
+                (self.text_of(path), self.text_of(alias))
+            } else {
+                let path = self.text_of(name);
+                // `import a.b` binds `a`.
+                (path, path.split('.').next().unwrap_or(path))
+            };
+            imported.push((path.to_owned(), bound.to_owned()));
+        }
+        for (_, bound) in &imported {
+            self.bind(bound);
+        }
+        imported
+    }
+
+    fn import(&mut self, node: Node<'_>) {
+        for (path, bound) in self.bind_imported(node) {
+            if let Some(target) = path.strip_prefix("ansible_collections.") {
+                self.add(node, target.to_owned(), Vec::new(), vec![bound]);
+            }
+        }
+    }
+
+    fn import_from(&mut self, node: Node<'_>) {
+        let imported = self.bind_imported(node);
+        let Some(from) = node.child_by_field_name("module_name") else {
+            return;
+        };
+        let is_star = {
+            let mut cursor = node.walk();
+            node.named_children(&mut cursor)
+                .any(|child| child.kind() == "wildcard_import")
+        };
+        let Some(target) = self.absolute(self.text_of(from)) else {
+            self.module.is_open |= is_star && self.is_top_level();
+            return;
+        };
+        if is_star && self.is_top_level() {
+            self.module.stars.push(target.clone());
+        }
+        let (names, bound) = imported.into_iter().unzip();
+        self.add(node, target, names, bound);
+    }
+
+    /// The module of a collection that `from` of an import names; `None` for any other.
+    fn absolute(&self, from: &str) -> Option<String> {
+        let level = from.bytes().take_while(|byte| *byte == b'.').count();
+        let rest = from[level..].trim();
+        if level == 0 {
+            return rest.strip_prefix("ansible_collections.").map(str::to_owned);
+        }
+        let up = if self.is_package { level - 1 } else { level };
+        let base = self.parts.get(..self.parts.len().checked_sub(up)?)?;
+        let parts = base.iter().copied().chain(rest.split('.'));
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        (parts.len() > 1).then(|| parts.join("."))
+    }
+
+    fn call(&mut self, node: Node<'_>) {
+        let Some(function) = node.child_by_field_name("function") else {
+            return;
+        };
+        let name = self.text_of(function);
+        if name == "globals().update" && !self.in_function() {
+            self.module.is_open = true;
+        }
+        if !matches!(
+            name,
+            "import_module" | "importlib.import_module" | "__import__"
+        ) {
+            return;
+        }
+        let first = node
+            .child_by_field_name("arguments")
+            .and_then(|arguments| arguments.named_child(0))
+            .and_then(|argument| self.string(argument));
+        if let Some(target) = first
+            && let Some(target) = target.strip_prefix("ansible_collections.")
+        {
+            self.module.imports.push(Import {
+                module: String::new(),
+                target: target.to_owned(),
+                names: Vec::new(),
+                kind: ImportKind::Dynamic,
+                at: node.start_byte(),
+            });
+        }
+    }
+
+    fn add(&mut self, node: Node<'_>, target: String, names: Vec<String>, bound: Vec<String>) {
+        let is = |test: fn(&Frame) -> bool| self.frames.iter().any(|(_, frame)| test(frame));
+        let kind = if self.in_function()
+            || is(|frame| {
+                matches!(
+                    frame,
+                    Frame::Branch {
+                        is_for_types: true,
+                        ..
+                    }
+                )
+            }) {
+            ImportKind::Lazy
+        } else if is(|frame| matches!(frame, Frame::Branch { is_guard: true, .. })) {
+            self.pending.push(GuardedImport {
+                import: self.module.imports.len(),
+                branches: self.branches(),
+                names: bound,
+            });
+            ImportKind::Guarded
+        } else {
+            ImportKind::Hard
+        };
+        self.module.imports.push(Import {
+            module: String::new(),
+            target,
+            names,
+            kind,
+            at: node.start_byte(),
+        });
+    }
+
+    /// Finds the alternatives, for which all branches have to be known.
+    fn finish(mut self) -> PythonModule {
+        for guarded in std::mem::take(&mut self.pending) {
+            let GuardedImport {
+                import,
+                branches,
+                names,
+            } = guarded;
+            let is_bound_elsewhere = |name: &String| {
+                branches.iter().any(|(statement, branch)| {
+                    let binding = self.bound.get(&(*statement, name.clone()));
+                    binding.is_some_and(|binding| binding.iter().any(|other| other != branch))
+                })
+            };
+            if !names.is_empty() && names.iter().all(is_bound_elsewhere) {
+                self.module.imports[import].kind = ImportKind::Alternative;
+            }
+        }
+        self.module
+    }
+}
+
+/// Whether a `try` has an `except` that catches a failed import.
+fn catches_imports(statement: Node<'_>, text: &[u8]) -> bool {
+    let mut cursor = statement.walk();
+    statement.named_children(&mut cursor).any(|clause| {
+        if !matches!(clause.kind(), "except_clause" | "except_group_clause") {
+            return false;
+        }
+        let mut cursor = clause.walk();
+        let caught = clause
+            .named_children(&mut cursor)
+            .find(|child| child.kind() != "block" && child.kind() != "comment");
+        let Some(caught) = caught else {
+            return true;
+        };
+        let caught = text.get(caught.byte_range()).unwrap_or_default();
+        let caught = String::from_utf8_lossy(caught);
+        let words = caught.split(|next: char| !next.is_alphanumeric() && next != '_');
+        let mut words = words.take(64);
+        words.any(|word| {
+            matches!(
+                word,
+                "ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException"
+            )
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(String, Vec<String>, ImportKind)> {
+        let module = read("acme.web.plugins.modules.page", false, text.as_bytes());
+        let imports = module.imports.into_iter();
+        imports
+            .map(|import| (import.target, import.names, import.kind))
+            .collect()
+    }
+
+    fn one_kind(text: &str) -> ImportKind {
+        let kinds = kinds(text);
+        assert_eq!(kinds.len(), 1, "{kinds:?}");
+        kinds[0].2
+    }
+
+    const IMPORT: &str =
+        "from ansible_collections.acme.net.plugins.module_utils.tcp import connect";
+
+    #[test]
+    fn imports_are_read_in_every_form() {
+        let text = "from __future__ import annotations\n\
+            import ansible_collections.acme.net.plugins.module_utils.tcp as tcp, os\n\
+            from ansible_collections.acme.net.plugins.module_utils.tcp import (\n    connect as c,\n    close,\n)\n\
+            from ..module_utils.html import render\n\
+            from . import other\n\
+            from ansible_collections.acme.net.plugins.module_utils.udp import *\n\
+            from ansible.module_utils.basic import AnsibleModule\n";
+        let tcp = "acme.net.plugins.module_utils.tcp".to_owned();
+        let hard = ImportKind::Hard;
+        assert_eq!(
+            kinds(text),
+            [
+                (tcp.clone(), vec![], hard),
+                (tcp, vec!["connect".to_owned(), "close".to_owned()], hard),
+                (
+                    "acme.web.plugins.module_utils.html".to_owned(),
+                    vec!["render".to_owned()],
+                    hard
+                ),
+                (
+                    "acme.web.plugins.modules".to_owned(),
+                    vec!["other".to_owned()],
+                    hard
+                ),
+                ("acme.net.plugins.module_utils.udp".to_owned(), vec![], hard),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_around_an_import_says_how_certain_it_is() {
+        let indented =
+            |before: &str, after: &str| one_kind(&format!("{before}    {IMPORT}\n{after}"));
+        assert_eq!(one_kind(IMPORT), ImportKind::Hard);
+        assert_eq!(indented("class A:\n", ""), ImportKind::Hard);
+        assert_eq!(
+            indented("try:\n", "except ImportError:\n    HAS_TCP = False\n"),
+            ImportKind::Guarded
+        );
+        assert_eq!(
+            indented(
+                "try:\n",
+                "except (ImportError, OSError):\n    connect = None\n"
+            ),
+            ImportKind::Alternative
+        );
+        assert_eq!(
+            indented("try:\n", "except OSError:\n    connect = None\n"),
+            ImportKind::Hard
+        );
+        assert_eq!(
+            indented("try:\n    pass\nexcept ImportError:\n", ""),
+            ImportKind::Guarded
+        );
+        assert_eq!(
+            indented("try:\n    connect = 1\nexcept:\n", ""),
+            ImportKind::Alternative
+        );
+        assert_eq!(indented("if A:\n", ""), ImportKind::Guarded);
+        assert_eq!(
+            indented(
+                "if A:\n",
+                "elif B:\n    pass\nelse:\n    def connect(): pass\n"
+            ),
+            ImportKind::Alternative
+        );
+        assert_eq!(indented("if TYPE_CHECKING:\n", ""), ImportKind::Lazy);
+        assert_eq!(indented("def f():\n", ""), ImportKind::Lazy);
+        assert_eq!(
+            one_kind("x = importlib.import_module('ansible_collections.a.b.plugins.c')"),
+            ImportKind::Dynamic
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_the_top_level() {
+        let text = "import os.path\nimport json as j\nfrom a import b as c\nA, (B, *C) = 1, (2, 3)\n\
+            D: int = 1\nE: int\nF.g = 1\nclass G:\n    inner = 1\n    def method(self): pass\n\
+            def h():\n    global I\n    local = 1\ntry:\n    import k\nexcept ImportError:\n    K = 1\n\
+            for L in x:\n    pass\nwith open(x) as M:\n    N = 1\nif (O := 1):\n    pass\n@decorated\ndef p(): pass\n";
+        let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+        let names: Vec<&str> = module.names.iter().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            [
+                "A", "B", "C", "D", "G", "I", "K", "L", "M", "N", "O", "c", "h", "j", "k", "os",
+                "p"
+            ]
+        );
+        assert!(!module.is_open);
+    }
+
+    #[test]
+    fn a_module_is_open_if_its_names_cannot_be_known() {
+        for text in [
+            "from ansible.module_utils.basic import *",
+            "def __getattr__(name): pass",
+            "globals()['x'] = 1",
+            "globals().update(x)",
+            "def f(:\n",
+        ] {
+            let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+            assert!(module.is_open, "{text}");
+        }
+        let module = read(
+            "a.b.plugins.module_utils.x.__init__",
+            true,
+            b"from .y import *",
+        );
+        assert_eq!((module.is_open, module.stars.len()), (false, 1));
+    }
+
+    #[test]
+    fn deep_and_broken_text_takes_little_time() {
+        let deep = "(".repeat(100_000);
+        assert!(read("a.b.plugins.x", false, deep.as_bytes()).is_open);
+        let blocks: String = (0..2_000)
+            .map(|depth| format!("{}if x:\n", " ".repeat(depth)))
+            .collect();
+        read("a.b.plugins.x", false, blocks.as_bytes());
+        read("a.b.plugins.x", false, &[0xff; 1000]);
+    }
+}

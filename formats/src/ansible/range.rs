@@ -1,0 +1,251 @@
+//! The range language of collections, as ansible-core evaluates it.
+//!
+//! A range is a list of clauses with commas between them, all of which have to hold. A clause is an operator and a
+//! version; without an operator the version has to be equal. Missing components are zero, so that `1.2` is exactly
+//! 1.2.0. Versions are ordered as Semantic Versioning orders them: `<2.0.0` admits 2.0.0-rc.1.
+//!
+//! ansible-core reads the version of a clause loosely, with leading zeros and more than three numbers, of which only
+//! three count. It evaluates clauses one by one and stops at the first that is false, so a malformed one may never be
+//! noticed; and it drops text behind the third number. Here both are errors. Blanks around operators and commas are
+//! allowed.
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    GreaterOrEqual,
+    Greater,
+    LessOrEqual,
+    Less,
+}
+
+/// Longer operators first, so that `>=` is not read as `>`.
+const OPERATORS: [(&str, Operator); 7] = [
+    (">=", Operator::GreaterOrEqual),
+    ("<=", Operator::LessOrEqual),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("=", Operator::Equal),
+    (">", Operator::Greater),
+    ("<", Operator::Less),
+];
+
+/// Reads a range.
+pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {
+    let problem = |reason: String| SpecError::new(text, reason, suggestion(text));
+    if text.len() > MAX_SPEC_BYTES {
+        return Err(SpecError::new(
+            text,
+            format!("a range has at most {MAX_SPEC_BYTES} bytes"),
+            None,
+        ));
+    }
+    let clauses: Vec<&str> = text.split(',').map(without_blanks).collect();
+    if clauses.len() > MAX_SPEC_CLAUSES {
+        return Err(problem(format!(
+            "a range has at most {MAX_SPEC_CLAUSES} clauses"
+        )));
+    }
+    let mut set = VersionSet::all();
+    let mut names_prerelease = false;
+    for clause in &clauses {
+        let (operator, version) = read_clause(clause).map_err(problem)?;
+        let Some(version) = version else {
+            continue;
+        };
+        names_prerelease =
+            clauses.len() == 1 && operator == Operator::Equal && version.is_prerelease();
+        set = set.intersection(&matching(operator, &version));
+    }
+    Ok(Spec::native(without_blanks(text), set, names_prerelease))
+}
+
+fn without_blanks(part: &str) -> &str {
+    part.trim_matches([' ', '\t'])
+}
+
+/// Reads a clause. The version is `None` if it is `*`, which holds for every version whatever the operator.
+fn read_clause(clause: &str) -> Result<(Operator, Option<Version>), String> {
+    if clause.is_empty() {
+        return Err("a clause is empty".to_owned());
+    }
+    let with_operator = OPERATORS
+        .iter()
+        .find_map(|(symbol, operator)| Some((*operator, clause.strip_prefix(symbol)?)));
+    let (operator, operand) = match with_operator {
+        Some((operator, rest)) => (operator, without_blanks(rest)),
+        None => (Operator::Equal, clause),
+    };
+    match operand {
+        "" => Err("there is no version after the operator".to_owned()),
+        "*" => Ok((operator, None)),
+        operand => Ok((operator, Some(read_operand(operand)?))),
+    }
+}
+
+/// Reads the version of a clause.
+fn read_operand(text: &str) -> Result<Version, String> {
+    let quoted = Escaped::shortened(text);
+    if text.contains('|') {
+        return Err("there is no \"or\" in a range".to_owned());
+    }
+    if text.contains(char::is_whitespace) {
+        return Err(format!(
+            "`{quoted}` contains white space; separate clauses with commas"
+        ));
+    }
+    if let Some(operator) = ["~=", "~", "^", "=", ">", "<"]
+        .iter()
+        .find(|sign| text.starts_with(**sign))
+    {
+        return Err(format!("`{operator}` is not an operator here"));
+    }
+    let (numbers, suffix) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    let mut components = [0_u64; 3];
+    for (at, part) in numbers.split('.').enumerate() {
+        if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(format!("`{quoted}` is not a version"));
+        }
+        // ansible-core takes three of more than three numbers.
+        if let Some(component) = components.get_mut(at) {
+            *component = part
+                .parse()
+                .map_err(|_| format!("`{}` is too large", Escaped::shortened(part)))?;
+        }
+    }
+    let [major, minor, patch] = components;
+    let padded = format!("{major}.{minor}.{patch}{suffix}");
+    Version::parse(&padded)
+        .map_err(|error| format!("`{quoted}` is not a version: {}", error.reason))
+}
+
+/// The versions for which a clause holds.
+fn matching(operator: Operator, version: &Version) -> VersionSet {
+    let exactly = VersionSet::exactly(version);
+    let from = VersionSet::between(version.without_build(), None);
+    match operator {
+        Operator::Equal => exactly,
+        Operator::NotEqual => exactly.complement(),
+        Operator::GreaterOrEqual => from,
+        Operator::Greater => from.intersection(&exactly.complement()),
+        Operator::Less => from.complement(),
+        Operator::LessOrEqual => from.complement().union(&exactly),
+    }
+}
+
+/// The range that was probably intended: what other package systems write, in this language.
+fn suggestion(text: &str) -> Option<String> {
+    let text = text.trim();
+    let numbers = |text: &str| -> Option<Vec<u64>> {
+        text.split('.').map(|part| part.parse().ok()).collect()
+    };
+    let between = |from: &str, until: &[u64]| {
+        let until: Vec<String> = until.iter().map(u64::to_string).collect();
+        Some(format!(">={from},<{}", until.join(".")))
+    };
+    if let Some(base) = text.strip_suffix(".*").or(text.strip_suffix(".x")) {
+        let mut parts = numbers(base)?;
+        *parts.last_mut()? = parts.last()?.checked_add(1)?;
+        return between(base, &parts);
+    }
+    if let Some(base) = text.strip_prefix('^') {
+        return between(base, &[numbers(base)?.first()?.checked_add(1)?, 0, 0]);
+    }
+    if let Some(base) = text.strip_prefix("~=").or(text.strip_prefix('~')) {
+        let parts = numbers(base)?;
+        return match parts[..] {
+            [major, minor, _] => between(base, &[major, minor.checked_add(1)?, 0]),
+            [major, _] => between(base, &[major.checked_add(1)?, 0, 0]),
+            _ => None,
+        };
+    }
+    if let Some(base) = text.strip_prefix("===") {
+        return Version::parse(base)
+            .ok()
+            .map(|version| format!("=={version}"));
+    }
+    let base = text.strip_prefix(['v', 'V'])?;
+    Version::parse(base).ok().map(|version| version.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(range: &str, version: &str) -> bool {
+        let version = Version::parse(version).expect("a version");
+        parse(range).expect(range).matches(&version)
+    }
+
+    #[test]
+    fn a_bare_version_is_exact_and_padded() {
+        assert!(matches("1.2", "1.2.0"));
+        assert!(!matches("1.2", "1.2.1"));
+        assert!(matches("1", "1.0.0+build"));
+        assert!(matches("*", "0.0.0-0"));
+        assert!(matches(">=*", "1.0.0-rc.1"));
+        assert!(matches(">=01.2.0.9", "1.2.0"));
+    }
+
+    #[test]
+    fn prereleases_are_ordered_like_other_versions() {
+        assert!(matches("<2.0.0", "2.0.0-rc.1"));
+        assert!(!matches(">=1.0.0", "1.0.0-rc.1"));
+        assert!(matches("> 1.0.0-rc.1, <= 1.0.0", "1.0.0"));
+        assert!(!matches(">1.0.0-rc.1", "1.0.0-rc.1"));
+    }
+
+    #[test]
+    fn a_clause_after_a_false_one_is_read_too() {
+        for bad in [
+            "",
+            ",",
+            ">=1,",
+            "~1.0",
+            "^1.0",
+            "~=1.0",
+            "===1.0.0",
+            "1.x",
+            "1.*",
+            "latest",
+            "1.0.0rc1",
+            ">=1.0.0||<1",
+            "<0,1.0.0-01",
+            "1..2",
+            "v1.0.0",
+            "=>1.0",
+            ">=1 <2",
+            "1.0.0-",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        let suggested = |text| parse(text).expect_err(text).suggestion;
+        assert_eq!(suggested("1.*").as_deref(), Some(">=1,<2"));
+        assert_eq!(suggested("~=1.4.2").as_deref(), Some(">=1.4.2,<1.5.0"));
+        assert_eq!(suggested("^1.4").as_deref(), Some(">=1.4,<2.0.0"));
+        assert_eq!(suggested("v1.4").as_deref(), Some("1.4.0"));
+        assert_eq!(suggested("latest"), None);
+    }
+
+    #[test]
+    fn only_a_lone_equality_names_a_prerelease() {
+        for (range, names) in [
+            ("1.0.0-rc.1", true),
+            ("=1.0.0-rc.1", true),
+            ("== 1.0.0-rc.1", true),
+            ("1.0.0", false),
+            (">=1.0.0-rc.1", false),
+            ("==1.0.0-rc.1,*", false),
+            ("!=1.0.0-rc.1", false),
+        ] {
+            assert_eq!(
+                parse(range).expect(range).names_prerelease(),
+                names,
+                "{range}"
+            );
+        }
+    }
+}

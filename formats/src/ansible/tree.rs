@@ -1,0 +1,281 @@
+//! The facts about a collection, from the files of a folder or an artifact.
+
+use pkgres_manifest::ReadOptions;
+use pkgres_manifest::diagnostic::Diagnostic;
+
+use super::facts::{Facts, Module, Reference};
+use super::name::{is_collection_name, is_identifier};
+use super::python::{self, MAX_MODULE_BYTES};
+use super::runtime::{self, RUNTIME_FILE, Runtime};
+use super::yaml_references;
+use crate::format::FileTree;
+
+/// The folders of `plugins` whose modules are only run, never imported by others. Their names are not read.
+const MODULES: &str = "plugins/modules/";
+
+/// Whether a file has to be read to know the classes of its collection.
+pub(crate) fn is_of_interest(path: &str) -> bool {
+    path == RUNTIME_FILE
+        || (path.starts_with("plugins/") && path.ends_with(".py"))
+        || (is_playbook_or_role(path) && is_yaml(path))
+}
+
+fn is_playbook_or_role(path: &str) -> bool {
+    path.starts_with("roles/") || path.starts_with("playbooks/")
+}
+
+fn is_yaml(path: &str) -> bool {
+    path.ends_with(".yml") || path.ends_with(".yaml")
+}
+
+/// Reads the files of a collection.
+pub(crate) fn read(
+    collection: &str,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(Facts, Runtime, Vec<Diagnostic>), Diagnostic> {
+    let mut facts = Facts {
+        collection: collection.to_owned(),
+        ..Facts::default()
+    };
+    let mut findings = Vec::new();
+    let mut runtime = Runtime::default();
+    for path in tree.paths()? {
+        if let Some(plugin) = path.strip_prefix("plugins/") {
+            if path.ends_with(".py") {
+                add_module(&mut facts, &path, tree)?;
+            } else {
+                add_other_plugin(&mut facts, plugin);
+            }
+        } else if path == RUNTIME_FILE {
+            let bytes = tree.read(&path, options.limits.manifest_bytes)?;
+            let more;
+            (runtime, more) = runtime::read(&path, &bytes.unwrap_or_default(), &options.limits);
+            findings.extend(more);
+        } else if is_playbook_or_role(&path) {
+            add_playbook_or_role(&mut facts, &path, tree, options)?;
+        }
+    }
+    facts.routes.clone_from(&runtime.routes);
+    Ok((facts, runtime, findings))
+}
+
+/// The dotted path of a file without its extension; `None` if Python could not import it.
+fn dotted(path: &str) -> Option<String> {
+    let (path, _) = path.rsplit_once('.')?;
+    path.split('/')
+        .all(is_identifier)
+        .then(|| path.replace('/', "."))
+}
+
+fn add_other_plugin(facts: &mut Facts, plugin: &str) {
+    let is_plugin = [".ps1", ".psm1", ".cs", ".yml", ".yaml"]
+        .iter()
+        .any(|end| plugin.ends_with(end));
+    if is_plugin && let Some(path) = dotted(plugin) {
+        facts.others.insert(format!("plugins.{path}"));
+    }
+}
+
+fn add_module(facts: &mut Facts, path: &str, tree: &dyn FileTree) -> Result<(), Diagnostic> {
+    let Some(dotted) = dotted(path) else {
+        return Ok(());
+    };
+    let (module, is_package) = match dotted.strip_suffix(".__init__") {
+        Some(package) => (package.to_owned(), true),
+        None => (dotted, false),
+    };
+    let limit = u64::try_from(MAX_MODULE_BYTES).unwrap_or(u64::MAX);
+    let bytes = tree.read(path, limit)?.unwrap_or_default();
+    let is_run_only = path.starts_with(MODULES);
+    facts.fragments.extend(
+        fragments(&bytes)
+            .into_iter()
+            .map(|fragment| (module.clone(), fragment)),
+    );
+    if is_run_only && !refers_to_others(&facts.collection, &bytes) {
+        let entry = Module {
+            is_open: true,
+            ..Module::default()
+        };
+        facts.modules.insert(module, entry);
+        return Ok(());
+    }
+    let full = format!("{}.{module}", facts.collection);
+    let read = python::read(&full, is_package, &bytes);
+    for mut import in read.imports {
+        import.module.clone_from(&module);
+        facts.imports.push(import);
+    }
+    for name in read.module_names {
+        facts.references.push(Reference {
+            place: module.clone(),
+            kind: "modules".to_owned(),
+            name,
+        });
+    }
+    let entry = if is_run_only {
+        Module {
+            is_open: true,
+            ..Module::default()
+        }
+    } else {
+        Module {
+            names: read.names,
+            stars: read.stars,
+            is_open: read.is_open,
+        }
+    };
+    facts.modules.insert(module, entry);
+    Ok(())
+}
+
+/// Whether a module may refer to other collections. Most modules do not, and need not be parsed.
+fn refers_to_others(collection: &str, bytes: &[u8]) -> bool {
+    let prefix = b"ansible_collections.";
+    let has_other = memchr::memmem::find_iter(bytes, prefix).any(|at| {
+        let rest = bytes.get(at + prefix.len()..).unwrap_or_default();
+        let after = rest.strip_prefix(collection.as_bytes());
+        !after.is_some_and(|after| after.starts_with(b"."))
+    });
+    has_other || memchr::memmem::find(bytes, b"module_name").is_some()
+}
+
+/// The documentation fragments that a plug-in names, from the text of its documentation.
+fn fragments(bytes: &[u8]) -> Vec<String> {
+    const KEY: &str = "extends_documentation_fragment:";
+    let mut found = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = memchr::memmem::find(rest, KEY.as_bytes()) {
+        rest = &rest[at + KEY.len()..];
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let (line, below) = rest.split_at(end);
+        let line = String::from_utf8_lossy(line);
+        let words = |text: &str| -> Vec<String> {
+            text.split([',', '[', ']', ' ', '"', '\''])
+                .filter(|word| !word.is_empty())
+                .take_while(|word| !word.starts_with('#'))
+                .map(|word| word.trim_end_matches('\r').to_owned())
+                .collect()
+        };
+        found.extend(words(&line));
+        if !line.trim().is_empty() {
+            continue;
+        }
+        for item in below.split(|byte| *byte == b'\n').skip(1) {
+            let item = String::from_utf8_lossy(item);
+            match item.trim().strip_prefix("- ") {
+                Some(item) => found.extend(words(item)),
+                None => break,
+            }
+        }
+    }
+    found.retain(|fragment| fragment.split('.').all(is_identifier));
+    found
+}
+
+fn add_playbook_or_role(
+    facts: &mut Facts,
+    path: &str,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(), Diagnostic> {
+    let mut parts = path.splitn(3, '/');
+    let (folder, name, rest) = (parts.next(), parts.next(), parts.next());
+    let (Some(folder), Some(name)) = (folder, name) else {
+        return Ok(());
+    };
+    let place = match (folder, rest) {
+        ("roles", Some(_)) if is_identifier(name) => format!("roles.{name}"),
+        ("playbooks", _) if is_yaml(path) => match dotted(path) {
+            Some(path) => path,
+            None => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    facts.others.insert(place.clone());
+    if !is_yaml(path) {
+        return Ok(());
+    }
+    let limit = options.limits.unpacked_bytes;
+    let bytes = tree.read(path, limit)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    for (kind, name) in yaml_references::find(&text) {
+        let is_foreign = super::facts::split_collection(&name).is_some_and(|(collection, _)| {
+            is_collection_name(collection) && collection != facts.collection
+        });
+        let reference = Reference {
+            place: place.clone(),
+            kind: kind.to_owned(),
+            name,
+        };
+        if is_foreign && !facts.references.contains(&reference) {
+            facts.references.push(reference);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files in memory.
+    #[derive(Default)]
+    struct Files(BTreeMap<&'static str, &'static str>);
+
+    impl FileTree for Files {
+        fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+            Ok(self.0.keys().map(|path| (*path).to_owned()).collect())
+        }
+
+        fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+            Ok(self.0.get(path).map(|text| text.as_bytes().to_vec()))
+        }
+    }
+
+    #[test]
+    fn the_files_of_a_collection_are_its_facts() {
+        let tree = Files(
+            [
+                ("README.md", "ansible_collections.acme.net.x"),
+                ("plugins/README.md", ""),
+                (
+                    "plugins/modules/page.py",
+                    "DOCUMENTATION = r'''\nextends_documentation_fragment:\n  - acme.net.tcp\n  - \"files\"\noptions: {}\n'''\n\
+                     from ansible_collections.acme.net.plugins.module_utils.tcp import connect\nX = 1\n",
+                ),
+                ("plugins/modules/plain.py", "from ansible_collections.acme.web.plugins.x import y\n"),
+                ("plugins/modules/win.ps1", ""),
+                ("plugins/module_utils/a/__init__.py", "from .b import *\nA = 1\n"),
+                ("plugins/module_utils/a/b.py", "B = 1\n"),
+                ("plugins/module_utils/not-python.py", ""),
+                ("plugins/filter/quote.yml", ""),
+                ("plugins/lookup/find.py", "extends_documentation_fragment: [acme.net.tcp.more]\n"),
+                ("roles/nginx/tasks/main.yml", "- acme.net.open:\n    port: 80\n- acme.web.page:\n"),
+                ("roles/nginx/files/x", ""),
+                ("playbooks/site.yml", "- ansible.builtin.import_role:\n    name: acme.net.firewall\n"),
+                ("meta/runtime.yml", "requires_ansible: '>=2.15'\nplugin_routing:\n  modules:\n    old: {redirect: acme.web.page}\n"),
+            ]
+            .into(),
+        );
+        let (facts, runtime, findings) =
+            read("acme.web", &tree, &ReadOptions::default()).expect("the files can be read");
+        assert!(findings.is_empty());
+        assert!(runtime.requires_ansible.is_some());
+        insta::assert_debug_snapshot!(facts);
+        let classes = facts.classes(&|name| name == "acme.net");
+        let lines: Vec<String> = classes
+            .iter()
+            .map(|class| {
+                format!(
+                    "{} extends {:?} uses {:?}",
+                    class.name, class.extends, class.uses
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+}

@@ -1,0 +1,149 @@
+//! Facts about real releases of collections, in the form in which the shared data has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+
+use flate2::read::GzDecoder;
+use pkgres_formats::ansible::{ECOSYSTEM, Facts, Import, ImportKind, Module, Reference, Route};
+use pkgres_manifest::{IndexRecord, Limits};
+use pkgres_tests::shared;
+use serde_json::{Value, json};
+
+/// Releases by name and version, with their classes.
+pub(crate) type Releases = BTreeMap<(String, String), IndexRecord>;
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = String> + '_ {
+    value.as_array().into_iter().flatten().map(text)
+}
+
+fn rows<'value>(value: &'value Value, key: &str) -> impl Iterator<Item = &'value [Value]> {
+    let rows = value[key].as_array().into_iter().flatten();
+    rows.filter_map(|row| row.as_array().map(Vec::as_slice))
+}
+
+/// The facts of a line.
+pub(crate) fn facts(line: &Value) -> Facts {
+    let collection = text(&line["name"]);
+    let mut modules = BTreeMap::new();
+    for path in texts(&line["modules"]) {
+        let names = line["names"].get(&path);
+        let names_of = |names: &Value| texts(names).collect::<BTreeSet<String>>();
+        let mut names_known = names.map(names_of).unwrap_or_default();
+        let has_star = names_known.remove("*");
+        let module = Module {
+            names: names_known,
+            stars: Vec::new(),
+            is_open: names.is_none() || has_star,
+        };
+        let path = path.strip_suffix(".__init__").unwrap_or(&path).to_owned();
+        modules.insert(path, module);
+    }
+    let others = texts(&line["other_plugins"])
+        .filter_map(|path| {
+            let (path, _) = path.rsplit_once('.')?;
+            Some(format!("plugins.{}", path.replace('/', ".")))
+        })
+        .chain(texts(&line["roles"]).map(|role| format!("roles.{role}")))
+        .chain(texts(&line["playbooks"]).map(|playbook| format!("playbooks.{playbook}")));
+    Facts {
+        modules,
+        others: others.collect(),
+        imports: rows(line, "imports").map(import).collect(),
+        fragments: rows(line, "fragments")
+            .map(|row| (text(&row[0]), text(&row[1])))
+            .collect(),
+        references: rows(line, "fqcn")
+            .filter(|row| row[1] != "filter")
+            .map(|row| Reference {
+                place: text(&row[0]),
+                kind: text(&row[1]),
+                name: text(&row[2]),
+            })
+            .collect(),
+        routes: rows(line, "routing").map(route).collect(),
+        collection,
+    }
+}
+
+fn import(row: &[Value]) -> Import {
+    let kind = match row[2].as_str() {
+        Some("hard") => ImportKind::Hard,
+        Some("guarded") => ImportKind::Guarded,
+        Some("alternative") => ImportKind::Alternative,
+        Some("lazy") => ImportKind::Lazy,
+        Some("dynamic") => ImportKind::Dynamic,
+        other => panic!("{other:?} is not a kind of import"),
+    };
+    let target = text(&row[1]);
+    Import {
+        module: text(&row[0]).trim_end_matches(".__init__").to_owned(),
+        target: target.trim_start_matches("ansible_collections.").to_owned(),
+        names: texts(&row[3]).filter(|name| name != "*").collect(),
+        kind,
+        at: 0,
+    }
+}
+
+fn route(row: &[Value]) -> Route {
+    let of = |key: &str| row[2].get(key).filter(|value| !value.is_null());
+    Route {
+        kind: text(&row[0]),
+        name: text(&row[1]),
+        redirect: of("redirect").map(text),
+        tombstone: of("tombstone").is_some(),
+        removal_version: None,
+        deprecated: of("deprecation").is_some(),
+    }
+}
+
+/// The releases of the shared data without their classes; `None` if it is missing.
+pub(crate) fn index() -> Option<Releases> {
+    let path = shared::path("corpus/ansible/index.jsonl")?;
+    let lines = std::fs::read_to_string(path).expect("the index can be read");
+    let releases = lines.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).expect("a line is JSON");
+        let mut record = json!({
+            "ecosystem": "ansible",
+            "name": line["name"],
+            "version": line["version"],
+            "require": line["dependencies"],
+        });
+        if !line["requires_ansible"].is_null() {
+            record["requires_ansible"] = line["requires_ansible"].clone();
+        }
+        let record = ECOSYSTEM.read_record(&record.to_string(), &Limits::default());
+        let record = record.expect("the index has valid records");
+        ((text(&line["name"]), text(&line["version"])), record)
+    });
+    Some(releases.collect())
+}
+
+/// The releases of the shared data with their classes.
+pub(crate) fn releases() -> Option<Releases> {
+    let mut releases = index()?;
+    let path = shared::path("corpus/ansible/classes.jsonl.gz")?;
+    let bytes = std::fs::read(path).expect("the classes can be read");
+    let mut lines = String::new();
+    GzDecoder::new(&bytes[..])
+        .read_to_string(&mut lines)
+        .expect("the classes are text");
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is JSON");
+        let key = (text(&line["name"]), text(&line["version"]));
+        let Some(record) = releases.get_mut(&key) else {
+            continue;
+        };
+        let declared: BTreeSet<String> = record
+            .requirements
+            .iter()
+            .map(|requirement| requirement.package.to_string())
+            .collect();
+        let classes = facts(&line).classes(&|name| declared.contains(name));
+        *record = record.clone().with_classes(classes);
+    }
+    Some(releases)
+}

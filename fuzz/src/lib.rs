@@ -16,12 +16,14 @@
 
 mod formats;
 pub mod hostile_universes;
+mod model_checks;
 pub mod mutation;
 mod packages;
 mod projects;
 pub mod property;
 mod registries;
 mod seeds;
+mod server;
 mod target;
 mod values;
 
@@ -32,8 +34,10 @@ pub const TARGETS: &[&[Target]] = &[
     values::TARGETS,
     packages::TARGETS,
     projects::TARGETS,
+    model_checks::TARGETS,
     registries::TARGETS,
     formats::TARGETS,
+    server::TARGETS,
 ];
 
 /// All fuzz targets, in the order of [`TARGETS`].

@@ -26,6 +26,15 @@ pub fn is_safe(error: &impl std::fmt::Display) {
     is_safe_line(&error.to_string());
 }
 
+/// Asserts that the texts of the causes of an error are safe on a terminal.
+pub fn are_safe_causes(error: &dyn std::error::Error) {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        is_safe(&error);
+        cause = error.source();
+    }
+}
+
 /// Asserts that a place is inside of its input, and between characters.
 fn is_inside(location: &Location) {
     let (text, span) = (location.source().text(), location.span());

@@ -1,6 +1,8 @@
 //! Index records, compiled indexes, documents of the registry protocol, addresses and credentials.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Escaped, Location, SourceText};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, Limits, PackageName};
@@ -10,7 +12,7 @@ use pkgres_registry_client::protocol::{
     FrameLimits, IndexDocument, NamesLine, ProvedNodes, PublicKey, SignedSnapshot, SigningKey,
     Snapshot, escape_name, root_of_path, unescape_name,
 };
-use pkgres_registry_client::{Address, Namespace, PackageFolder};
+use pkgres_registry_client::{Address, Namespace, PackageFolder, RegistryLocation};
 use pkgres_resolver::CompiledIndex;
 
 use crate::property::{are_safe, is_safe, is_safe_line};
@@ -108,7 +110,37 @@ pub(crate) const TARGETS: &[Target] = &[
         ],
         quick: 1_000,
     },
+    LOCATION_TARGET,
 ];
+
+const LOCATION_TARGET: Target = Target {
+    name: "locations",
+    run: locations,
+    seeds: || {
+        texts(&[
+            "dir:packages\nlocal=index:../index.ndjson\nhttps://registry.example.org/a/",
+            "org.acme.*\norg.acme\n*",
+            "a=b=dir:x\nhost=dir:y",
+        ])
+    },
+    words: &[
+        "dir:",
+        "index:",
+        "https://",
+        "http://",
+        "=",
+        ".*",
+        "*",
+        "..",
+        "default=",
+        "registry-2=",
+        "%2e",
+        "@",
+        "\u{202e}",
+        "\n",
+    ],
+    quick: 10_000,
+};
 
 const RECORD_WORDS: &[&str] = &[
     "\"name\":",
@@ -430,5 +462,44 @@ fn addresses(data: &[u8]) {
     }
     if let Some((name, version)) = PackageFolder::release_of_archive(text) {
         assert_eq!(PackageFolder::archive_name(&name, &version), text);
+    }
+}
+
+/// Locations have names of their own and keep their order, and a namespace reads as it is written.
+fn locations(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    let base = Path::new("base");
+    match RegistryLocation::parse_all(text.lines(), base) {
+        Ok(locations) => {
+            assert_eq!(locations.len(), text.lines().count());
+            let names: BTreeSet<&str> = locations.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(names.len(), locations.len(), "{names:?}");
+            for (location, line) in locations.iter().zip(text.lines()) {
+                is_safe(&location.name);
+                // With its name in front, each is the same on its own.
+                let whole = match line.split_once('=') {
+                    Some((name, _)) if name == location.name.as_str() => line.to_owned(),
+                    _ => format!("{}={line}", location.name),
+                };
+                let again = RegistryLocation::parse_all([&*whole], base);
+                assert_eq!(again.as_deref(), Ok(std::slice::from_ref(location)));
+                if let Some(address) = location.address() {
+                    is_safe_line(address.as_str());
+                }
+            }
+        }
+        Err(error) => is_safe(&error),
+    }
+    for line in text.lines() {
+        match Namespace::parse(line) {
+            Ok(namespace) => {
+                let written = namespace.to_string();
+                is_safe_line(&written);
+                assert_eq!(Namespace::parse(&written), Ok(namespace));
+            }
+            Err(error) => is_safe(&error),
+        }
     }
 }

@@ -86,8 +86,12 @@ impl Description {
                 "of a path that is not described",
             );
         };
-        let name = if method == "HEAD" { "get" } else { method };
-        let operation = &methods[name.to_lowercase()];
+        // Methods are case-sensitive (RFC 9110, 9.1).
+        let operation = match method {
+            "HEAD" => &methods["get"],
+            _ if method.bytes().any(|byte| byte.is_ascii_lowercase()) => &Value::Null,
+            _ => &methods[method.to_lowercase()],
+        };
         if operation.is_null() {
             let expected = [400, 404, 405, 406];
             return require(

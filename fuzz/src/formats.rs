@@ -44,7 +44,7 @@ pub(crate) const TARGETS: &[Target] = &[
         quick: 4_000,
     },
     Target {
-        name: "model-record",
+        name: "model_record",
         run: model_record,
         seeds: || texts(&MODEL_RECORDS),
         words: &[

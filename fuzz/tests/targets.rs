@@ -55,5 +55,5 @@ macro_rules! targets {
 
 targets! {
     version spec names manifest class_file archive lock model record compiled documents frames proofs addresses
-    locations model_check requests export certificates
+    locations model_check requests export certificates nodeset model_record
 }

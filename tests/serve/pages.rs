@@ -1,10 +1,10 @@
 //! The pages of a server as a browser shows them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pkgres_tests::archives::{archive_with, files};
-use pkgres_tests::services;
+use pkgres_tests::{services, skip};
 
 use crate::server::Server;
 
@@ -56,19 +56,99 @@ fn fill(server: &Server, data: &Path) {
     assert_eq!(status, 204);
 }
 
+/// The page of every kind: its path without the leading slash.
+const PAGES: &[&str] = &[
+    "",
+    "packages",
+    "packages?q=wiki",
+    "packages?q=nothing-of-this-name",
+    "packages/org.acme.apps.Wiki",
+    "packages/org.acme.apps.Wiki/1.0.0",
+    "packages/org.acme.databases.PostgreSql",
+    "packages/x.Hostile",
+    "classes/io.murano.Application",
+    "classes/org.acme.databases.PostgreSql",
+    "packages/org.acme.apps.Wikki",
+];
+
+#[test]
+fn pages_are_valid_and_accessible_in_all_windows() {
+    let Some(chromium) = services::program("chromium") else {
+        return;
+    };
+    let Some(node) = services::program("node") else {
+        return;
+    };
+    let project = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let tools = match std::env::var_os("PKGRES_BROWSER_TOOLS") {
+        Some(folder) => folder.into(),
+        None => project.join("target/tools/browser"),
+    };
+    if !tools.join("node_modules").is_dir() {
+        skip::without_rights("the tools of tests/serve/browser are not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // To look at the pictures, set the variable to an empty folder.
+    let own = folder.path().join("pictures");
+    std::fs::create_dir(&own).expect("a folder");
+    let pictures = std::env::var_os("PKGRES_PICTURES").map_or(own, PathBuf::from);
+    let server = Server::start(&folder.path().join("data"), &[]);
+    fill(&server, &folder.path().join("data"));
+    let output = Command::new(node)
+        .arg(project.join("tests/serve/browser/check.mjs"))
+        .args([&tools, &chromium])
+        .arg(&server.base)
+        .arg(&pictures)
+        .args(PAGES)
+        .output()
+        .expect("node runs");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let is_clean = output.status.success() && stdout.trim() == "0";
+    assert!(is_clean, "{stdout}{stderr}");
+    // Two windows, light and dark.
+    let taken: Vec<PathBuf> = std::fs::read_dir(&pictures)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    assert_eq!(taken.len(), PAGES.len() * 4);
+    for picture in taken {
+        let png = std::fs::read(&picture).expect("a picture");
+        let (width, height) = dimensions(&png);
+        assert!(
+            matches!(width, 390 | 1280) && height >= 500,
+            "{width} x {height}"
+        );
+    }
+}
+
 fn application(name: &str, version: &str, require: &str) -> Vec<u8> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let manifest = format!(
         "Format: 1.4\nType: Application\nFullName: {name}\nVersion: {version}\nName: {last}\n\
          Description: |\n  {last}, installed and kept up to date on virtual machines.\n\
-         Classes: {{{name}: Main.yaml}}\n{require}"
+         Author: Acme\nTags: [web, high-availability]\nClasses: {{{name}: Main.yaml}}\n{require}"
     );
-    let class = format!("Name: {name}\nExtends: io.murano.Application\n");
+    let class = format!(
+        "Namespaces: {{std: io.murano}}\nName: {name}\nExtends: std:Application\nProperties:\n  \
+         size:\n    Contract: $.int().notNull()\n    Default: 3\n  parts:\n    Usage: Out\n    \
+         Contract: [{{name: $.string(), object: $.class(std:Object).owned()}}]\nMethods:\n  \
+         deploy:\n    Usage: Action\n    Arguments:\n      - force:\n          Contract: $.bool()\n"
+    );
     files(&[
         ("manifest.yaml", manifest.as_bytes()),
         ("Classes/Main.yaml", class.as_bytes()),
+        ("README.md", README.as_bytes()),
+        ("LICENSE", b"Apache License\nVersion 2.0, January 2004\n"),
     ])
 }
+
+/// A readme with everything that pages show of one.
+const README: &str = "# What it is\n\nA *service* with `parts`, see [the site](https://example.org/).\n\n\
+    ## Use\n\n1. one\n2. two\n   - three\n\n```yaml\nRequire: {org.acme.apps.Wiki: ^1}\n```\n\n\
+    > Note this.\n\n| key | value |\n|---|---|\n| size | a rather long text that does not break in a narrow window |\n\n\
+    ![a picture](picture.png)\n\n<b>bold</b>\n";
 
 /// Chromium with a profile of its own, that sends requests to no other server.
 fn browse(chromium: &Path, folder: &Path, arguments: &[&str]) -> String {

@@ -9,6 +9,9 @@ use super::HttpRegistry;
 /// The most packages that one request returns.
 const PAGE: usize = 1000;
 
+/// The most words that one request may have.
+const MAX_WORDS: usize = 6;
+
 /// A package in a response.
 #[derive(serde::Deserialize)]
 struct Listed {
@@ -24,10 +27,14 @@ struct Page {
     packages: Vec<Listed>,
     #[serde(default)]
     next_marker: Option<String>,
+    /// Where the registry looked for the words, if it says so.
+    #[serde(default)]
+    fields: Vec<String>,
 }
 
 impl HttpRegistry {
-    /// The packages with all words in name, title or description, sorted by name: at most `limit`.
+    /// The packages with all words in name, title, description, author, tags or names of classes, sorted by name: at
+    /// most `limit`. A registry of before microversion 1.3 looks only in the first three.
     pub(super) fn search_api(
         &self,
         words: &[String],
@@ -36,24 +43,38 @@ impl HttpRegistry {
         if self.config()?.api.is_none() {
             return Err(self.rejected("it is a mirror, and cannot be searched"));
         }
-        // The registry looks for one text; the longest word leaves the fewest packages.
-        let longest = words.iter().max_by_key(|word| word.len());
+        // The longest words leave the fewest packages.
+        let mut longest: Vec<&str> = words
+            .iter()
+            .flat_map(|word| word.split_whitespace())
+            .collect();
+        longest.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        longest.truncate(MAX_WORDS);
+        let mut query = longest.join(" ");
         let mut found = Vec::new();
         let mut marker = String::new();
         while found.len() < limit {
-            let query = url::form_urlencoded::Serializer::new(String::new())
-                .append_pair("q", longest.map_or("", String::as_str))
+            let parameters = url::form_urlencoded::Serializer::new(String::new())
+                .append_pair("q", &query)
                 .append_pair("limit", &PAGE.to_string())
                 .append_pair("marker", &marker)
                 .finish();
-            let page: Option<Page> = self.read_api(&format!("packages?{query}"), false)?;
+            let page: Option<Page> = self.read_api(&format!("packages?{parameters}"), true)?;
             let Some(Page {
                 packages,
                 next_marker,
+                fields,
             }) = page
             else {
                 break;
             };
+            let has_looked_everywhere = fields.iter().any(|field| field == "classes");
+            if !has_looked_everywhere && query.contains(' ') {
+                // It looked for one text, with the spaces.
+                longest[0].clone_into(&mut query);
+                continue;
+            }
+            let is_checked = has_looked_everywhere && longest.len() == words.len();
             for Listed {
                 name,
                 title,
@@ -62,7 +83,7 @@ impl HttpRegistry {
             {
                 let texts = [name.as_str(), title.as_str(), description.as_str()];
                 if let Ok(name) = PackageName::parse(&name)
-                    && matches(words, texts.into_iter())
+                    && (is_checked || matches(words, texts.into_iter()))
                 {
                     found.push(Found {
                         name,

@@ -8,8 +8,8 @@ use super::RegistrySet;
 use crate::registry::{Found, PackageDescription, RegistryError, matches};
 
 impl RegistrySet {
-    /// The packages that match all words, sorted by name: at most `limit`. A registry on the network looks in names,
-    /// titles and descriptions, others in names of packages and classes.
+    /// The packages that match all words, sorted by name: at most `limit`. Registries look in names of
+    /// packages and classes; those on the network also in titles, descriptions, authors and tags.
     ///
     /// # Errors
     ///

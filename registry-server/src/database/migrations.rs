@@ -8,6 +8,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_initial.sql"),
     include_str!("../../migrations/0002_catalog.sql"),
     include_str!("../../migrations/0003_removals.sql"),
+    include_str!("../../migrations/0004_search.sql"),
 ];
 
 /// Runs the steps that a database has not had yet, each in a transaction of its own.

@@ -6,9 +6,11 @@
 mod backend;
 mod catalog;
 mod checks;
+mod contents;
 mod edit;
 mod export;
 mod extenders;
+mod lineage;
 mod listing;
 mod options;
 mod publish;
@@ -23,8 +25,11 @@ pub(crate) use catalog::{
     VersionTest,
 };
 pub(crate) use checks::no_such_package;
+pub(crate) use contents::{PackageText, ReleaseContents};
 pub(crate) use extenders::{Bounds, Extender, Extenders};
+pub(crate) use lineage::{ClassPart, Lineage};
 pub use options::{Bucket, RegistryOptions, Storage};
 pub use publish::Published;
 pub use tokens::TokenView;
+pub(crate) use views::PackageSummary;
 pub use views::{PackageView, ReleaseView};

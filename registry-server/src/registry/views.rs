@@ -12,7 +12,7 @@ use crate::access::Credential;
 use crate::problem::Problem;
 use crate::store::packages::{PackageRow, Search};
 use crate::store::releases::ReleaseRow;
-use crate::store::{packages, releases};
+use crate::store::{catalog, packages, releases};
 
 /// A package with all its releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,21 @@ pub struct PackageView {
     pub updated: String,
     /// The releases, the newest first.
     pub versions: Vec<ReleaseView>,
+}
+
+/// What a list of results says about a package.
+#[derive(Debug)]
+pub(crate) struct PackageSummary {
+    /// The version that a solver prefers, without build metadata; none if all are yanked.
+    pub(crate) newest: Option<Version>,
+    /// The number of versions, with those that are yanked.
+    pub(crate) versions: usize,
+    /// The author of the newest version in the catalog, if that is public.
+    pub(crate) author: String,
+    /// Its tags.
+    pub(crate) tags: Vec<String>,
+    /// The classes that the package defines for others.
+    pub(crate) classes: Vec<ClassName>,
 }
 
 /// A release.
@@ -97,7 +112,7 @@ impl RegistryBackend {
             .read(|transaction| releases::dependants(transaction, name))?)
     }
 
-    /// The names of packages that have a text in name, title or description, define a class and belong
+    /// The names of packages that have all words in name, title or description, define a class and belong
     /// to an owner, sorted: at most `limit` after `marker`. An empty text is no condition.
     pub fn search_names(
         &self,
@@ -108,11 +123,12 @@ impl RegistryBackend {
         limit: u64,
     ) -> Result<Vec<String>, Problem> {
         let found = self.search(&Search {
-            text: text.to_owned(),
+            words: text.split_whitespace().map(str::to_owned).collect(),
             class: class.to_owned(),
             owner: owner.to_owned(),
             marker: marker.to_owned(),
             limit,
+            ..Search::default()
         })?;
         Ok(found.into_iter().map(|package| package.name).collect())
     }
@@ -153,5 +169,36 @@ impl RegistryBackend {
         Ok(self
             .database
             .read(|transaction| packages::search(transaction, search))?)
+    }
+
+    /// What a list of results says about each of some packages.
+    pub(crate) fn summaries(&self, names: &[PackageName]) -> Result<Vec<PackageSummary>, Problem> {
+        self.database.read(|transaction| {
+            let mut summaries = Vec::new();
+            for name in names {
+                let versions = releases::versions(transaction, name)?;
+                let is_preferred = |version: &Version| !version.is_prerelease();
+                let usable = || versions.iter().filter(|(_, is_yanked)| !is_yanked);
+                let newest = usable()
+                    .rev()
+                    .find(|(version, _)| is_preferred(version))
+                    .or_else(|| usable().next_back())
+                    .map(|(version, _)| version.clone());
+                let listed = match &newest {
+                    Some(version) => catalog::of_release(transaction, name, version)?,
+                    None => None,
+                };
+                let listed = listed.filter(|row| row.is_public && row.enabled);
+                let (author, tags) = listed.map(|row| (row.author, row.tags)).unwrap_or_default();
+                summaries.push(PackageSummary {
+                    newest,
+                    versions: versions.len(),
+                    author,
+                    tags,
+                    classes: releases::defined(transaction, name)?,
+                });
+            }
+            Ok(summaries)
+        })
     }
 }

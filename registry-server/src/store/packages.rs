@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::PackageName;
 
 use super::columns::serial_value;
-use crate::database::{Result, Row, Transaction};
+use crate::database::{Result, Row, Transaction, Value};
 
 /// A row of the table of packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,11 +142,16 @@ pub(crate) fn set_owners(
     Ok(true)
 }
 
-/// The conditions of a search for packages. An empty text is no condition.
+/// The most words of a search.
+pub(crate) const MAX_WORDS: usize = 6;
+
+/// The conditions of a search for packages. An empty text or list is no condition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
-    /// A part of the name, the title or the description, in any case.
-    pub(crate) text: String,
+    /// Texts that all have to be found, each in any of the places and in any case. At most [`MAX_WORDS`] count.
+    pub(crate) words: Vec<String>,
+    /// Where the words are looked for.
+    pub(crate) places: Places,
     /// A class that a release of the package defines for others.
     pub(crate) class: String,
     /// An owner of the package.
@@ -157,30 +162,76 @@ pub(crate) struct Search {
     pub(crate) limit: u64,
 }
 
+/// Where a search looks for words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Places {
+    /// In the name, the title and the description.
+    #[default]
+    Texts,
+    /// Also in the authors and tags of public releases, and in the names of classes.
+    Everywhere,
+}
+
+/// The condition that a word is in one of the places. `$5` is not empty if that is everywhere.
+macro_rules! contains {
+    ($pattern:literal) => {
+        concat!(
+            " AND (folded LIKE ",
+            $pattern,
+            " ESCAPE '\\' OR LOWER(title) LIKE ",
+            $pattern,
+            " ESCAPE '\\' OR LOWER(description) LIKE ",
+            $pattern,
+            " ESCAPE '\\' OR ($5 <> '' AND (EXISTS (SELECT 1 FROM definitions d WHERE d.package = p.name \
+             AND LOWER(d.class) LIKE ",
+            $pattern,
+            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
+             AND c.is_public = 1 AND c.enabled = 1 AND (LOWER(c.author) LIKE ",
+            $pattern,
+            " ESCAPE '\\' OR LOWER(c.tags) LIKE ",
+            $pattern,
+            " ESCAPE '\\')))))"
+        )
+    };
+}
+
 /// The packages that a search finds, sorted by name.
 pub(crate) fn search(
     transaction: &mut dyn Transaction,
     search: &Search,
 ) -> Result<Vec<PackageRow>> {
+    let is_everywhere = match search.places {
+        Places::Texts => "",
+        Places::Everywhere => "yes",
+    };
     // Both engines sort by bytes: names are ASCII, and the column has the collation "C" in PostgreSQL,
-    // whatever the language of its database.
+    // whatever the language of its database. A missing word has the pattern `%`, which every name has.
+    let mut values: Vec<Value> = vec![
+        search.marker.as_str().into(),
+        search.class.as_str().into(),
+        search.owner.as_str().into(),
+        serial_value(search.limit),
+        is_everywhere.into(),
+    ];
+    let words = search.words.iter().map(|word| pattern(word));
+    let all = std::iter::repeat("%".to_owned());
+    values.extend(words.chain(all).take(MAX_WORDS).map(Value::from));
     let rows = transaction.query(
-        "SELECT name, generation, title, description, updated FROM packages p \
-         WHERE name > $1 \
-         AND EXISTS (SELECT 1 FROM releases r WHERE r.package = p.name) \
-         AND ($2 = '' OR folded LIKE $3 ESCAPE '\\' OR LOWER(title) LIKE $3 ESCAPE '\\' \
-              OR LOWER(description) LIKE $3 ESCAPE '\\') \
-         AND ($4 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $4 AND d.package = p.name)) \
-         AND ($5 = '' OR EXISTS (SELECT 1 FROM owners o WHERE o.owner = $5 AND o.package = p.name)) \
-         ORDER BY name LIMIT $6",
-        &[
-            search.marker.as_str().into(),
-            search.text.as_str().into(),
-            pattern(&search.text).into(),
-            search.class.as_str().into(),
-            search.owner.as_str().into(),
-            serial_value(search.limit),
-        ],
+        concat!(
+            "SELECT name, generation, title, description, updated FROM packages p \
+             WHERE name > $1 \
+             AND EXISTS (SELECT 1 FROM releases r WHERE r.package = p.name) \
+             AND ($2 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $2 AND d.package = p.name)) \
+             AND ($3 = '' OR EXISTS (SELECT 1 FROM owners o WHERE o.owner = $3 AND o.package = p.name))",
+            contains!("$6"),
+            contains!("$7"),
+            contains!("$8"),
+            contains!("$9"),
+            contains!("$10"),
+            contains!("$11"),
+            " ORDER BY name LIMIT $4"
+        ),
+        &values,
     )?;
     rows.iter().map(package).collect()
 }

@@ -113,6 +113,43 @@ pub(crate) fn define(
     Ok(added > 0)
 }
 
+/// The names of all classes that a package defines for others, sorted by their bytes.
+pub(crate) fn defined(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<ClassName>> {
+    let rows = transaction.query(
+        "SELECT class FROM definitions WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    let mut classes = rows
+        .iter()
+        .map(|row| ClassName::parse(row.text(0)?).map_err(DatabaseError::failed))
+        .collect::<Result<Vec<_>>>()?;
+    classes.sort();
+    Ok(classes)
+}
+
+/// The versions of a package without build metadata, sorted, each with whether it is yanked.
+pub(crate) fn versions(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<(Version, bool)>> {
+    let rows = transaction.query(
+        "SELECT version, yanked FROM releases WHERE package = $1",
+        &[package.as_str().into()],
+    )?;
+    let mut versions = rows
+        .iter()
+        .map(|row| {
+            let version = Version::parse(row.text(0)?).map_err(DatabaseError::failed)?;
+            Ok((version, row.optional_text(1)?.is_some()))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    versions.sort();
+    Ok(versions)
+}
+
 /// The packages that define a class.
 pub(crate) fn defining(
     transaction: &mut dyn Transaction,

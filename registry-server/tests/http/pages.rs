@@ -126,6 +126,8 @@ fn pages_show_packages_and_classes() {
         "it &lt;loses&gt; data",
         "2027-01-15",
         "extended by ",
+        "pkgres add b.Db@^1.1.0",
+        "href=\"../packages/b.Db/1.0.0\"",
         "href=\"../packages/a.Web\"",
         &Digest::of(&archive("b.Db", "1.0.0", &[])).to_string(),
         "Required by",
@@ -145,6 +147,210 @@ fn pages_show_packages_and_classes() {
     );
     let other = page(&served, "/packages/a.Wep", 404);
     assert!(other.contains("../packages/a.Web"), "{other}");
+}
+
+/// A library with an author, tags, a readme and a licence, whose class has properties and methods, in two releases of
+/// which only the second has another class; and an application that extends the class.
+fn described() -> Served {
+    let served = Served::new();
+    let library = |version: &str, classes: &str| {
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: org.acme.Base\nVersion: {version}\nName: Base\n\
+             Description: Classes for others.\nAuthor: Acme Inc\nTags: [storage, High-Availability]\n\
+             Classes: {{org.acme.Base: Base.yaml{classes}}}\n"
+        );
+        let base = "Namespaces: {=: org.acme}\nName: Base\nProperties:\n  size:\n    Contract: $.int().notNull()\n\
+                    \u{20}   Default: 3\n  peers:\n    Usage: Out\n    Contract: [$.class(Base)]\nMethods:\n\
+                    \u{20} grow:\n    Usage: Action\n    Arguments:\n      - by:\n          Contract: $.int()\n";
+        files(&[
+            ("manifest.yaml", manifest.as_bytes()),
+            ("Classes/Base.yaml", base.as_bytes()),
+            (
+                "Classes/Store.yaml",
+                b"Namespaces: {=: org.acme}\nName: VolumeStore\n",
+            ),
+            (
+                "README.md",
+                b"# Base\n\nSee *below* and <script>alert(1)</script>.\n",
+            ),
+            ("LICENSE", b"Apache License\nVersion 2.0, January 2004\n"),
+        ])
+    };
+    publish(&served, "org.acme.Base", "1.0.0", &library("1.0.0", ""));
+    let classes = ", org.acme.VolumeStore: Store.yaml";
+    publish(
+        &served,
+        "org.acme.Base",
+        "1.1.0",
+        &library("1.1.0", classes),
+    );
+    let manifest = "Format: 1.4\nType: Application\nFullName: org.acme.Web\nVersion: 2.0.0\n\
+                    Classes: {org.acme.Web: Web.yaml}\nRequire: {org.acme.Base: '1'}\n";
+    let web = "Namespaces: {=: org.acme}\nName: Web\nExtends: Base\nProperties:\n  name:\n\
+               \u{20}   Contract: $.string()\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Classes/Web.yaml", web.as_bytes()),
+    ]);
+    publish(&served, "org.acme.Web", "2.0.0", &bytes);
+    served
+}
+
+#[test]
+fn a_version_has_a_page_with_what_its_archive_says() {
+    let served = described();
+    let newest = page(&served, "/packages/org.acme.Base", 200);
+    for part in [
+        "href=\"../packages?q=Acme+Inc\"",
+        "href=\"../packages?q=High-Availability\"",
+        "<a href=\"#licence\">Apache-2.0</a>",
+        "<h3>Base</h3><p>See <em>below</em> and &lt;script&gt;",
+        "<summary><code>LICENSE</code></summary>",
+        "href=\"../packages/org.acme.Base/1.0.0\"",
+    ] {
+        assert!(newest.contains(part), "no {part} in {newest}");
+    }
+    // Versions come before the packages that require it.
+    assert!(
+        newest.find("id=\"versions\"") < newest.find("id=\"dependants\""),
+        "{newest}"
+    );
+    let old = page(&served, "/packages/org.acme.Base/1.0.0", 200);
+    for part in [
+        "<title>Base 1.0.0 · pkgres</title>",
+        "The preferred version is <a class=\"version\" href=\"../../packages/org.acme.Base/1.1.0\">",
+        "Classes for others.",
+        "pkgres add org.acme.Base@^1.0.0",
+        "href=\"../../style.css\"",
+        "href=\"../../classes/org.acme.Base\"",
+        "Apache-2.0",
+    ] {
+        assert!(old.contains(part), "no {part} in {old}");
+    }
+    assert!(!old.contains("VolumeStore"), "{old}");
+    let newest = page(&served, "/packages/org.acme.Base/1.1.0", 200);
+    assert!(
+        newest.contains("VolumeStore") && !newest.contains("The preferred version"),
+        "{newest}"
+    );
+    let web = page(&served, "/packages/org.acme.Web/2.0.0", 200);
+    assert!(
+        web.contains("not stated") && !web.contains("id=\"readme\""),
+        "{web}"
+    );
+    let missing = page(&served, "/packages/org.acme.Base/9", 404);
+    assert!(missing.contains("href=\"../../style.css\""), "{missing}");
+    assert!(missing.contains("pkgres.no_such_version"), "{missing}");
+    page(&served, "/packages/org.acme.Base/x", 400);
+}
+
+#[test]
+fn a_class_shows_its_members_and_those_it_inherits() {
+    let served = described();
+    let base = page(&served, "/classes/org.acme.Base", 200);
+    for part in [
+        "in <a class=\"version\" href=\"../packages/org.acme.Base/1.1.0\">1.1.0</a>, <a class=\"version\" href=\"../packages/org.acme.Base/1.0.0\">1.0.0</a>",
+        "<code class=\"member\">size</code><span class=\"contract\">int, not null</span> <span class=\"tag\">default</span>",
+        "<code class=\"member\">peers</code><span class=\"contract\">list [object of <a class=\"name\" href=\"../classes/org.acme.Base\">",
+        "<span class=\"tag\">Out</span>",
+        "<code class=\"member\">grow</code> <span class=\"tag\">Action</span>",
+        "<code>by</code> <span class=\"contract\">int</span>",
+    ] {
+        assert!(base.contains(part), "no {part} in {base}");
+    }
+    let web = page(&served, "/classes/org.acme.Web", 200);
+    for part in [
+        "<h2 id=\"properties\">Properties <span class=\"number\">3</span>",
+        "<code class=\"member\">name</code>",
+        "Inherited from <a class=\"name\" href=\"../classes/org.acme.Base\">",
+        "href=\"../packages/org.acme.Base/1.1.0\"",
+        "<code class=\"member\">grow</code>",
+        // The core library is not in this registry.
+        "href=\"../classes/io.murano.Object\"",
+        "is unknown: no release here defines that",
+    ] {
+        assert!(web.contains(part), "no {part} in {web}");
+    }
+    let store = page(&served, "/classes/org.acme.VolumeStore", 200);
+    assert!(
+        store.contains("1.1.0</a>") && !store.contains("1.0.0</a>"),
+        "{store}"
+    );
+    assert!(store.contains("The class declares none itself."), "{store}");
+}
+
+#[test]
+fn a_search_finds_words_tags_authors_and_parts_of_classes() {
+    let served = described();
+    let found = |query: &str| {
+        let text = page(&served, &format!("/packages?q={query}"), 200);
+        ["Base", "Web"].map(|name| text.contains(&format!("href=\"packages/org.acme.{name}\"")))
+    };
+    for (query, expected) in [
+        ("", [true, true]),
+        ("acme", [true, true]),
+        ("storage", [true, false]),
+        ("AVAILABILITY", [true, false]),
+        ("acme+inc", [true, false]),
+        ("inc+acme", [true, false]),
+        ("volumest", [true, false]),
+        ("web+2", [false, false]),
+        ("web+acme", [false, true]),
+        ("others+volumestore+storage", [true, false]),
+        ("storage%25", [false, false]),
+        ("acme+acme+acme+acme+acme+acme+nothing", [true, true]),
+    ] {
+        assert_eq!(found(query), expected, "{query}");
+    }
+    let results = page(&served, "/packages?q=volumest", 200);
+    for part in [
+        "href=\"packages/org.acme.Base/1.1.0\"",
+        "2 versions · by Acme Inc · changed ",
+        "Defines <a class=\"name\" href=\"classes/org.acme.VolumeStore\">",
+        "href=\"packages?q=storage\"",
+    ] {
+        assert!(results.contains(part), "no {part} in {results}");
+    }
+    let ask = |version: &str, query: &str| {
+        let header = format!("openstack-api-version: pkgres {version}");
+        served.ask("GET", &format!("/v1/packages?q={query}"), &[&header], b"")
+    };
+    let names = |version: &str, query: &str| {
+        let document = ask(version, query).json();
+        let packages = document["packages"].as_array().expect("a list").len();
+        (packages, document["fields"].is_array())
+    };
+    assert_eq!(names("1.3", "volumest"), (1, true));
+    assert_eq!(names("1.3", "others+classes"), (1, true));
+    // Older versions look for one text in name, title and description.
+    assert_eq!(names("1.2", "volumest"), (0, false));
+    assert_eq!(names("1.2", "others+classes"), (0, false));
+    assert_eq!(names("1.2", "classes+for"), (1, false));
+    let many = ask("1.3", "a+b+c+d+e+f+g");
+    assert_eq!((many.status, &*many.code()), (400, "pkgres.query_invalid"));
+}
+
+#[test]
+fn many_dependants_are_cut_off_below_the_versions() {
+    let served = Served::new();
+    publish(&served, "b.Db", "1.0.0", &archive("b.Db", "1.0.0", &[]));
+    for at in 0..33 {
+        let name = format!("a.User{at:02}");
+        publish(
+            &served,
+            &name,
+            "1.0.0",
+            &archive(&name, "1.0.0", &[("b.Db", "1")]),
+        );
+    }
+    let text = page(&served, "/packages/b.Db", 200);
+    let list = text.split("id=\"dependants\"").nth(1).expect("a section");
+    assert_eq!(
+        list.matches("href=\"../packages/a.User").count(),
+        30,
+        "{list}"
+    );
+    assert!(list.contains("And 3 more"), "{list}");
 }
 
 #[test]
@@ -176,6 +382,7 @@ fn markup_in_texts_is_shown_as_text() {
         "/packages",
         "/packages/a.Web",
         "/packages/a.Other",
+        "/packages/a.Web/1.0.0",
         "/classes/a.Web",
         "/packages?q=%3Cscript%3Ealert(1)%3C/script%3E%22%20onfocus%3D%22x",
         "/packages?marker=%22%3E%3Cscript%3E",

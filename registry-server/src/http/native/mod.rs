@@ -51,13 +51,24 @@ pub(crate) const SURFACE: Surface = Surface {
         },
         Route {
             path: "v1/packages",
-            handlers: &[Handler {
-                summary: "Search packages",
-                query: &["q", "class", "owner", "limit", "marker"],
-                run: packages::search,
-                answers: &[(200, AnswerBody::Json("PackageList"))],
-                ..GET
-            }],
+            handlers: &[
+                Handler {
+                    until: Microversion::new(1, 2),
+                    summary: "Search packages",
+                    query: &["q", "class", "owner", "limit", "marker"],
+                    run: packages::search,
+                    answers: &[(200, AnswerBody::Json("PackageList"))],
+                    ..GET
+                },
+                Handler {
+                    since: Microversion::new(1, 3),
+                    summary: "Search packages by words",
+                    query: &["q", "class", "owner", "limit", "marker"],
+                    run: packages::search_words,
+                    answers: &[(200, AnswerBody::Json("PackageList"))],
+                    ..GET
+                },
+            ],
         },
         Route {
             path: "v1/packages/{name}",

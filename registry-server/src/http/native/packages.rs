@@ -9,16 +9,50 @@ use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::PackageView;
-use crate::store::packages::Search;
+use crate::store::packages::{MAX_WORDS, Places, Search};
 
 /// The default and the greatest number of packages in a response.
 const LIMIT: (u64, u64) = (20, 1000);
 
-/// Searches packages.
+/// The places where a search by words looks, for clients that would otherwise check them.
+const FIELDS: [&str; 6] = ["name", "title", "description", "author", "tags", "classes"];
+
+/// Searches packages for a text in name, title or description, as before microversion 1.3.
 pub(super) fn search(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let text = request.query.get("q").unwrap_or_default();
+    let words = vec![text.to_owned()];
+    Ok(Response::json(&found(
+        service,
+        request,
+        words,
+        Places::Texts,
+    )?))
+}
+
+/// Searches packages for words everywhere.
+pub(super) fn search_words(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let text = request.query.get("q").unwrap_or_default();
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    if words.len() > MAX_WORDS {
+        let detail = format!("`q` may have {MAX_WORDS} words");
+        return Err(Problem::new(ProblemCode::QueryInvalid, detail));
+    }
+    let mut document = found(service, request, words, Places::Everywhere)?;
+    document["fields"] = json!(FIELDS);
+    Ok(Response::json(&document))
+}
+
+/// A page of the packages that a search finds.
+fn found(
+    service: &Service,
+    request: &Request,
+    words: Vec<String>,
+    places: Places,
+) -> Result<Value, Problem> {
     let text = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
     let search = Search {
-        text: text("q"),
+        words,
+        places,
         class: text("class"),
         owner: text("owner"),
         marker: text("marker"),
@@ -39,9 +73,7 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Response, P
             })
         })
         .collect();
-    Ok(Response::json(
-        &json!({ "packages": packages, "next_marker": next }),
-    ))
+    Ok(json!({ "packages": packages, "next_marker": next }))
 }
 
 /// Shows a package.

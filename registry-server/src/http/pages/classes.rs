@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName};
 
-use super::layout::{ROOT, class_link, package_link};
+use super::layout::{class_link, package_link};
 use super::text;
 use crate::http::service::Service;
 use crate::problem::Problem;
@@ -26,6 +26,7 @@ pub(super) fn shown(record: &IndexRecord) -> &[IndexedClass] {
 /// The section.
 pub(super) fn section(
     service: &Service,
+    root: &str,
     record: &IndexRecord,
     extenders: &Extenders,
 ) -> Result<Markup, Problem> {
@@ -49,7 +50,7 @@ pub(super) fn section(
             h2 #classes { "Classes " span.number { (classes.len()) } }
             @if classes.is_empty() { p.quiet { "This release defines no classes." } }
             ul.classes {
-                @for class in shown { (one(class, &parents, extenders.of.get(&class.name))) }
+                @for class in shown { (one(root, class, &parents, extenders.of.get(&class.name))) }
             }
             @if classes.len() > shown.len() {
                 p.quiet { "And " (classes.len() - shown.len()) " more." }
@@ -91,6 +92,7 @@ fn providers(
 
 /// A class.
 fn one(
+    root: &str,
     class: &IndexedClass,
     parents: &BTreeMap<&ClassName, Vec<PackageName>>,
     extenders: Option<&Vec<Extender>>,
@@ -99,25 +101,25 @@ fn one(
     html! {
         li {
             p.class {
-                (class_link(ROOT, &class.name))
+                (class_link(root, &class.name))
                 @if class.internal { " " span.tag title="Only its own package can use it" { "internal" } }
             }
             @for parent in &class.extends {
                 p.edge {
-                    span.quiet { "extends " } (class_link(ROOT, parent))
+                    span.quiet { "extends " } (class_link(root, parent))
                     @for package in parents.get(parent).into_iter().flatten() {
-                        span.quiet { " of " } (package_link(ROOT, package))
+                        span.quiet { " of " } (package_link(root, package))
                     }
                 }
             }
             @for extender in extenders.iter().take(MAX_EXTENDERS) {
                 p.edge {
-                    span.quiet { "extended by " } (class_link(ROOT, &extender.class))
-                    span.quiet { " of " } (package_link(ROOT, &extender.package))
+                    span.quiet { "extended by " } (class_link(root, &extender.class))
+                    span.quiet { " of " } (package_link(root, &extender.package))
                 }
             }
             @if extenders.len() > MAX_EXTENDERS {
-                p.edge { a href={ (ROOT) "classes/" (class.name) } {
+                p.edge { a href={ (root) "classes/" (class.name) } {
                     "All " (text::count(extenders.len(), "class", "classes")) " that extend it"
                 } }
             }

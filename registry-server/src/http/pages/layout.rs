@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::{self, HeaderName, HeaderValue};
 use maud::{DOCTYPE, Markup, html};
-use pkgres_manifest::{ClassName, PackageName};
+use pkgres_manifest::{ClassName, PackageName, Version};
 
 use super::text;
 use crate::http::response::Response;
@@ -105,7 +105,7 @@ pub(super) fn search(root: &str, query: &str, id: &str) -> Markup {
         form.search role="search" action={ (root) "packages" } method="get" {
             label.hidden for=(id) { "Search packages" }
             input #(id) type="search" name="q" value=(query) maxlength="200" autocomplete="off"
-                autocapitalize="off" spellcheck="false" placeholder="Name, title or description";
+                autocapitalize="off" spellcheck="false" placeholder="Name, text, tag, author or class";
             button type="submit" { "Search" }
         }
     }
@@ -123,6 +123,11 @@ pub(super) fn name(name: &str) -> Markup {
 /// A link to a package.
 pub(super) fn package_link(root: &str, package: &PackageName) -> Markup {
     html! { a.name href={ (root) "packages/" (package) } { (name(package.as_str())) } }
+}
+
+/// A link to the page of a version.
+pub(super) fn version_link(root: &str, package: &PackageName, version: &Version) -> Markup {
+    html! { a.version href={ (root) "packages/" (package) "/" (version) } { (version) } }
 }
 
 /// A link to a class.

@@ -8,13 +8,19 @@
 
 mod class;
 mod classes;
+mod contract;
 mod diagram;
 mod errors;
 mod layout;
+mod licence;
+mod members;
 mod package;
+mod readme;
+mod release;
 mod search;
 mod start;
 mod text;
+mod version;
 
 use http::HeaderMap;
 use http::header::HeaderValue;
@@ -54,6 +60,21 @@ pub(super) const ROUTES: &[Route] = &[
             media_type: HTML,
             run: package::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchPackage],
+            ..GET
+        }],
+    },
+    Route {
+        path: "packages/{name}/{version}",
+        handlers: &[Handler {
+            summary: "The page of a version",
+            media_type: HTML,
+            run: version::show,
+            problems: &[
+                ProblemCode::NameInvalid,
+                ProblemCode::VersionInvalid,
+                ProblemCode::NoSuchPackage,
+                ProblemCode::NoSuchVersion,
+            ],
             ..GET
         }],
     },
@@ -194,7 +215,12 @@ mod tests {
             ("", Some((true, true)), None),
             ("packages", Some((true, true)), Some((false, true))),
             ("packages/a.B", Some((true, true)), Some((false, true))),
-            ("packages/a.B/c", Some((true, false)), Some((false, false))),
+            ("packages/a.B/1", Some((true, true)), Some((false, true))),
+            (
+                "packages/a.B/1/c",
+                Some((true, false)),
+                Some((false, false)),
+            ),
             ("classes/a.B", Some((true, true)), Some((false, true))),
             ("style.css", Some((true, true)), Some((false, true))),
             ("nothing/at/all/here", Some((true, false)), None),

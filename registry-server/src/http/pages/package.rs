@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use http::StatusCode;
 use maud::{Markup, html};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName};
 
 use super::diagram::{Diagram, DiagramNode};
-use super::layout::{self, Page, ROOT, package_link};
-use super::{classes, errors, text};
+use super::layout::{self, Page, ROOT, package_link, version_link};
+use super::{classes, errors, release, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
@@ -36,7 +36,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         }
         other => other?,
     };
-    let Some(release) = best(&package) else {
+    let Some(release) = best(&package.versions) else {
         return Err(Problem::internal("a package without releases"));
     };
     let dependants = registry.dependants(&name)?;
@@ -46,7 +46,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         .collect();
     let around = std::iter::once(name.clone()).chain(dependants.iter().cloned());
     let extenders = registry.extenders(&shown, around, BOUNDS)?;
-    let classes = classes::section(service, &release.record, &extenders)?;
+    let classes = classes::section(service, ROOT, &release.record, &extenders)?;
+    let contents = registry.contents(&release.record)?;
     let is_here = |package: &PackageName| state.package(package).is_some();
     let title = text::title(&package.title, &name);
     let page = Page {
@@ -57,13 +58,14 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         content: html! {
             (heading(&package, release, &title))
             div.columns {
-                aside aria-label="About the package" { (about(&package, release)) }
+                aside aria-label="About the package" { (release::about(ROOT, &package, &release.record, &contents)) }
                 div.main {
                     (diagram(&release.record, &dependants, &is_here))
-                    (requirements(&release.record, &is_here))
+                    (release::requirements(ROOT, &release.record, &is_here))
                     (classes)
-                    (self::dependants(&dependants))
-                    (versions(&package.versions))
+                    (release::texts(&contents))
+                    (versions(ROOT, &package.versions))
+                    (self::dependants(&name, &dependants))
                 }
             }
         },
@@ -71,11 +73,11 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     Ok(page.response(StatusCode::OK))
 }
 
-/// The release that the page shows: the newest one that a solver prefers.
-fn best(package: &PackageView) -> Option<&ReleaseView> {
+/// The release that a page shows: the newest one that a solver prefers. The newest of `releases` comes first.
+pub(super) fn best(releases: &[ReleaseView]) -> Option<&ReleaseView> {
     let chosen = |release: &&ReleaseView| !release.record.yanked;
     let is_stable = |release: &&ReleaseView| !release.record.version.is_prerelease();
-    let all = || package.versions.iter();
+    let all = || releases.iter();
     all()
         .find(|release| chosen(release) && is_stable(release))
         .or_else(|| all().find(chosen))
@@ -94,46 +96,6 @@ fn heading(package: &PackageView, release: &ReleaseView, title: &str) -> Markup 
                 }
             }
         }
-    }
-}
-
-fn about(package: &PackageView, release: &ReleaseView) -> Markup {
-    let record = &release.record;
-    html! {
-        section.panel aria-labelledby="require" {
-            h2 #require { "Require it" }
-            p.quiet { "In " code { "manifest.yaml" } ":" }
-            pre.copy tabindex="0" { code {
-                "Require:\n  " (package.name) ": \"" (spec_for(record)) "\""
-            } }
-        }
-        section.panel aria-labelledby="facts" {
-            h2 #facts { "Facts" }
-            dl {
-                dt { "Version" } dd { (record.version) }
-                dt { "Published" }
-                dd { (layout::time(record.published.as_deref().unwrap_or_default())) }
-                @if let Some(size) = record.size { dt { "Size" } dd { (text::size(size)) } }
-                @if let Some(format) = &record.format { dt { "Format" } dd { (text::shown(format)) } }
-                dt { (if package.owners.len() == 1 { "Owner" } else { "Owners" }) }
-                @for owner in &package.owners { dd { (text::shown(owner)) } }
-            }
-            @if let Some(digest) = &record.digest {
-                p { a.button href={ (ROOT) "blobs/sha256/" (digest) } download={ (package.name) "-" (record.version) ".zip" } {
-                    "Download " (record.version)
-                } }
-            }
-        }
-    }
-}
-
-/// The spec for this release and later ones that are compatible with it.
-fn spec_for(record: &IndexRecord) -> String {
-    let version = record.version.without_build();
-    let caret = format!("^{version}");
-    match Spec::parse(&caret) {
-        Ok(spec) if spec.matches(&record.version) => caret,
-        _ => version.to_string(),
     }
 }
 
@@ -179,25 +141,21 @@ fn diagram(
     }
 }
 
-fn requirements(record: &IndexRecord, is_here: &dyn Fn(&PackageName) -> bool) -> Markup {
+/// The limit of dependants.
+const MAX_DEPENDANTS: usize = 30;
+
+fn dependants(package: &PackageName, dependants: &[PackageName]) -> Markup {
     html! {
-        section aria-labelledby="requirements" {
-            h2 #requirements { "Requires " span.number { (record.requirements.len()) } }
-            @if record.requirements.is_empty() {
-                p.quiet { "Only the core library, which every package requires." }
-            } @else {
-                ul.rows {
-                    @for requirement in &record.requirements {
-                        li {
-                            @if is_here(&requirement.package) { (package_link(ROOT, &requirement.package)) }
-                            @else {
-                                span {
-                                    (package_link(ROOT, &requirement.package)) " "
-                                    span.tag { "not in this registry" }
-                                }
-                            }
-                            code.spec { (text::shown(requirement.spec.written())) }
-                        }
+        section aria-labelledby="dependants" {
+            h2 #dependants { "Required by " span.number { (dependants.len()) } }
+            @if dependants.is_empty() { p.quiet { "No package in this registry requires it." } }
+            @else {
+                ul.rows.plain {
+                    @for dependant in dependants.iter().take(MAX_DEPENDANTS) { li { (package_link(ROOT, dependant)) } }
+                }
+                @if dependants.len() > MAX_DEPENDANTS {
+                    p.quiet {
+                        "And " (dependants.len() - MAX_DEPENDANTS) " more, as " code { "pkgres info " (package) } " lists them."
                     }
                 }
             }
@@ -205,34 +163,22 @@ fn requirements(record: &IndexRecord, is_here: &dyn Fn(&PackageName) -> bool) ->
     }
 }
 
-fn dependants(dependants: &[PackageName]) -> Markup {
-    html! {
-        section aria-labelledby="dependants" {
-            h2 #dependants { "Required by " span.number { (dependants.len()) } }
-            @if dependants.is_empty() { p.quiet { "No package in this registry requires it." } }
-            @else {
-                ul.rows.plain { @for package in dependants { li { (package_link(ROOT, package)) } } }
-            }
-        }
-    }
-}
-
 /// The section with all releases.
-fn versions(versions: &[ReleaseView]) -> Markup {
+pub(super) fn versions(root: &str, versions: &[ReleaseView]) -> Markup {
     html! {
         section aria-labelledby="versions" {
             h2 #versions { "Versions " span.number { (versions.len()) } }
-            ul.versions { @for release in versions { (version(release)) } }
+            ul.versions { @for release in versions { (version(root, release)) } }
         }
     }
 }
 
-fn version(release: &ReleaseView) -> Markup {
+fn version(root: &str, release: &ReleaseView) -> Markup {
     let record = &release.record;
     html! {
         li.yanked[record.yanked] id={ "v" (record.version) } {
             div.line {
-                span.version { (record.version) }
+                (version_link(root, &record.name, &record.version))
                 @if record.yanked { span.tag.warning { "yanked" } }
                 @else if record.version.is_prerelease() { span.tag { "pre-release" } }
                 span.quiet.facts {
@@ -245,7 +191,7 @@ fn version(release: &ReleaseView) -> Markup {
             }
             @if let Some(digest) = &record.digest {
                 p.digest {
-                    a href={ (ROOT) "blobs/sha256/" (digest) } download={ (record.name) "-" (record.version) ".zip" } {
+                    a href={ (root) "blobs/sha256/" (digest) } download={ (record.name) "-" (record.version) ".zip" } {
                         span.hidden { "Download " (record.version) ", " } "sha256"
                     }
                     " " code { (digest) }

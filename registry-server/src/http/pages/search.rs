@@ -4,14 +4,14 @@ use http::StatusCode;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::layout::{self, Page, class_link, package_link};
+use super::layout::{self, Page, class_link, package_link, version_link};
 use super::text;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::Problem;
-
-use crate::store::packages::{PackageRow, Search};
+use crate::registry::PackageSummary;
+use crate::store::packages::{MAX_WORDS, PackageRow, Places, Search};
 
 /// The limit of packages on a page.
 const MAX_RESULTS: u64 = 50;
@@ -19,12 +19,17 @@ const MAX_RESULTS: u64 = 50;
 /// The limit of a description, in characters.
 const MAX_DESCRIPTION: usize = 220;
 
+/// The limit of classes of a package that match, and of its tags.
+const MAX_MATCHES: usize = 5;
+
 /// Shows the results of a search.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let query = request.query.get("q").unwrap_or_default().trim();
     let marker = request.query.get("marker").unwrap_or_default();
+    let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
     let mut found = service.registry.search(&Search {
-        text: query.to_owned(),
+        words: words.clone(),
+        places: Places::Everywhere,
         marker: marker.to_owned(),
         // One more than is shown, which shows whether there is another page.
         limit: MAX_RESULTS + 1,
@@ -32,6 +37,12 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     })?;
     let has_more = found.len() as u64 > MAX_RESULTS;
     found.truncate(usize::try_from(MAX_RESULTS).unwrap_or(usize::MAX));
+    // Names were valid when the packages were published.
+    let names: Vec<PackageName> = found
+        .iter()
+        .map(|package| PackageName::parse(&package.name).map_err(Problem::internal))
+        .collect::<Result<_, _>>()?;
+    let summaries = service.registry.summaries(&names)?;
     let class = ClassName::parse(query)
         .ok()
         .filter(|class| service.registry.node.state().class(class).is_some());
@@ -41,6 +52,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     } else {
         format!("Packages for “{short}”")
     };
+    let results = found.iter().zip(&names).zip(&summaries);
     let page = Page {
         root: "",
         title: &format!("{heading} · pkgres"),
@@ -51,9 +63,12 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
             @if let Some(class) = class {
                 p.notice { "There is a class of this name: " (class_link("", &class)) }
             }
+            @if words.len() > MAX_WORDS {
+                p.notice { "Only the first " (MAX_WORDS) " words were searched for." }
+            }
             @if found.is_empty() { (nothing(query, marker)) }
             @else {
-                ul.results { @for package in &found { (result(package)) } }
+                ul.results { @for ((package, name), summary) in results { (result(package, name, summary, &words)) } }
                 (pages(query, marker, has_more.then(|| found.last()).flatten()))
             }
         },
@@ -62,18 +77,54 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
 }
 
 /// A result.
-fn result(package: &PackageRow) -> Markup {
-    // The name was valid when the package was published.
-    let Ok(name) = PackageName::parse(&package.name) else {
-        return html! {};
-    };
+fn result(
+    package: &PackageRow,
+    name: &PackageName,
+    summary: &PackageSummary,
+    words: &[String],
+) -> Markup {
     let description = text::beginning(&package.description, MAX_DESCRIPTION);
+    let is_match = |class: &&ClassName| {
+        let class = class.as_str().to_lowercase();
+        class != name.as_str().to_lowercase()
+            && words
+                .iter()
+                .any(|word| class.contains(&word.to_lowercase()))
+    };
+    let classes: Vec<&ClassName> = summary.classes.iter().filter(is_match).collect();
     html! {
         li {
-            h2 { a href={ "packages/" (name) } { (text::title(&package.title, &name)) } }
-            p.fqn { (package_link("", &name)) }
+            h2 {
+                a href={ "packages/" (name) } { (text::title(&package.title, name)) }
+                @if let Some(newest) = &summary.newest { " " (version_link("", name, newest)) }
+                @else { " " span.tag.warning { "yanked" } }
+            }
+            p.fqn { (package_link("", name)) }
             @if !description.is_empty() { p { (description) } }
-            p.quiet { "Changed " (layout::time(&package.updated)) }
+            @if !classes.is_empty() {
+                p.quiet {
+                    "Defines "
+                    @for (at, class) in classes.iter().take(MAX_MATCHES).enumerate() {
+                        @if at > 0 { ", " }
+                        (class_link("", class))
+                    }
+                    @if classes.len() > MAX_MATCHES { " and " (classes.len() - MAX_MATCHES) " more" }
+                }
+            }
+            @if !summary.tags.is_empty() {
+                div.tags {
+                    span.hidden { "Tags:" }
+                    @for tag in summary.tags.iter().take(MAX_MATCHES) {
+                        @let tag = text::beginning(tag, 60);
+                        a href={ "packages?q=" (text::parameter(&tag)) } { (tag) }
+                    }
+                }
+            }
+            p.quiet {
+                (text::count(summary.versions, "version", "versions"))
+                @if !summary.author.is_empty() { " · by " (text::beginning(&summary.author, 80)) }
+                " · changed " (layout::time(&package.updated))
+            }
         }
     }
 }
@@ -84,7 +135,7 @@ fn nothing(query: &str, marker: &str) -> Markup {
         @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
         @else {
             p.lead { "Nothing was found." }
-            p { "The search looks for the text in names, titles and descriptions. " a href="packages" { "All packages" } }
+            p { "The search looks for packages with all words in names, titles, descriptions, tags, authors and classes. " a href="packages" { "All packages" } }
         }
     }
 }

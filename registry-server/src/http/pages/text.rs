@@ -12,6 +12,19 @@ pub(super) fn shown(text: &str) -> String {
     Escaped::new(&words.join(" ")).to_string()
 }
 
+/// A text of a package with its lines, and spaces instead of tabs.
+pub(super) fn lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches(['\n', '\r']).replace('\t', "    ");
+        shown.push_str(&Escaped::new(&content).to_string());
+        if line.ends_with('\n') {
+            shown.push('\n');
+        }
+    }
+    shown
+}
+
 /// The beginning of a text of a package, in one line.
 pub(super) fn beginning(text: &str, characters: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -100,6 +113,7 @@ mod tests {
     #[test]
     fn characters_that_hide_or_reorder_are_visible() {
         assert_eq!(shown(" a\u{202e}b\n c "), "a\\u{202e}b c");
+        assert_eq!(lines("\ta\r\n\u{202e}\n\nb"), "    a\n\\u{202e}\n\nb");
         assert_eq!(beginning("one two three", 9), "one two…");
         assert_eq!(beginning("oneword", 3), "one…");
         assert_eq!(paragraphs("\n\n a\nb\n\n\n c\n"), ["a b", "c"]);

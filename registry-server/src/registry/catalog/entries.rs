@@ -1,10 +1,7 @@
 //! Releases of the catalog: uploading, reading and changing them, and files out of their archives.
 
 use bytes::Bytes;
-use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{
-    IndexRecord, LazyArchive, MANIFEST_FILE, PackageManifest, PackageName, PackagePath,
-};
+use pkgres_manifest::{IndexRecord, PackageName};
 use pkgres_registry_client::protocol::Digest;
 
 use crate::access::{Principal, Scope};
@@ -12,6 +9,7 @@ use crate::candidate;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::backend::RegistryBackend;
 use crate::registry::checks::{no_such_entry, require_owner};
+use crate::registry::contents::{damaged, usual};
 use crate::registry::listing::check_categories;
 use crate::registry::publish::Published;
 use crate::store::catalog::{self, CatalogRow};
@@ -138,21 +136,8 @@ impl RegistryBackend {
         part: CatalogPart,
     ) -> Result<Bytes, Problem> {
         let digest = Digest::parse(&entry.row.sha256)?;
-        let gone = || Problem::internal(format!("the artifact {digest} is missing"));
-        let bytes = self.artifact(&digest)?.ok_or_else(gone)?;
-        let options = &self.options.read;
-        let shown = format!("{}-{}.zip", entry.row.package, entry.row.version);
-        // The archive was checked when it was published.
-        let damaged = |error: Diagnostic| Problem::internal(error.to_string());
-        let archive = LazyArchive::open(&shown, bytes, &options.limits).map_err(damaged)?;
-        let usual = |path: &str| PackagePath::parse(path).expect("this is a path");
-        let manifest = archive
-            .read_start(&usual(MANIFEST_FILE), options.limits.manifest_bytes)
-            .map_err(damaged)?
-            .unwrap_or_default();
-        let (manifest, _) = PackageManifest::read(&shown, &manifest, options)
-            .into_result()
-            .map_err(|_| Problem::internal(format!("{shown} cannot be read")))?;
+        let stored = self.stored_archive(&digest, &entry.row.package, &entry.row.version)?;
+        let manifest = self.stored_manifest(&stored)?;
         let path = match part {
             CatalogPart::Form => manifest
                 .ui
@@ -163,18 +148,19 @@ impl RegistryBackend {
             CatalogPart::SupplierLogo => usual("supplier_logo.png"),
         };
         let missing = || {
-            let detail = format!("{shown} has no {path}");
+            let detail = format!("{} has no {path}", stored.shown());
             Problem::new(ProblemCode::NoSuchEntry, detail)
         };
         let mut receiving = self.incoming.receive();
         let mut added = Ok(());
-        archive
+        stored
+            .files()
             .unpack(&path, |piece| {
                 if added.is_ok() {
                     added = receiving.add(piece);
                 }
             })
-            .map_err(damaged)?
+            .map_err(|error| damaged(&error))?
             .ok_or_else(missing)?;
         added
             .and_then(|()| receiving.finish())

@@ -1,0 +1,165 @@
+//! What pages say about one release: how to require it, facts, requirements, readme and licence.
+
+use maud::{Markup, html};
+use pkgres_manifest::{IndexRecord, PackageName, Spec};
+
+use super::layout::{self, package_link, version_link};
+use super::{licence, readme, text};
+use crate::registry::{PackageText, PackageView, ReleaseContents};
+
+/// The limit of tags.
+const MAX_TAGS: usize = 30;
+
+/// The panels beside the page of a package or a version.
+pub(super) fn about(
+    root: &str,
+    package: &PackageView,
+    record: &IndexRecord,
+    contents: &ReleaseContents,
+) -> Markup {
+    let spec = spec_for(record);
+    html! {
+        section.panel aria-labelledby="require" {
+            h2 #require { "Require it" }
+            p.quiet { "On the command line:" }
+            pre.copy tabindex="0" aria-label="Command to copy" { code { "pkgres add " (package.name) "@" (spec) } }
+            p.quiet { "In " code { "manifest.yaml" } ":" }
+            pre.copy tabindex="0" aria-label="Text to copy" { code {
+                "Require:\n  " (package.name) ": \"" (spec) "\""
+            } }
+        }
+        section.panel aria-labelledby="facts" {
+            h2 #facts { "Facts" }
+            dl {
+                dt { "Version" } dd { (record.version) }
+                dt { "Published" }
+                dd { (layout::time(record.published.as_deref().unwrap_or_default())) }
+                @if let Some(author) = &contents.manifest.author {
+                    dt { "Author" }
+                    dd { (search_link(root, &text::beginning(author, 120))) }
+                }
+                dt { "Licence" }
+                dd {
+                    @match &contents.licence {
+                        Some(licence) => a href="#licence" { (licence::name(licence)) },
+                        None => span.quiet { "not stated" },
+                    }
+                }
+                @if let Some(size) = record.size { dt { "Size" } dd { (text::size(size)) } }
+                @if let Some(format) = &record.format { dt { "Format" } dd { (text::shown(format)) } }
+                dt { (if package.owners.len() == 1 { "Owner" } else { "Owners" }) }
+                @for owner in &package.owners { dd { (text::shown(owner)) } }
+            }
+            @if !contents.manifest.tags.is_empty() {
+                div.tags {
+                    span.hidden { "Tags:" }
+                    @for tag in contents.manifest.tags.iter().take(MAX_TAGS) {
+                        (search_link(root, &text::beginning(tag, 60)))
+                    }
+                }
+            }
+            @if let Some(digest) = &record.digest {
+                p { a.button href={ (root) "blobs/sha256/" (digest) } download={ (package.name) "-" (record.version) ".zip" } {
+                    "Download " (record.version)
+                } }
+            }
+        }
+    }
+}
+
+/// A link to the search for a text.
+fn search_link(root: &str, text: &str) -> Markup {
+    html! { a href={ (root) "packages?q=" (text::parameter(text)) } { (text) } }
+}
+
+/// The spec for this release and later ones that are compatible with it.
+fn spec_for(record: &IndexRecord) -> String {
+    let version = record.version.without_build();
+    let caret = format!("^{version}");
+    match Spec::parse(&caret) {
+        Ok(spec) if spec.matches(&record.version) => caret,
+        _ => version.to_string(),
+    }
+}
+
+/// The section with what a release requires.
+pub(super) fn requirements(
+    root: &str,
+    record: &IndexRecord,
+    is_here: &dyn Fn(&PackageName) -> bool,
+) -> Markup {
+    html! {
+        section aria-labelledby="requirements" {
+            h2 #requirements { "Requires " span.number { (record.requirements.len()) } }
+            @if record.requirements.is_empty() {
+                p.quiet { "Only the core library, which every package requires." }
+            } @else {
+                ul.rows {
+                    @for requirement in &record.requirements {
+                        li {
+                            @if is_here(&requirement.package) { (package_link(root, &requirement.package)) }
+                            @else {
+                                span {
+                                    (package_link(root, &requirement.package)) " "
+                                    span.tag { "not in this registry" }
+                                }
+                            }
+                            code.spec { (text::shown(requirement.spec.written())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sections with readme and licence.
+pub(super) fn texts(contents: &ReleaseContents) -> Markup {
+    html! {
+        @if let Some(text) = &contents.readme {
+            section aria-labelledby="readme" {
+                h2 #readme { "Readme" }
+                div.text {
+                    @if text.file.ends_with(".md") { (readme::rendered(&text.text)) }
+                    @else { (plain(text)) }
+                }
+                (cut_note(text))
+            }
+        }
+        @if let Some(text) = &contents.licence {
+            section aria-labelledby="licence" {
+                h2 #licence { "Licence" }
+                details {
+                    summary { code { (text.file) } }
+                    (plain(text))
+                }
+                (cut_note(text))
+            }
+        }
+    }
+}
+
+/// A text as it is.
+fn plain(text: &PackageText) -> Markup {
+    html! { pre.plain tabindex="0" { (text::lines(&text.text)) } }
+}
+
+fn cut_note(text: &PackageText) -> Markup {
+    html! { @if text.is_cut { p.quiet { "This is the beginning of " code { (text.file) } "; the archive has all of it." } } }
+}
+
+/// A list of versions with links, of which only the first are shown.
+pub(super) fn version_links(
+    root: &str,
+    package: &PackageName,
+    versions: &[pkgres_manifest::Version],
+    limit: usize,
+) -> Markup {
+    html! {
+        @for (at, version) in versions.iter().take(limit).enumerate() {
+            @if at > 0 { ", " }
+            (version_link(root, package, version))
+        }
+        @if versions.len() > limit { " and " (versions.len() - limit) " more" }
+    }
+}

@@ -78,8 +78,10 @@ pub(crate) enum Format {
     Dot,
     /// A Mermaid graph for Markdown
     Mermaid,
-    /// A drawing of up to 500 nodes
+    /// A picture of up to 500 nodes
     Svg,
+    /// The same picture as pixels
+    Png,
     /// CycloneDX 1.6
     Cyclonedx,
     /// SPDX 2.3

@@ -45,12 +45,12 @@ fn examples_of(command: &str) -> &'static [Example] {
 
 /// The formats that a command can print.
 pub(crate) fn formats_of(command: &str) -> &'static [Format] {
-    use Format::{Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Spdx, Svg, Text};
+    use Format::{Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Png, Spdx, Svg, Text};
 
     match command {
         "check" | "lock" => &[Text, Json, Github],
         "diff" => &[Text, Json, Markdown],
-        "graph" => &[Text, Json, Dot, Mermaid, Svg],
+        "graph" => &[Text, Json, Dot, Mermaid, Svg, Png],
         "export" => &[Text, Json, Cyclonedx, Spdx],
         "completions" | "man" | "reference" => &[Text],
         _ => &[Text, Json],

@@ -234,6 +234,18 @@ impl Output {
         self.failure = self.stdout.write_all(text.as_bytes()).err();
     }
 
+    /// Writes data that are not text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            self.failure = self.stdout.write_all(bytes).err();
+        }
+    }
+
+    /// Whether data goes to a terminal.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        self.data_reader == DataReader::Terminal
+    }
+
     /// Whether writing data failed, so that producing more is useless.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.failure.is_some()

@@ -125,9 +125,18 @@ fn graphs_can_be_drawn() {
             "{picture}"
         );
     }
-    assert!(
-        !resolved.contains("#ff0000") && clash.contains("#ff0000"),
-        "{clash}"
-    );
-    assert!(resolved.contains("org.example.z.D"), "{resolved}");
+    let clashes = |picture: &str| picture.contains(r#"class="box package clash""#);
+    assert!(!clashes(&resolved) && clashes(&clash), "{clash}");
+    assert!(resolved.contains("<title>org.example.z.D "), "{resolved}");
+    for title in [
+        ">Packages and classes of the resolution of ",
+        ">Why there is no resolution<",
+    ] {
+        let picture = [&resolved, &clash];
+        let has_title = picture.iter().any(|picture| picture.contains(title));
+        assert!(has_title, "{title}");
+    }
+    let png = pkgres(&["graph", "clash", "--format", "png"]);
+    assert_eq!(png.status.code(), Some(1));
+    assert!(png.stdout.starts_with(b"\x89PNG\r\n\x1a\n"), "{png:?}");
 }

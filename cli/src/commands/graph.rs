@@ -67,6 +67,15 @@ fn draw(graph: &Graph, exit: Exit, output: &mut Output) -> Result<Exit> {
             let svg = graph.to_svg().map_err(|finding| Failure::from(*finding))?;
             output.data(&svg);
         }
+        Format::Png => {
+            if output.is_on_terminal() {
+                return Err(Failure::usage(
+                    "a PNG is not text for a terminal: redirect it, as in `pkgres graph --format png > graph.png`",
+                ));
+            }
+            let png = graph.to_png().map_err(|finding| Failure::from(*finding))?;
+            output.bytes(&png);
+        }
         _ => output.data(&graph.to_dot()),
     }
     Ok(exit)

@@ -132,7 +132,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ("pkgres graph --format mermaid", "for Markdown"),
             (
                 "pkgres graph --classes --format svg",
-                "a drawing, with classes",
+                "a picture, with classes",
             ),
         ],
     ),

@@ -8,11 +8,14 @@ use pkgres_registry_client::ClassNode;
 use pkgres_resolver::{Conflict, ReasonKind, Resolution, ResolvedOwner};
 use serde_json::{Value, json};
 
-use super::drawing::{drawing_order, svg};
+use super::drawing_order::drawing_order;
+use super::picture::{Picture, PictureEdge, PictureLine, PictureNode, PictureNodeKind, png};
 
 /// A graph of packages and classes. Its nodes and edges are sorted, so that its output is always the same.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
+    /// The title of its picture.
+    title: String,
     nodes: BTreeMap<String, Node>,
     edges: BTreeSet<Edge>,
 }
@@ -64,7 +67,10 @@ impl Graph {
         core: Option<&PackageName>,
         classes: &BTreeMap<ClassNode, Vec<ClassNode>>,
     ) -> Self {
-        let mut graph = Self::default();
+        let mut graph = Self {
+            title: title_of(resolution, !classes.is_empty()),
+            ..Self::default()
+        };
         let is_hidden = |name: &PackageName| classes.is_empty() && Some(name) == core;
         for owner in resolution.owners() {
             if owner.release().is_some_and(|(name, _)| is_hidden(name)) {
@@ -102,7 +108,10 @@ impl Graph {
 
     /// The graph of a conflict. Clashing packages are red.
     pub(crate) fn of_conflict(conflict: &Conflict) -> Self {
-        let mut graph = Self::default();
+        let mut graph = Self {
+            title: "Why there is no resolution".to_owned(),
+            ..Self::default()
+        };
         for reason in &conflict.reasons {
             let owner = reason.owner_name();
             let shape = if reason.source.is_none() {
@@ -177,10 +186,6 @@ impl Graph {
 
     /// The graph in the DOT language of Graphviz.
     pub(crate) fn to_dot(&self) -> String {
-        self.dot(self.edges.iter())
-    }
-
-    fn dot<'edges>(&'edges self, edges: impl Iterator<Item = &'edges Edge>) -> String {
         let mut text = "digraph packages {\n".to_owned();
         for (id, node) in &self.nodes {
             let shape = match node.shape {
@@ -195,7 +200,7 @@ impl Graph {
                 quoted(id)
             ));
         }
-        for edge in edges {
+        for edge in &self.edges {
             let style = match edge.kind {
                 EdgeKind::Requires => "solid",
                 EdgeKind::Defines => "dotted",
@@ -261,8 +266,33 @@ impl Graph {
             .iter()
             .map(|edge| (edge.from.as_str(), edge.to.as_str()));
         let order = drawing_order(self.nodes.keys().map(String::as_str), ends)?;
-        let edges = order.into_iter().map(|at| edges[at]);
-        svg(&self.dot(edges))
+        let numbers: BTreeMap<&str, usize> =
+            self.nodes.keys().map(String::as_str).zip(0..).collect();
+        let drawn = |at: usize| {
+            let edge = edges[at];
+            Some(PictureEdge {
+                from: *numbers.get(edge.from.as_str())?,
+                to: *numbers.get(edge.to.as_str())?,
+                label: &edge.label,
+                line: match edge.kind {
+                    EdgeKind::Requires => PictureLine::Solid,
+                    EdgeKind::Defines => PictureLine::Dotted,
+                    EdgeKind::Extends => PictureLine::Dashed,
+                },
+                clashes: edge.clashes,
+            })
+        };
+        let picture = Picture {
+            title: self.title.clone(),
+            nodes: self.nodes.values().map(Node::drawn).collect(),
+            edges: order.into_iter().filter_map(drawn).collect(),
+        };
+        Ok(picture.to_svg())
+    }
+
+    /// The graph as PNG; an error if it is too large to lay out or to draw.
+    pub(crate) fn to_png(&self) -> Result<Vec<u8>, Box<Diagnostic>> {
+        png(&self.to_svg()?)
     }
 
     /// The graph as JSON.
@@ -294,6 +324,47 @@ impl Graph {
             .collect();
         json!({"schema_version": 1, "nodes": nodes, "edges": edges})
     }
+}
+
+impl Node {
+    fn drawn(&self) -> PictureNode<'_> {
+        // `name version`, or `class (name versions)`.
+        let (name, note) = self.label.split_once(' ').unwrap_or((&self.label, ""));
+        let note = note.strip_prefix('(').unwrap_or(note);
+        PictureNode {
+            kind: match self.shape {
+                Shape::Root => PictureNodeKind::Root,
+                Shape::Package => PictureNodeKind::Package,
+                Shape::Class => PictureNodeKind::Class,
+            },
+            name,
+            note: note.strip_suffix(')').unwrap_or(note),
+            clashes: self.clashes,
+        }
+    }
+}
+
+/// The most roots that a title names.
+const MAX_TITLE_ROOTS: usize = 3;
+
+/// The title of the picture of a resolution.
+fn title_of(resolution: &Resolution, has_classes: bool) -> String {
+    let mut roots: Vec<String> = resolution
+        .owners()
+        .filter(|owner| matches!(owner, ResolvedOwner::Root(_)))
+        .map(|owner| owner.owner().to_string())
+        .collect();
+    let what = if has_classes {
+        "Packages and classes"
+    } else {
+        "Packages"
+    };
+    if roots.len() > MAX_TITLE_ROOTS {
+        let count = roots.len() - MAX_TITLE_ROOTS;
+        roots.truncate(MAX_TITLE_ROOTS);
+        roots.push(format!("{count} more roots"));
+    }
+    format!("{what} of the resolution of {}", roots.join(", "))
 }
 
 /// A string in the DOT language.

@@ -1,4 +1,4 @@
-//! Drawing graphs as SVG.
+//! The order in which to lay out a graph, and which graphs are too large for that.
 //!
 //! The layout library looks for a cycle with each edge it adds, along every path of the graph, and the number of paths
 //! can be exponential. It finds out at once that there is no cycle if the edges of a node come before those of its
@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use layout::backends::svg::SVGWriter;
-use layout::gv::{DotParser, GraphBuilder};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 /// The most nodes of a graph that is drawn; a larger one is unreadable.
@@ -110,21 +108,4 @@ fn topological_order(targets: &[Vec<usize>]) -> Vec<usize> {
     }
     order.reverse();
     order
-}
-
-/// Lays out and draws a graph in the DOT language.
-pub(super) fn svg(text: &str) -> Result<String, Box<Diagnostic>> {
-    let mut parser = DotParser::new(text);
-    let graph = parser.process().map_err(|error| {
-        let message = format!("cannot draw the graph: {error}");
-        Box::new(Diagnostic::error(Code::Usage, message))
-    })?;
-    let mut builder = GraphBuilder::new();
-    builder.visit_graph(&graph);
-    let mut drawing = builder.get();
-    // The check for cycles after each edge follows every path, too.
-    drawing.dag.set_validate(false);
-    let mut writer = SVGWriter::new();
-    drawing.do_it(false, false, false, &mut writer);
-    Ok(writer.finalize())
 }

@@ -11,6 +11,8 @@ use std::time::Duration;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::NetworkActivity;
+use pkgres_registry_client::http::AwaitedRegistry;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Color, Format, GlobalArgs};
@@ -182,11 +184,11 @@ impl Output {
         }
     }
 
-    /// Shows a spinner until the returned value is dropped, on a terminal and after a moment. Nothing may be written
-    /// meanwhile.
-    pub(crate) fn progress(&mut self, message: &str) -> Progress {
+    /// Shows a spinner until the returned value is dropped, on a terminal and after a moment, with the registry that is
+    /// waited for. Nothing may be written meanwhile.
+    pub(crate) fn progress(&mut self, message: &str, activity: &NetworkActivity) -> Progress {
         self.flush();
-        Progress::new(message, self.shows_progress)
+        Progress::new(message, activity, self.shows_progress)
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -409,28 +411,45 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Starts the work; `is_shown` is whether there is a terminal for the spinner.
-    fn new(message: &str, is_shown: bool) -> Self {
+    fn new(message: &str, activity: &NetworkActivity, is_shown: bool) -> Self {
         if !is_shown {
             return Self { running: None };
         }
         let (done, is_done) = channel();
-        let message = message.to_owned();
+        let (message, activity) = (message.to_owned(), activity.clone());
         let spinner = std::thread::spawn(move || {
             if is_done.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{spinner:.cyan} {msg} {elapsed:.dim}");
+            // A message that is wider than the terminal is cut.
+            let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:.dim} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.set_message(message);
-            while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            loop {
+                bar.set_message(progress_message(&message, activity.awaited()));
                 bar.tick();
+                if is_done.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
             }
             bar.finish_and_clear();
         });
         Self {
             running: Some((done, spinner)),
         }
+    }
+}
+
+/// The message beside the spinner: the work, and the registry that it waits for.
+fn progress_message(work: &str, awaited: Option<AwaitedRegistry>) -> String {
+    let Some(awaited) = awaited else {
+        return work.to_owned();
+    };
+    let address = harmless(&awaited.address).into_owned();
+    match awaited.answered {
+        0 => format!("{work}, waiting for {address}"),
+        1 => format!("{work}, waiting for {address} (1 answer so far)"),
+        answers => format!("{work}, waiting for {address} ({answers} answers so far)"),
     }
 }
 

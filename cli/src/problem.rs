@@ -163,7 +163,7 @@ impl Problem {
         output.findings(&self.warnings);
         let has_one_root = self.request.roots.len() == 1;
         let mut resolver = Resolver::new(self.request);
-        let progress = output.progress("Resolving");
+        let progress = output.progress("Resolving", context.registries.activity());
         let answer = drive(&mut resolver, &self.registries, &context.read_options);
         drop(progress);
         output.findings(&self.registries.take_findings());

@@ -80,7 +80,7 @@ pub(crate) fn require_current_lock(
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
     let check = LockCheck::new(problem.request.clone(), lock);
-    let progress = output.progress("Checking the lockfile");
+    let progress = output.progress("Checking the lockfile", context.registries.activity());
     let report = check_lock(check, &problem.registries);
     drop(progress);
     let report = report?;

@@ -102,7 +102,7 @@ pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
 #[cfg(feature = "index")]
 pub use folder_tree::FolderTree;
 #[cfg(feature = "http")]
-pub use http::{Address, HttpOptions, HttpRegistry};
+pub use http::{Address, HttpOptions, HttpRegistry, NetworkActivity};
 #[cfg(feature = "index")]
 pub use index_cache::IndexCache;
 #[cfg(feature = "index")]

@@ -93,6 +93,9 @@ fn slow_work_shows_a_spinner() {
     };
     assert_eq!(exit, Some(3), "{shown}");
     let end = shown.rfind("Resolving").expect("it is there");
+    // It says what it waits for.
+    let awaited = format!("Resolving, waiting for {registry}");
+    assert!(shown.contains(&awaited), "{shown:?}");
     // The spinner is erased in the end.
     assert!(shown[end..].contains("\u{1b}[2K"), "{shown:?}");
     for (more, variables) in [
@@ -110,6 +113,20 @@ fn slow_work_shows_a_spinner() {
     }
     let (shown, _) = session("pkgres tree app", &[]).expect("`script` exists");
     assert!(!shown.contains("Resolving"), "{shown:?}");
+    // A pipe gets none of it, even if stdout is a terminal.
+    let (shown, _) =
+        session(&format!("{slow} 2>&1 >/dev/null | cat"), &[]).expect("`script` exists");
+    assert!(
+        shown.contains("error") && !shown.contains("Resolving"),
+        "{shown:?}"
+    );
+    // In a narrow terminal, the message is cut to one line.
+    let (shown, _) =
+        session(&format!("stty rows 40 cols 30; {slow}"), &[]).expect("`script` exists");
+    for frame in shown.split(['\r', '\n']).map(plain) {
+        let is_progress = frame.contains("Resolving");
+        assert!(!is_progress || frame.chars().count() <= 30, "{frame:?}");
+    }
 }
 
 /// Words of a session without styles.

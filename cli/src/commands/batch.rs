@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_registry_client::NetworkActivity;
 use serde_json::{Value, json};
 
 use super::fail;
@@ -25,6 +26,8 @@ pub(super) struct Batch {
     pub(super) manifests: Vec<PathBuf>,
     /// Whether they are solved together.
     pub(super) one_solve: bool,
+    /// The requests of the run that have no answer yet.
+    activity: NetworkActivity,
 }
 
 /// The result of running a command on several projects.
@@ -58,7 +61,17 @@ impl Batch {
         Ok(Self {
             manifests,
             one_solve,
+            activity: context.registries.activity().clone(),
         })
+    }
+
+    /// Projects that each have the settings of their folders.
+    pub(super) fn with_own_settings(manifests: &[PathBuf], context: &Context) -> Self {
+        Self {
+            manifests: without_duplicates(manifests),
+            one_solve: false,
+            activity: context.registries.activity().clone(),
+        }
     }
 
     /// Runs `each` on every project, and prints what it printed, project by project.
@@ -68,7 +81,7 @@ impl Batch {
         each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
         output: &mut Output,
     ) -> BatchResult {
-        let results = in_parallel(&self.manifests, progress, each, output);
+        let results = in_parallel(&self.manifests, (progress, &self.activity), each, output);
         let mut result = BatchResult {
             exit: Exit::Done,
             failed: 0,
@@ -141,13 +154,11 @@ fn without_duplicates(manifests: &[PathBuf]) -> Vec<PathBuf> {
 /// Rejects projects with a settings file of their own: a run has the settings of the first project, which would decide
 /// what is locked for the others.
 fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
-    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let ours = &context.settings.project.path;
     for manifest in manifests {
-        let theirs = SettingsFile::nearest(&folder_of(manifest))?.path;
-        if canonical(&theirs) == canonical(ours) {
+        let Some(theirs) = own_settings(manifest, context)? else {
             continue;
-        }
+        };
         let shown = manifest.to_string_lossy();
         let shown = Escaped::new(&shown);
         let described = |path: &Path| {
@@ -170,10 +181,18 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// The settings file of a project, if it is not that of the run.
+pub(super) fn own_settings(manifest: &Path, context: &Context) -> Result<Option<PathBuf>> {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let theirs = SettingsFile::nearest(&folder_of(manifest))?.path;
+    let is_ours = canonical(&theirs) == canonical(&context.settings.project.path);
+    Ok((!is_ours).then_some(theirs))
+}
+
 /// Runs `each` on every project, on all processors.
 fn in_parallel(
     manifests: &[PathBuf],
-    progress: &str,
+    (progress, activity): (&str, &NetworkActivity),
     each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
     output: &mut Output,
 ) -> Vec<(Captured, Exit)> {
@@ -197,7 +216,7 @@ fn in_parallel(
             results.push((at, (captured, exit)));
         }
     };
-    let progress = output.progress(progress);
+    let progress = output.progress(progress, activity);
     std::thread::scope(|scope| {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         for _ in 0..threads.min(manifests.len()) {

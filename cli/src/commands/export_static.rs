@@ -2,6 +2,7 @@
 
 use pkgres_files::{Access, NewTreeFile, RealFileSystem, write_tree};
 use pkgres_manifest::PackagePath;
+use pkgres_registry_client::NetworkActivity;
 use serde_json::json;
 
 use super::serve;
@@ -14,7 +15,7 @@ use crate::show::counted;
 pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
     let runtime = serve::runtime()?;
     let registry = serve::open(&args.storage, false, runtime.handle())?;
-    let progress = output.progress("Exporting the registry");
+    let progress = output.progress("Exporting the registry", &NetworkActivity::default());
     let mut files = Vec::new();
     let serial = registry.export(|path, bytes| {
         let path = PackagePath::parse(&path)

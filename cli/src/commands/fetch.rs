@@ -72,7 +72,10 @@ fn fetch_all(
         format!("{name} {version}")
     };
     let mut problems = Problems::default();
-    let progress = output.progress(&format!("Waiting for {}", counted(wanted.len(), "release")));
+    let progress = output.progress(
+        &format!("Fetching {}", counted(wanted.len(), "release")),
+        context.registries.activity(),
+    );
     registries.artifacts(&sources, &mut |at, found| {
         let (name, version, ..) = wanted[at];
         match found {

@@ -3,7 +3,7 @@
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{PackageName, ReadOptions, RegistryName};
-use pkgres_registry_client::{DirectoryRegistry, Registry as _};
+use pkgres_registry_client::{DirectoryRegistry, NetworkActivity, Registry as _};
 use serde_json::json;
 
 use crate::args::IndexArgs;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
         let message = format!("cannot read {}: {error}", args.folder.to_string_lossy());
         Diagnostic::error(Code::File, message)
     })?;
-    let progress = output.progress("Reading packages");
+    let progress = output.progress("Reading packages", &NetworkActivity::default());
     let registry = DirectoryRegistry::open(name, &args.folder, &options)?;
     let names: Vec<PackageName> = registry.names().cloned().collect();
     let records = registry.records(&names);

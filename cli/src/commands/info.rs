@@ -85,7 +85,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     let registries = context
         .registries
         .open(&configured, &context.read_options)?;
-    let progress = output.progress("Looking up");
+    let progress = output.progress("Looking up", context.registries.activity());
     let releases = releases_of(std::slice::from_ref(&name), &registries, context);
     let requiring = registries.requiring(&name);
     let description = registries.description(&name);

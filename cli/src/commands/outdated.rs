@@ -54,7 +54,7 @@ fn show_outdated(
     } else {
         problem.solve_with_registries(context, output)?
     };
-    let progress = output.progress("Looking for newer versions");
+    let progress = output.progress("Looking for newer versions", context.registries.activity());
     let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let outdated_packages = outdated_packages?;

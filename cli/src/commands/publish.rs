@@ -30,7 +30,10 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         .registries
         .open_remote(args.target.registry.as_deref())?;
     let mut warnings = Vec::new();
-    let progress = output.progress(&format!("Waiting for the registry, {name} {version}"));
+    let progress = output.progress(
+        &format!("Publishing {name} {version}"),
+        context.registries.activity(),
+    );
     let status = if args.dry_run {
         let known = registry.records(std::slice::from_ref(name))?;
         let mut releases = known.into_iter().flatten().flatten();

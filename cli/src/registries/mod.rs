@@ -18,7 +18,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Limits, PackageName};
 use pkgres_registry_client::http::NetworkLimits;
 use pkgres_registry_client::protocol::PublicKey;
-use pkgres_registry_client::{Address, HttpOptions, HttpRegistry, Namespace, RegistryLocation};
+use pkgres_registry_client::{
+    Address, HttpOptions, HttpRegistry, Namespace, NetworkActivity, RegistryLocation,
+};
 
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, credential_sources, state_folder, variable};
@@ -85,6 +87,8 @@ pub(crate) struct RegistryOptions {
     /// The folder of cached data, unless `--no-cache` is set.
     cache_folder: Option<PathBuf>,
     network: NetworkOptions,
+    /// The requests of this run that have no answer yet.
+    activity: NetworkActivity,
 }
 
 /// The options about registries on the network.
@@ -218,6 +222,11 @@ impl RegistryOptions {
         self.cache_folder.as_deref()
     }
 
+    /// The requests of this run that have no answer yet.
+    pub(crate) fn activity(&self) -> &NetworkActivity {
+        &self.activity
+    }
+
     /// The options for a registry on the network.
     pub(crate) fn http(&self, registry: &ConfiguredRegistry) -> Result<HttpOptions> {
         let mut options = HttpOptions::new(Timestamp::now());
@@ -233,6 +242,7 @@ impl RegistryOptions {
         options.offline = self.network.offline;
         options.allow_plain_http = self.network.allow_http;
         options.system_proxy = true;
+        options.activity = self.activity.clone();
         options.key = registry.key;
         for path in self.network.ca_files.iter().chain(&registry.ca) {
             let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;

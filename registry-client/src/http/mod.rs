@@ -19,6 +19,7 @@
 //! runtime, but blocks the thread of its caller there: [`drive_async`](fn@crate::drive_async) does not.
 
 mod account;
+mod activity;
 mod address;
 mod api;
 mod artifacts;
@@ -54,6 +55,7 @@ use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, Limits, PackageNam
 use pkgres_resolver::CompiledIndex;
 
 pub use account::{Identity, Owners, TokenDescription, TokenRequest};
+pub use activity::{AwaitedRegistry, NetworkActivity};
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};

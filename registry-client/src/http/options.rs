@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::protocol::PublicKey;
 
+use super::activity::NetworkActivity;
 use super::credential_sources::CredentialSources;
 use super::network_limits::NetworkLimits;
 
@@ -36,6 +37,8 @@ pub struct HttpOptions {
     pub limits: NetworkLimits,
     /// The policy for retries.
     pub retry: RetryPolicy,
+    /// Where requests without an answer are counted, for a program that shows them.
+    pub activity: NetworkActivity,
     /// The number of requests at once.
     pub concurrency: usize,
     /// The number of threads that read answers, or the lines of an index file.
@@ -79,6 +82,7 @@ impl HttpOptions {
             key: None,
             limits: NetworkLimits::default(),
             retry: RetryPolicy::default(),
+            activity: NetworkActivity::default(),
             concurrency: 16,
             threads: NonZeroUsize::MIN,
         }

@@ -35,6 +35,8 @@ const API_VERSION: &str = "openstack-api-version";
 pub(super) struct Transport {
     pub(super) name: RegistryName,
     pub(super) address: Address,
+    /// The address as programs show it.
+    shown_address: String,
     pub(super) options: HttpOptions,
     runtime: OnceLock<tokio::runtime::Runtime>,
     clients: Clients,
@@ -47,6 +49,7 @@ impl Transport {
     pub(super) fn new(name: RegistryName, address: Address, options: HttpOptions) -> Self {
         Self {
             name,
+            shown_address: address.to_string(),
             address,
             usage: Usage::new(options.limits),
             options,
@@ -195,7 +198,9 @@ impl Transport {
                 Some(delay) => planned.map(|planned| planned.max(delay)),
                 None => planned,
             });
+        let open = self.options.activity.begin(&self.shown_address);
         let outcome = self.usage.answer(attempts_to_end).await;
+        drop(open);
         outcome.map_err(|mut error| {
             if let Some(delay) = error.retry_after {
                 let seconds = delay.as_secs();

@@ -192,7 +192,7 @@ fn check_entries(
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
     let count = lock.packages.len();
-    let progress = output.progress("Checking the lockfile");
+    let progress = output.progress("Checking the lockfile", context.registries.activity());
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
     drop(progress);
     let findings = problem.registries.take_findings();

@@ -2,6 +2,8 @@
 //! shared by all commands, as one group.
 
 mod examples;
+#[cfg(test)]
+mod hints;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, Command, CommandFactory as _, ValueEnum as _};

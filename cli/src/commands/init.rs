@@ -26,7 +26,7 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
         let finding = Diagnostic::error(Code::File, format!("{shown} already exists"));
         return Err(finding
             .hint(format!(
-                "`{}` adds requirements to it",
+                "`{} PACKAGE` adds a requirement to it",
                 context.invocation.command("add")
             ))
             .into());

@@ -45,6 +45,8 @@ fn release(args: &YankArgs) -> Result<(&str, &str)> {
         (Some(release), None) => Ok(release),
         (None, Some(version)) => Ok((&args.name, version)),
         (Some(_), Some(_)) => Err(Failure::usage("there are two versions")),
-        (None, None) => Err(Failure::usage("name a version: `pkgres yank NAME VERSION`")),
+        (None, None) => Err(Failure::usage(
+            "name a version: `pkgres yank NAME VERSION --reason TEXT`",
+        )),
     }
 }

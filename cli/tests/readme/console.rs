@@ -110,6 +110,35 @@ pub(crate) fn run(page: &Page) -> Outcome {
     outcome
 }
 
+/// Runs the examples of a page that begins in an empty folder in a terminal. Returns each command and what the terminal
+/// shows, with exit codes that are not 0.
+pub(crate) fn record(page: &Page, columns: usize) -> String {
+    let mut shell = Shell::empty();
+    shell.columns = Some(columns);
+    let mut recording = String::new();
+    for block in page.blocks() {
+        if let Some(file) = block.file() {
+            shell.write(file, block.text);
+        }
+        if block.language != "console" {
+            continue;
+        }
+        for example in examples(block.text).expect("another test reads it as well") {
+            let (exit, text) = shell.run(example.command);
+            recording.push_str(&format!("$ {}\n", example.command));
+            for line in text.lines() {
+                recording.push_str(&without_time(line).replace(TIME, SHOWN_TIME));
+                recording.push('\n');
+            }
+            if exit != Some(0) {
+                recording.push_str(&format!("[exit {exit:?}]\n"));
+            }
+            recording.push('\n');
+        }
+    }
+    recording
+}
+
 /// The examples of a block, with one empty line between them.
 fn examples(block: &str) -> Result<Vec<Example<'_>>, String> {
     let mut examples: Vec<Example<'_>> = Vec::new();
@@ -214,6 +243,8 @@ struct Shell {
     scratch: tempfile::TempDir,
     directory: PathBuf,
     server: Option<Server>,
+    /// The columns of the terminal that commands run in; none if they write into a pipe.
+    columns: Option<usize>,
 }
 
 /// The address of a server by default, which pages show.
@@ -254,6 +285,7 @@ impl Shell {
             scratch,
             directory,
             server: None,
+            columns: None,
         }
     }
 
@@ -268,6 +300,7 @@ impl Shell {
             scratch,
             directory,
             server: None,
+            columns: None,
         }
     }
 
@@ -335,22 +368,38 @@ impl Shell {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [programs.to_owned()].into_iter();
         let path = std::env::join_paths(folders.chain(std::env::split_paths(&path)));
-        let mut child = Command::new("sh")
-            .args(["-c", command])
+        let mut shell = match self.columns {
+            None => Command::new("sh"),
+            Some(_) => Command::new("script"),
+        };
+        match self.columns {
+            None => shell.args(["-c", command]),
+            Some(columns) => shell
+                .args(["--quiet", "--return", "--command"])
+                .arg(format!("stty rows 50 cols {columns}; {command}"))
+                .arg("/dev/null"),
+        };
+        let mut child = shell
             .current_dir(&self.directory)
             .env_clear()
             .env("PATH", path.expect("it was one before"))
             .env("HOME", self.scratch.path().join("home"))
             .env("NO_COLOR", "1")
+            // A spinner appears or not, as the machine is slow or fast.
+            .env("PKGRES_NO_PROGRESS", "1")
+            .env("TERM", "xterm")
             .stdin(Stdio::null())
             .stdout(writer.try_clone().expect("a pipe can be shared"))
             .stderr(writer)
             .spawn()
-            .expect("`sh` is there");
+            .expect("the shell is there");
+        // It has the end of the pipe that the output ends with.
+        drop(shell);
         let mut output = String::new();
         reader.read_to_string(&mut output).expect("output is UTF-8");
         let status = child.wait().expect("it was started");
-        (status.code(), output)
+        // A terminal adds carriage returns.
+        (status.code(), output.replace("\r\n", "\n"))
     }
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use pkgres_manifest::diagnostic::Code;
+use pkgres_tests::skip;
 
 use crate::page::{Page, root};
 
@@ -67,6 +68,107 @@ fn commands_print_the_output_on_pages() {
         faults.join("\n")
     );
     assert!(count > 3, "the book has examples");
+}
+
+/// The tutorial in a terminal of 60 and of 120 columns shows what was recorded: no line is wider than the terminal unless
+/// it is a command or a word that cannot be broken, and no word is broken.
+#[test]
+fn the_tutorial_fits_into_narrow_and_wide_terminals() {
+    if Command::new("script").arg("--version").output().is_err() {
+        skip::without_service("`script` is not there");
+        return;
+    }
+    let page = Page::read("docs/tutorial.md");
+    let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
+    for columns in [60, 120] {
+        let recording = console::record(&page, columns);
+        let path = root().join(format!("cli/tests/readme/tutorial-{columns}.txt"));
+        if is_update {
+            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
+            std::fs::write(&path, &recording).expect("it can be written");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            recording == expected,
+            "{} differs; to write down what the terminal shows now: \
+             PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test readme\n{recording}",
+            path.display()
+        );
+        for line in recording.lines().filter(|line| !line.starts_with("$ ")) {
+            let width = line.chars().count();
+            let longest = line.split(' ').map(|word| word.chars().count()).max();
+            let is_long_word = longest.is_some_and(|longest| longest + 20 > columns);
+            assert!(
+                width <= columns || line.contains('`') || is_long_word,
+                "{width} characters in {columns} columns: {line}"
+            );
+        }
+        // The words are those of the page: none was broken.
+        let words = |text: &str| -> BTreeSet<String> {
+            text.split_whitespace().map(str::to_owned).collect()
+        };
+        let known = words(&page.text);
+        let shown: Vec<&str> = recording
+            .lines()
+            .filter(|line| !line.starts_with("[exit "))
+            .collect();
+        let shown = words(&shown.join("\n"));
+        let broken: Vec<String> = shown.difference(&known).cloned().collect();
+        assert!(broken.is_empty(), "{columns}: {broken:?}");
+    }
+}
+
+/// The first commands of the README are what a new clone can run: cargo finds the program, and it ends well.
+#[test]
+fn commands_with_cargo_run() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let default = metadata["workspace_default_members"]
+        .as_array()
+        .expect("a list");
+    let packages = metadata["packages"].as_array().expect("a list");
+    let runnable: Vec<&serde_json::Value> = packages
+        .iter()
+        .filter(|package| default.contains(&package["id"]))
+        .map(|package| &package["default_run"])
+        .filter(|run| !run.is_null())
+        .collect();
+    assert_eq!(runnable, ["pkgres"], "what `cargo run` runs");
+    let mut count = 0;
+    for page in Page::all() {
+        for block in page.blocks() {
+            let commands = block.text.lines().map(|line| line.trim_start_matches("$ "));
+            for command in commands.filter_map(|line| line.strip_prefix("cargo run -- ")) {
+                let words = command.split(" #").next().unwrap_or_default();
+                let home = tempfile::tempdir().expect("a temporary folder");
+                let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+                    .args(words.split_whitespace())
+                    .current_dir(root())
+                    .env("HOME", home.path())
+                    .env_remove("PKGRES_REGISTRY")
+                    .output()
+                    .expect("the program starts");
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(
+                    output.status.success(),
+                    "{}: {command}: {errors}",
+                    page.name
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 0, "the README has a command");
 }
 
 #[test]

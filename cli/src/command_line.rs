@@ -1,7 +1,7 @@
 //! Parsing the command line into arguments and a context, with settings as defaults.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
@@ -29,7 +29,10 @@ pub(crate) struct CommandLine {
 impl CommandLine {
     /// Parses the command line of this process.
     pub(crate) fn read() -> std::result::Result<Self, clap::Error> {
-        let words: Vec<OsString> = std::env::args_os().collect();
+        Self::parse(std::env::args_os().collect())
+    }
+
+    fn parse(words: Vec<OsString>) -> std::result::Result<Self, clap::Error> {
         // Nearly always one of the first words is the command, and there is no error.
         let mut names = words.iter().skip(1).filter_map(|word| word.to_str());
         let quick = names
@@ -66,28 +69,53 @@ impl CommandLine {
     /// Changes to the working directory of the run, reads its settings, and makes them the defaults of the
     /// arguments. Locks the project if the command changes it.
     pub(crate) fn with_settings(self) -> Result<(Arguments, Context, ProjectLocks)> {
-        let GlobalArgs {
-            directory, config, ..
-        } = &self.arguments.global;
-        if let Some(folder) = directory {
+        if let Some(folder) = &self.arguments.global.directory {
             std::env::set_current_dir(folder).map_err(|error| {
                 let folder = folder.to_string_lossy();
                 let folder = Escaped::new(&folder);
                 Failure::usage(format!("--directory: {folder}: {error}"))
             })?;
         }
-        let (path, deepest) = deepest(&self.matches);
-        let command = path.last().map_or("", String::as_str);
-        let invocation = Invocation::new(command, deepest, directory.as_deref());
-        let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
+        let (_, deepest) = deepest(&self.matches);
         let above = default_above(deepest);
         let folder = match &above {
             Some((_, path)) => folder_of(path),
             None => settings_folder(deepest),
         };
+        let (arguments, invocation, settings) = self.with_settings_of(&folder, above)?;
+        let mut output = Output::new(&arguments.global);
+        let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
+        let context = Context::new(&arguments.command, invocation, settings)?;
+        Ok((arguments, context, locks))
+    }
+
+    /// The arguments and the context of the command line of a run for one of its projects, which may have settings of
+    /// its own.
+    pub(crate) fn for_project(context: &Context, folder: &Path) -> Result<(Arguments, Context)> {
+        let words = context.invocation.words().to_vec();
+        let line = Self::parse(words).map_err(|error| failure_of(&error))?;
+        let (arguments, invocation, settings) = line.with_settings_of(folder, None)?;
+        let context = Context::new(&arguments.command, invocation, settings)?;
+        Ok((arguments, context))
+    }
+
+    /// Makes the settings of a folder the defaults of the arguments. `above` is the default of the argument that names
+    /// the project.
+    fn with_settings_of(
+        self,
+        folder: &Path,
+        above: Option<(&'static str, PathBuf)>,
+    ) -> Result<(Arguments, Invocation, Settings)> {
+        let GlobalArgs {
+            directory, config, ..
+        } = &self.arguments.global;
+        let (path, deepest) = deepest(&self.matches);
+        let command = path.last().map_or("", String::as_str);
+        let invocation = Invocation::new(&self.words, command, deepest, directory.as_deref());
+        let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
         let is_written = path == ["config", "set"];
         let explicit = explicit_settings(deepest);
-        let settings = Settings::read(&folder, user_file.as_deref(), &explicit, is_written)?;
+        let settings = Settings::read(folder, user_file.as_deref(), &explicit, is_written)?;
         let arguments = if settings.flag_defaults().next().is_some() || above.is_some() {
             let grammar = path.first().and_then(|name| grammar_of(name));
             let mut grammar =
@@ -106,11 +134,7 @@ impl CommandLine {
             self.arguments
         };
         check_required_version(&settings)?;
-        let mut output = Output::new(&arguments.global);
-        let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
-        let invocation = invocation.under(&settings);
-        let context = Context::new(&arguments.command, invocation, settings)?;
-        Ok((arguments, context, locks))
+        Ok((arguments, invocation.under(&settings), settings))
     }
 }
 

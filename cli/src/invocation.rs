@@ -1,6 +1,7 @@
 //! The invocation: the command line, for the commands that hints suggest. These can be copied to a shell.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
@@ -36,6 +37,8 @@ pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
 /// The parts of the command line that a command about the same project repeats.
 #[derive(Debug, Default)]
 pub(crate) struct Invocation {
+    /// All words of the command line.
+    words: Vec<OsString>,
     /// The name of the command.
     command: String,
     /// The value of `--directory`.
@@ -55,7 +58,12 @@ const WRITES_LOCK: [&str; 4] = ["add", "lock", "remove", "update"];
 
 impl Invocation {
     /// The invocation of a command with these arguments.
-    pub(crate) fn new(command: &str, matches: &ArgMatches, directory: Option<&Path>) -> Self {
+    pub(crate) fn new(
+        words: &[OsString],
+        command: &str,
+        matches: &ArgMatches,
+        directory: Option<&Path>,
+    ) -> Self {
         let id = match command {
             "explain" => "subject",
             "init" => "folder",
@@ -65,6 +73,7 @@ impl Invocation {
             .then(|| matches.try_get_many::<PathBuf>(id).ok().flatten())
             .flatten();
         Self {
+            words: words.to_vec(),
             command: command.to_owned(),
             directory: directory.map(Path::to_owned),
             projects: projects.into_iter().flatten().cloned().collect(),
@@ -96,6 +105,11 @@ impl Invocation {
     pub(crate) fn about(mut self, members: &[PathBuf]) -> Self {
         self.projects.extend(members.iter().cloned());
         self
+    }
+
+    /// All words of the command line.
+    pub(crate) fn words(&self) -> &[OsString] {
+        &self.words
     }
 
     /// The name of the command.
@@ -284,6 +298,7 @@ mod tests {
         flags: &[&'static str],
     ) -> Invocation {
         Invocation {
+            words: Vec::new(),
             command: "tree".to_owned(),
             directory: directory.map(PathBuf::from),
             projects: projects.iter().map(PathBuf::from).collect(),
@@ -303,7 +318,7 @@ mod tests {
                 .try_get_matches_from(words)
                 .expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
-            Invocation::new(name, matches, None).command(command)
+            Invocation::new(&[], name, matches, None).command(command)
         };
         assert_eq!(suggested(&["app"], "lock"), "pkgres lock app");
         let words = ["--registry", "dir:a", "--registry", "b=dir:b c"];
@@ -341,7 +356,7 @@ mod tests {
         for core in ["--no-core-library", "--core-library=a.Core"] {
             let matches = parse(&[&arguments[..], &[core]].concat()).expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
-            let invocation = Invocation::new(name, matches, None);
+            let invocation = Invocation::new(&[], name, matches, None);
             assert_eq!(invocation.options.len(), OPTIONS.len() - 1);
             for hint in [
                 "add a.Db",

@@ -129,4 +129,12 @@ fn hooks_work_in_a_repository_with_packages_in_folders() {
     );
     let (is_done, text) = pkgres(entries[1]);
     assert!(is_done && text.contains("Checked 1 project"), "{text}");
+    // Each project can have settings of its own, in its folder.
+    let moved = Command::new("mv")
+        .args(["pkgres.toml", "index.ndjson", "services/app"])
+        .current_dir(folder.path())
+        .status();
+    assert!(moved.expect("`mv` is there").success());
+    let (is_done, text) = pkgres(entries[1]);
+    assert!(is_done && text.contains("Checked 1 project"), "{text}");
 }

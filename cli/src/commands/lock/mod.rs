@@ -15,12 +15,14 @@ use serde_json::json;
 pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
 pub(super) use self::proposal::{AgreedReleases, LockOptions};
 use self::proposal::{Proposal, propose};
-use crate::args::LockArgs;
-use crate::commands::batch::Batch;
+use crate::args::{Command, LockArgs};
+use crate::command_line::CommandLine;
+use crate::commands::batch::{Batch, own_settings};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::{LockText, write_lock};
+use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::{Project, read_manifest};
@@ -43,7 +45,15 @@ pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Re
     let below = projects_below(args, context)?;
     match args.manifest.as_slice() {
         _ if !below.is_empty() => {
-            lock_batch(args, Batch::new(&below, false, context)?, context, output)
+            let batch = if args.one_solve {
+                Batch::new(&below, true, context)?
+            } else {
+                Batch::with_own_settings(&below, context)
+            };
+            lock_batch(args, batch, context, output)
+        }
+        _ if is_check_of_workspace(args, context)? => {
+            lock_batch(args, Batch::of_workspace(context)?, context, output)
         }
         [manifest] if !args.workspace => lock_one(args, manifest, None, context, output),
         _ => lock_all(args, context, output),
@@ -75,12 +85,24 @@ fn lock_all(args: &LockArgs, context: &Context, output: &mut Output) -> Result<E
     lock_batch(args, batch, context, output)
 }
 
+/// Whether lockfiles are checked at the root of a repository: no project is named, and none is here.
+fn is_check_of_root(args: &LockArgs, context: &Context) -> bool {
+    let names_projects = args.workspace || context.invocation.names_project();
+    // Without a name, the only manifest is the one here or above.
+    let has_manifest = args.manifest.iter().any(|manifest| manifest.exists());
+    args.is_check() && !names_projects && !has_manifest
+}
+
+/// Whether the lockfiles of all members are checked because the run is at the root of their workspace.
+fn is_check_of_workspace(args: &LockArgs, context: &Context) -> Result<bool> {
+    Ok(is_check_of_root(args, context) && context.workspace()?.is_some())
+}
+
 /// The projects with lockfiles below this folder, for a check at the root of a repository: one that names no project,
 /// where there is neither a manifest nor a workspace.
 fn projects_below(args: &LockArgs, context: &Context) -> Result<Vec<PathBuf>> {
     let here = Path::new(".");
-    let is_elsewhere = !args.is_check() || args.workspace || context.invocation.names_project();
-    if is_elsewhere || here.join(MANIFEST_FILE).exists() || context.workspace()?.is_some() {
+    if !is_check_of_root(args, context) || context.workspace()?.is_some() {
         return Ok(Vec::new());
     }
     let mut projects = Vec::new();
@@ -110,8 +132,16 @@ fn lock_batch(
         None
     };
     let agreed = agreement.as_ref().map(|agreement| &agreement.releases);
-    let lock =
-        |manifest: &Path, output: &mut Output| lock_one(args, manifest, agreed, context, output);
+    let lock = |manifest: &Path, output: &mut Output| {
+        if own_settings(manifest, context)?.is_none() {
+            return lock_one(args, manifest, agreed, context, output);
+        }
+        let (own, context) = CommandLine::for_project(context, &folder_of(manifest))?;
+        match &own.command {
+            Command::Lock(args) => lock_one(args, manifest, agreed, &context, output),
+            _ => unreachable!("the command is that of the run"),
+        }
+    };
     let result = batch.run("Locking", lock, output);
     let exit = result.exit;
     let resolution = agreement.map(|agreement| agreement.resolution);

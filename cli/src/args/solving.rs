@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pkgres_resolver::SolveOptions;
 
 /// The sources of releases.
 #[derive(Debug, Clone, Args)]
@@ -133,7 +134,7 @@ pub(crate) struct PolicyArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 10_000_000,
+        default_value_t = SolveOptions::DEFAULT_MAX_STEPS,
         allow_negative_numbers = true
     )]
     pub(crate) max_steps: u64,

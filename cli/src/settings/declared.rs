@@ -159,7 +159,7 @@ pub(crate) const DECLARED: &[Declared] = &[
         "max-steps",
         "PKGRES_MAX_STEPS",
         Kind::Number,
-        "10000000",
+        "30000000",
         "The number of steps after which the solver gives up.",
     ),
     without_flag(setting(

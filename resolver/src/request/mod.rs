@@ -276,7 +276,8 @@ pub struct SolveOptions {
     /// Whether each package may have only one release.
     pub single_version: bool,
     /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a
-    /// release that is ruled out before it could be decided.
+    /// release that is ruled out before it could be decided; what a conflict looks at counts too, so
+    /// that a step is a bounded amount of work.
     pub max_steps: u64,
     /// The number of conflicts after which a search accepts a locally best resolution: one in which
     /// no release can be exchanged for a better one with all others kept. The best resolution in
@@ -288,6 +289,12 @@ pub struct SolveOptions {
     pub engine: Engine,
 }
 
+impl SolveOptions {
+    /// The default of [`max_steps`](Self::max_steps). The hardest problems that are known use it up
+    /// in less than 30 seconds.
+    pub const DEFAULT_MAX_STEPS: u64 = 30_000_000;
+}
+
 impl Default for SolveOptions {
     fn default() -> Self {
         Self {
@@ -296,7 +303,7 @@ impl Default for SolveOptions {
             prefer: Preference::default(),
             exclude_newer: None,
             single_version: false,
-            max_steps: 10_000_000,
+            max_steps: Self::DEFAULT_MAX_STEPS,
             conflict_limit: 1000,
             engine: Engine::default(),
         }

@@ -95,8 +95,8 @@ impl Context {
     }
 }
 
-/// The format of an ecosystem.
-fn format_of(id: &str) -> Result<&'static dyn Format> {
+/// The format of an ecosystem that the command line names.
+pub(crate) fn format_of(id: &str) -> Result<&'static dyn Format> {
     pkgres_formats::find(id).ok_or_else(|| {
         let ids = pkgres_formats::ALL
             .iter()

@@ -15,6 +15,10 @@ pub(crate) struct SpecArgs {
     /// Versions to match against the spec
     pub(crate) versions: Vec<String>,
 
+    /// The ecosystem whose ranges and versions are meant: `murano` (class packages), `ansible` or `opcua`
+    #[arg(long, value_name = "NAME", default_value = "murano")]
+    pub(crate) ecosystem: String,
+
     /// Read lines `{"spec":...,"version":...}` from stdin, and write each back with its answer
     #[arg(long, conflicts_with_all = ["spec", "versions"])]
     pub(crate) batch: bool,

@@ -2,11 +2,12 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
+use pkgres_manifest::Ecosystem;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Spec, Version};
 use serde_json::{Map, Value, json};
 
 use crate::args::SpecArgs;
+use crate::context::format_of;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -19,11 +20,12 @@ const INPUT_BYTES: usize = 64 << 10;
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
+    let ecosystem = format_of(&args.ecosystem)?.ecosystem();
     if args.batch {
-        return batch(output);
+        return batch(ecosystem, output);
     }
     let text = args.spec.as_deref().unwrap_or_default();
-    let spec = Spec::parse(text).map_err(|error| {
+    let spec = ecosystem.spec(text).map_err(|error| {
         let mut finding = Diagnostic::error(Code::Spec, error.to_string());
         if let Some(suggestion) = error.suggestion {
             finding = finding.hint(format!("`{suggestion}` is a valid spec"));
@@ -32,7 +34,7 @@ pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
     })?;
     let mut versions = Vec::with_capacity(args.versions.len());
     for text in &args.versions {
-        versions.push(Version::parse(text).map_err(|error| {
+        versions.push(ecosystem.version(text).map_err(|error| {
             let mut finding = Diagnostic::error(Code::Version, error.to_string());
             if let Some(nearest) = &error.nearest {
                 finding = finding.hint(format!("the nearest version is {nearest}"));
@@ -85,7 +87,7 @@ pub(super) fn run(args: &SpecArgs, output: &mut Output) -> Result<Exit> {
 ///
 /// Answers are flushed when no further line is buffered, so that a program can wait for an answer before it writes the
 /// next line.
-fn batch(output: &mut Output) -> Result<Exit> {
+fn batch(ecosystem: &dyn Ecosystem, output: &mut Output) -> Result<Exit> {
     // Only a buffer of our own shows whether more input has arrived. It is larger than that of stdin, which therefore
     // stays empty.
     let mut input = BufReader::with_capacity(INPUT_BYTES, io::stdin().lock());
@@ -118,7 +120,7 @@ fn batch(output: &mut Output) -> Result<Exit> {
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
-            answered(&line)
+            answered(ecosystem, &line)
         };
         let row = row.unwrap_or_else(|error| {
             malformed += 1;
@@ -164,7 +166,10 @@ impl Malformed {
 }
 
 /// Parses a line and adds its answer.
-fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
+fn answered(
+    ecosystem: &dyn Ecosystem,
+    line: &[u8],
+) -> std::result::Result<Map<String, Value>, Malformed> {
     let line = line.trim_ascii_end();
     let start = line.len() - line.trim_ascii_start().len() + 1;
     let value: Value = serde_json::from_slice(line).map_err(|error| {
@@ -179,7 +184,7 @@ fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
         let message = "an object with `spec` and `version` is expected";
         return Err(Malformed::at(start, message, Map::new()));
     };
-    match answer(&row) {
+    match answer(ecosystem, &row) {
         Ok((key, value)) => {
             row.insert(key.to_owned(), value);
             Ok(row)
@@ -189,7 +194,10 @@ fn answered(line: &[u8]) -> std::result::Result<Map<String, Value>, Malformed> {
 }
 
 /// The answer to a row, or why it is malformed. An invalid spec or version is an answer.
-fn answer(row: &Map<String, Value>) -> std::result::Result<(&'static str, Value), &'static str> {
+fn answer(
+    ecosystem: &dyn Ecosystem,
+    row: &Map<String, Value>,
+) -> std::result::Result<(&'static str, Value), &'static str> {
     let spec = match row.get("spec") {
         None => return Err("`spec` is missing"),
         Some(Value::Null) => "",
@@ -202,11 +210,11 @@ fn answer(row: &Map<String, Value>) -> std::result::Result<(&'static str, Value)
         Some(Value::String(version)) => Some(version),
         Some(_) => return Err("`version` must be a string or null"),
     };
-    let spec = match Spec::parse(spec) {
+    let spec = match ecosystem.spec(spec) {
         Ok(spec) => spec,
         Err(error) => return Ok(("error", json!(error.to_string()))),
     };
-    Ok(match version.map(|version| Version::parse(version)) {
+    Ok(match version.map(|version| ecosystem.version(version)) {
         None => ("normal_form", json!(spec.normal_form())),
         Some(Ok(version)) => ("matches", json!(spec.matches(&version))),
         Some(Err(error)) => ("error", json!(error.to_string())),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, PackageManifest, Version};
+use pkgres_manifest::{CLASS_PACKAGES, LOCK_FILE, Lockfile, PackageManifest, PackageName, Version};
 use pkgres_registry_client::{RegistrySet, check_lock};
 use pkgres_resolver::{LockCheck, Locked, Resolution, frozen};
 
@@ -19,6 +19,7 @@ use crate::manifest_file::{folder_of, manifest_at};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
+use crate::root::ForeignRoot;
 use crate::show;
 
 /// Solves the project of a manifest.
@@ -120,6 +121,12 @@ pub(crate) fn read_frozen(
         return Err(lock_missing_in_mode("frozen", context));
     };
     let lock = parse_lock(&path, &bytes, context)?;
+    if lock.ecosystem != CLASS_PACKAGES
+        && let Some(foreign) = ForeignRoot::find(manifest, context)?
+    {
+        let record = foreign.root.record;
+        return frozen_resolution(&lock, &record.name, &record.version, context);
+    }
     let options = &context.read_options;
     let manifest = manifest_at(manifest);
     let manifest = read_file(&manifest, options.limits.manifest_bytes, Follow::Links).ok();
@@ -140,7 +147,17 @@ pub(crate) fn read_frozen(
             ));
         }
     };
-    frozen(&lock, &root, &version).map_err(|error| {
+    frozen_resolution(&lock, &root, &version, context)
+}
+
+/// The resolution in a lockfile that was read.
+fn frozen_resolution(
+    lock: &Lockfile,
+    root: &PackageName,
+    version: &Version,
+    context: &Context,
+) -> Result<Resolution> {
+    frozen(lock, root, version).map_err(|error| {
         let hint = format!(
             "`{}` brings it up to date",
             context.invocation.command("lock")

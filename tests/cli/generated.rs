@@ -45,6 +45,44 @@ fn pages_and_schemas_are_up_to_date() {
     }
 }
 
+/// The pictures of the book, with the arguments that draw them.
+const PICTURES: [(&str, &[&str]); 3] = [
+    ("conflict", &["diamonds/conflict/root"]),
+    ("shared", &["diamonds/shared/root", "--classes"]),
+    ("side-by-side", &["diamonds/side-by-side/root"]),
+];
+
+#[test]
+fn pictures_of_the_book_are_up_to_date() {
+    let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
+    let concepts = std::fs::read_to_string(docs().join("concepts.md")).expect("a page");
+    for (name, arguments) in PICTURES {
+        let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+            .args(["graph", "--format", "svg"])
+            .args(arguments)
+            .current_dir(docs().join("../fixtures"))
+            .env("PKGRES_REGISTRY", "")
+            .output()
+            .expect("the program starts");
+        let drawn = String::from_utf8(output.stdout).expect("it is text");
+        assert!(drawn.contains("<svg"), "{name}: {drawn}");
+        let path = docs().join(format!("pictures/{name}.svg"));
+        if is_update {
+            #[expect(clippy::disallowed_methods, reason = "a file of the project")]
+            std::fs::write(&path, &drawn).expect("docs can be written");
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == drawn,
+            "docs/pictures/{name}.svg is out of date: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres --test cli"
+        );
+        assert!(
+            concepts.contains(&format!("(pictures/{name}.svg)")),
+            "{name}"
+        );
+    }
+}
+
 /// The end of the variable name that a text starts with.
 fn end_of_name(text: &str) -> usize {
     let is_part = |character: char| character.is_ascii_uppercase() || character == '_';

@@ -6,6 +6,7 @@ mod killed;
 mod lying;
 mod mirrors;
 mod publishing;
+mod searching;
 mod server;
 mod terminal;
 mod trust;

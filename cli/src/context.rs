@@ -30,6 +30,8 @@ pub(crate) struct Context {
     pub(crate) solve_options: SolveOptions,
     /// The format of the root, if the ecosystem is stated.
     pub(crate) ecosystem: Option<&'static dyn Format>,
+    /// Whether uses exclude versions.
+    pub(crate) strict_uses: bool,
     /// The workspace, or its error, which only commands that use it report.
     workspace: Result<Option<Workspace>>,
     /// The folders of the members that the command line names.
@@ -78,6 +80,7 @@ impl Context {
             read_options,
             solve_options,
             ecosystem,
+            strict_uses: args.policy.is_some_and(|args| args.strict_uses),
         })
     }
 

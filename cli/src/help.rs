@@ -36,6 +36,7 @@ const SHARED_OPTIONS: &[&str] = &[
     "registries",
     "single_version",
     "solver",
+    "strict_uses",
 ];
 
 /// The examples of a command; empty for one that only has subcommands. `command` is its name, followed by that of its

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{LockDiff, Lockfile, Package, ReleaseSource};
-use pkgres_registry_client::{Answer, RegistrySet, drive};
+use pkgres_registry_client::{Answer, RegistrySet, drive, strict_uses};
 use pkgres_resolver::{
     ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
 };
@@ -65,10 +65,14 @@ impl Problem {
     /// The part of a problem that follows from the folder of the project.
     pub(crate) fn in_folder(folder: &Path, context: &Context) -> Result<Self> {
         let registries = context.registries.for_root(Some(folder))?;
+        let mut provided = context.registries.provided(&context.read_options)?;
+        if context.strict_uses {
+            provided.iter_mut().for_each(strict_uses);
+        }
         let request = Request {
             roots: Vec::new(),
             core: context.core().cloned(),
-            provided: context.registries.provided(&context.read_options)?,
+            provided,
             locked: Locked::default(),
             overrides: context.registries.overriding_specs(),
             options: context.solve_options.clone(),
@@ -79,6 +83,11 @@ impl Problem {
         let registries = context
             .registries
             .open(&registries, &context.read_options)?;
+        let registries = if context.strict_uses {
+            registries.with_strict_uses()
+        } else {
+            registries
+        };
         Ok(Self {
             searched,
             ..Self::new(registries, request)
@@ -103,9 +112,11 @@ impl Problem {
         }
         self.warnings.extend(project.warnings.iter().cloned());
         self.apply_rules(project.format.rules());
-        self.request
-            .roots
-            .push(Root::Package(Box::new(project.record())));
+        let mut record = project.record();
+        if context.strict_uses {
+            strict_uses(&mut record);
+        }
+        self.request.roots.push(Root::Package(Box::new(record)));
         Ok(())
     }
 

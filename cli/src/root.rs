@@ -56,8 +56,8 @@ impl ForeignRoot {
     }
 }
 
-/// The file that is a root of another ecosystem, and its format.
-fn recognize(
+/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder.
+pub(crate) fn recognize(
     path: &Path,
     stated: Option<&'static dyn Format>,
 ) -> Option<(PathBuf, &'static dyn Format)> {

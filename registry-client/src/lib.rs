@@ -86,6 +86,7 @@ pub mod protocol;
 mod registry;
 mod set;
 mod single_package;
+mod strict_uses;
 mod threads;
 
 #[cfg(feature = "index")]
@@ -119,3 +120,4 @@ pub use registry::{Artifact, ReceivedArtifact, TakeArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;
+pub use strict_uses::strict_uses;

@@ -124,6 +124,10 @@ pub(crate) struct PolicyArgs {
     #[arg(long)]
     pub(crate) ignore_classes: bool,
 
+    /// Exclude versions that lack classes which are used, not only those that are extended
+    #[arg(long, conflicts_with = "ignore_classes")]
+    pub(crate) strict_uses: bool,
+
     /// The ecosystem of the root
     ///
     /// Without it, the ecosystem is recognized from the file. One of `murano` (class packages), `ansible` and `opcua`.

@@ -1,6 +1,6 @@
 //! `pkgres fetch`, `verify` and `vendor`: the artifacts of locked releases.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -8,8 +8,9 @@ use pkgres_files::{
     FileError, FileSystem as _, FolderWriter, Follow, RealFileSystem, lock_folder, read_file,
     write_file,
 };
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, ReadOptions, ReleaseSource, Version};
+use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, ReleaseSource, Version};
 use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact};
 use serde_json::json;
 
@@ -39,8 +40,19 @@ fn fetch_all(
     manifest: &Path,
     context: &Context,
     output: &mut Output,
-    mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
+    on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
+    let (project, lock) = locked_project(args, manifest, context, output)?;
+    fetch_locked(&project, &lock, context, output, on_artifact)
+}
+
+/// Opens a project with its lockfile.
+fn locked_project(
+    args: &LockedArgs,
+    manifest: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(Project, Lockfile)> {
     let project = Project::open(manifest, context)?;
     if args.locked {
         let problem = Problem::of_project(&project, context)?;
@@ -49,6 +61,17 @@ fn fetch_all(
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));
     };
+    Ok((project, lock))
+}
+
+/// Fetches the artifact of every release of a lockfile that has a digest.
+fn fetch_locked(
+    project: &Project,
+    lock: &Lockfile,
+    context: &Context,
+    output: &mut Output,
+    mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
+) -> Result<Fetched> {
     let registries = context.registries.for_root(Some(&project.folder))?;
     let registries = context
         .registries
@@ -263,13 +286,19 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
         Projects::Several(batch) => batch.manifests,
     };
     for manifest in &manifests {
+        let (project, lock) = locked_project(&args.locked, manifest, context, output)?;
+        let names = vendored_names(&lock, project.format);
         let write = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
-            let file = PackageFolder::archive_name(name, version);
+            let release = (name.clone(), version.clone());
+            let file = match names.get(&release) {
+                Some(file) => file.clone(),
+                None => PackageFolder::archive_name(name, version),
+            };
             write_artifact(&received.artifact, &writer, &file)?;
             written.insert(file);
             Ok(())
         };
-        let fetched = fetch_all(&args.locked, manifest, context, output, write)?;
+        let fetched = fetch_locked(&project, &lock, context, output, write)?;
         without_digest.extend(fetched.without_digest);
     }
     writer.finish()?;
@@ -300,6 +329,67 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
         counted(written.len(), "archive")
     ));
     Ok(Exit::Done)
+}
+
+/// The file names of the releases of a lockfile of another ecosystem. If files are loaded one after the other, the names
+/// begin with numbers, so that those that a file requires come before it.
+fn vendored_names(
+    lock: &Lockfile,
+    format: &'static dyn Format,
+) -> BTreeMap<(PackageName, Version), String> {
+    if format.ecosystem() == CLASS_PACKAGES {
+        return BTreeMap::new();
+    }
+    let name = |(package, version): &(PackageName, Version)| format.artifact_name(package, version);
+    if !format.rules().load_order {
+        let releases = lock.packages.keys();
+        return releases
+            .map(|release| (release.clone(), name(release)))
+            .collect();
+    }
+    let order = load_order(lock);
+    let digits = order.len().to_string().len().max(2);
+    let numbered = order.into_iter().enumerate();
+    numbered
+        .map(|(at, release)| {
+            let file = format!("{:0digits$}-{}", at + 1, name(release));
+            (release.clone(), file)
+        })
+        .collect()
+}
+
+/// The releases of a lockfile, each after those that it requires. In a circle, the first by name comes last.
+fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
+    let mut order = Vec::with_capacity(lock.packages.len());
+    let mut entered = BTreeSet::new();
+    for release in lock.packages.keys() {
+        // A release is entered, and left once all that it requires was left.
+        let mut rest = vec![(release, false)];
+        while let Some((release, is_done)) = rest.pop() {
+            if is_done {
+                order.push(release);
+                continue;
+            }
+            if !entered.insert(release) {
+                continue;
+            }
+            rest.push((release, true));
+            let Some(locked) = lock.packages.get(release) else {
+                continue;
+            };
+            let mut required: Vec<_> = locked
+                .requires
+                .iter()
+                .filter_map(|(package, version)| {
+                    let key = (package.clone(), version.clone());
+                    Some(lock.packages.get_key_value(&key)?.0)
+                })
+                .collect();
+            required.reverse();
+            rest.extend(required.into_iter().map(|required| (required, false)));
+        }
+    }
+    order
 }
 
 /// The file in a vendored folder with the names of the files that `vendor` wrote there. No other file is ever removed.
@@ -333,9 +423,12 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
         if written.contains(&name) || name == WRITTEN_FILE {
             continue;
         }
-        // Also the name has to be that of an archive: the record is a file that anybody can write.
-        let is_archive = PackageFolder::release_of_archive(&name).is_some();
-        if is_archive && before.contains(name.as_str()) {
+        // Also the name has to be that of an artifact: the record is a file that anybody can write.
+        let is_artifact = PackageFolder::release_of_archive(&name).is_some()
+            || pkgres_formats::ALL.iter().any(|format| {
+                format.ecosystem() != CLASS_PACKAGES && format.is_release_name(&name)
+            });
+        if is_artifact && before.contains(name.as_str()) {
             system
                 .remove(&folder.join(&name))
                 .map_err(failed("cannot clean"))?;

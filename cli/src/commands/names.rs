@@ -4,15 +4,21 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, Spec, Version, most_similar_name};
+use pkgres_manifest::{
+    CLASS_PACKAGES, PackageName, Spec, Version, VersionError, most_similar_name,
+};
 use pkgres_resolver::Resolution;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 
-/// Parses the name of a package.
+/// Parses the name of a package. A URI names a package of another ecosystem.
 pub(super) fn package_name(text: &str) -> Result<PackageName> {
+    let is_uri = text.contains(':');
+    if is_uri && let Ok(name) = PackageName::native(text) {
+        return Ok(name);
+    }
     PackageName::parse(text).map_err(|error| {
         let message = format!("`{}`: {error}", Escaped::shortened(text));
         let finding = Diagnostic::error(Code::Usage, message);
@@ -46,11 +52,29 @@ pub(super) fn release_name(text: &str) -> Result<(PackageName, Option<Version>)>
         return Ok((package_name(text)?, None));
     };
     let name = package_name(name)?;
-    let version = Version::parse(version).map_err(|error| {
+    let version = version_of(&name, version).map_err(|error| {
         let text = Escaped::shortened(text);
         Failure::usage(format!("`{text}`: {error}"))
     })?;
     Ok((name, Some(version)))
+}
+
+/// Parses a version of a package, whose name may be that of another ecosystem.
+pub(super) fn version_of(
+    name: &PackageName,
+    text: &str,
+) -> std::result::Result<Version, VersionError> {
+    if PackageName::is_name(name.as_str()) {
+        return Version::parse(text);
+    }
+    let ecosystems = pkgres_formats::ALL.iter().map(|format| format.ecosystem());
+    let mut others = ecosystems.filter(|ecosystem| {
+        *ecosystem != CLASS_PACKAGES && ecosystem.package_name(name.as_str()).is_ok()
+    });
+    match others.next() {
+        Some(ecosystem) => ecosystem.version(text),
+        None => Version::parse(text),
+    }
 }
 
 /// The last part of a name, which a search finds in similar names.

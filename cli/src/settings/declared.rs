@@ -264,6 +264,13 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Never choose several releases of a package.",
     ),
+    setting(
+        "strict-uses",
+        "PKGRES_STRICT_USES",
+        Kind::Flag,
+        "false",
+        "Exclude versions that lack classes which are used, not only those that are extended.",
+    ),
     project_only(
         "workspace",
         Kind::Table,

@@ -90,7 +90,7 @@ fn types_that_the_least_release_lacks_are_named() {
     let text = text.replace("</UAObjectType>", "</UADataType>");
     let found = findings(&text);
     assert!(
-        found[0].contains("extends `i=1001` (1:MotorType) of `http://acme.example/Motor/`, which 1.0@2021-05-01 does \
+        found[0].contains("extends `i=1001` (1:MotorType) of `http://acme.example/Motor/`, which 1.1@2023-05-01 does \
              not define as DataType"),
         "{found:?}"
     );

@@ -21,6 +21,7 @@ use crate::namespace::Namespace;
 #[cfg(feature = "index")]
 use crate::registry::{Artifact, TakeArtifact};
 use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::strict_uses::strict_uses;
 
 /// Several registries in order of preference.
 ///
@@ -38,6 +39,8 @@ pub struct RegistrySet {
     bindings: Vec<(Namespace, RegistryName)>,
     /// The releases for packages that no registry has.
     built_in: BTreeMap<PackageName, Vec<IndexRecord>>,
+    /// Whether [uses](strict_uses) exclude versions.
+    strict_uses: bool,
     /// The classes that any registry defines, collected on first use: a whole index may have to be read
     /// for them.
     defined_classes: OnceLock<BTreeSet<ClassName>>,
@@ -62,6 +65,15 @@ impl RegistrySet {
         }
         self.defined_classes.take();
         self
+    }
+
+    /// Lets uses exclude versions, as [`strict_uses`] does. Compiled indexes are not used then.
+    #[must_use]
+    pub fn with_strict_uses(self) -> Self {
+        Self {
+            strict_uses: true,
+            ..self
+        }
     }
 
     /// Binds names to a registry. If several bindings match a name, the narrowest one applies.
@@ -135,6 +147,13 @@ impl RegistrySet {
                 supplies[at] = Supply::Releases { source, records };
             }
         }
+        if self.strict_uses {
+            for supply in &mut supplies {
+                if let Supply::Releases { records, .. } = supply {
+                    records.iter_mut().for_each(strict_uses);
+                }
+            }
+        }
         Ok(supplies)
     }
 
@@ -158,7 +177,7 @@ impl RegistrySet {
         &self,
         needed: &[PackageName],
     ) -> Result<Option<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
-        if !self.bindings.is_empty() {
+        if !self.bindings.is_empty() || self.strict_uses {
             return Ok(None);
         }
         for registry in &self.registries {
@@ -177,7 +196,8 @@ impl RegistrySet {
     /// A digest of everything that the registries hold, if it is known without reading them.
     #[cfg(feature = "index")]
     pub(crate) fn contents(&self) -> Option<crate::index_cache::Sha256Digest> {
-        let mut parts: Vec<Vec<u8>> = vec![format!("{:?}", self.bindings).into_bytes()];
+        let how = format!("{:?} {}", self.bindings, self.strict_uses);
+        let mut parts: Vec<Vec<u8>> = vec![how.into_bytes()];
         for registry in &self.registries {
             parts.push(registry.name().as_str().as_bytes().to_vec());
             parts.push(registry.content()?.to_vec());
@@ -196,7 +216,7 @@ impl RegistrySet {
         &self,
     ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
         let mut found = Vec::new();
-        if !self.bindings.is_empty() {
+        if !self.bindings.is_empty() || self.strict_uses {
             return Ok(found);
         }
         for registry in &self.registries {

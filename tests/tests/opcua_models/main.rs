@@ -1,4 +1,5 @@
 //! OPC UA models: the corpus, and how it resolves.
 
+mod loading;
 mod records;
 mod resolve;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use pkgres_checks::{Defines, RequiredPackages};
+use pkgres_formats::ReleaseLookup;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 use pkgres_registry_client::{RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
@@ -64,7 +65,7 @@ impl<'run> KnownReleases<'run> {
     }
 
     /// All releases of a package; empty if it is unknown.
-    fn releases(&self, package: &PackageName) -> Rc<[IndexRecord]> {
+    fn known(&self, package: &PackageName) -> Rc<[IndexRecord]> {
         let mut known = self.releases.borrow_mut();
         let releases = known.entry(package.clone()).or_insert_with(|| {
             let provided: Vec<IndexRecord> = self
@@ -103,9 +104,16 @@ fn workspace_of<'run>(path: &Path, context: &'run Context) -> Result<Option<&'ru
     Ok(workspace.filter(|workspace| workspace.has_member_at(path)))
 }
 
+impl ReleaseLookup for KnownReleases<'_> {
+    fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
+        let releases = self.known(package);
+        (!releases.is_empty()).then(|| releases.to_vec())
+    }
+}
+
 impl RequiredPackages for KnownReleases<'_> {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
-        let releases = self.releases(package);
+        let releases = self.known(package);
         let mut matching = releases
             .iter()
             .filter(|record| spec.matches(&record.version))
@@ -127,7 +135,7 @@ impl RequiredPackages for KnownReleases<'_> {
 
     fn classes(&self, package: &PackageName) -> Vec<ClassName> {
         let mut names: Vec<ClassName> = self
-            .releases(package)
+            .known(package)
             .iter()
             .flat_map(|record| record.classes.iter().flatten())
             .filter(|class| !class.internal)
@@ -139,7 +147,7 @@ impl RequiredPackages for KnownReleases<'_> {
     }
 
     fn newest(&self, package: &PackageName) -> Option<Version> {
-        let releases = self.releases(package);
+        let releases = self.known(package);
         let usable = releases.iter().filter(|record| !record.yanked);
         let stable = usable.filter(|record| !record.version.is_prerelease());
         stable.map(|record| record.version.clone()).max()

@@ -8,11 +8,12 @@ use std::rc::Rc;
 
 use pkgres_checks::{check_classes, check_manifest, check_package};
 use pkgres_files::{Follow, read_file, read_file_below};
+use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
     Archive, ClassName, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
 };
-use pkgres_registry_client::PackageFolder;
+use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
 use self::known_releases::KnownReleases;
@@ -21,6 +22,7 @@ use crate::args::{CheckArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::show::{self, counted};
 
@@ -35,7 +37,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     };
     let mut inputs = 0;
     for path in &args.paths {
-        match targets(path) {
+        match targets(path, context.ecosystem) {
             Ok(targets) => {
                 inputs += targets.len();
                 for target in targets {
@@ -101,6 +103,7 @@ impl<'run> Checker<'run> {
                 self.findings.extend(findings);
                 return Ok(());
             }
+            Target::Foreign(root, format) => return self.check_foreign(root, *format),
         };
         let package = match read {
             Ok((package, warnings)) => {
@@ -113,16 +116,48 @@ impl<'run> Checker<'run> {
                 return Ok(());
             }
         };
-        let known = match self.known.take() {
-            Some(known) if known.is_for(path) => known,
+        let known = self.known_releases(path)?;
+        let findings = check_package(&package, self.context.core(), &known);
+        self.findings.extend(findings);
+        self.known = Some(known);
+        Ok(())
+    }
+
+    /// The releases that what is at a path can require.
+    fn known_releases(&mut self, path: &Path) -> Result<KnownReleases<'run>> {
+        match self.known.take() {
+            Some(known) if known.is_for(path) => Ok(known),
             last => {
                 if let Some(last) = last {
                     self.close(&last);
                 }
-                KnownReleases::open(path, &self.provided, self.context)?
+                KnownReleases::open(path, &self.provided, self.context)
+            }
+        }
+    }
+
+    /// Checks a root of another ecosystem.
+    fn check_foreign(
+        &mut self,
+        root: &Path,
+        format: &'static dyn pkgres_formats::Format,
+    ) -> Result<()> {
+        let options = &self.context.read_options;
+        let bytes = match read_file(root, options.limits.archive_bytes, Follow::Links) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.findings.push(error.to_diagnostic());
+                return Ok(());
             }
         };
-        let findings = check_package(&package, self.context.core(), &known);
+        let folder = folder_of(root);
+        let known = self.known_releases(&folder)?;
+        let path = root.to_string_lossy();
+        let file = FormatFile {
+            path: &path,
+            bytes: &bytes,
+        };
+        let findings = format.check_root(&file, &FolderTree::new(&folder), &known, options);
         self.findings.extend(findings);
         self.known = Some(known);
         Ok(())
@@ -155,7 +190,7 @@ impl<'run> Checker<'run> {
                     Package::readable_classes(&manifest, options, |path| archive.read(path));
                 (manifest, classes)
             }
-            Target::File(_) => return,
+            Target::File(_) | Target::Foreign(..) => return,
         };
         let findings = check_manifest(&manifest);
         self.findings.extend(findings);

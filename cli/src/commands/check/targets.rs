@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use pkgres_formats::Format;
 use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+
+use crate::root::recognize;
 
 /// A target of a check.
 pub(super) enum Target {
@@ -13,13 +16,23 @@ pub(super) enum Target {
     Archive(PathBuf),
     /// A manifest or class file by itself.
     File(PathBuf),
+    /// A root of another ecosystem.
+    Foreign(PathBuf, &'static dyn Format),
 }
 
 /// The targets at a path: a package, a file, or everything below a folder that is not a package.
-pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
+///
+/// A root of another ecosystem is one if `path` names it, or its folder and there are no packages. `stated` is the ecosystem, if it is stated.
+pub(super) fn targets(
+    path: &Path,
+    stated: Option<&'static dyn Format>,
+) -> Result<Vec<Target>, Diagnostic> {
     if path.is_dir() {
         let (targets, links) = packages_below(path)?;
         if targets.is_empty() {
+            if let Some((root, format)) = recognize(path, stated) {
+                return Ok(vec![Target::Foreign(root, format)]);
+            }
             let message = format!("{} holds no package", path.to_string_lossy());
             let finding = Diagnostic::error(Code::PackageShape, message).hint(format!(
                 "a package has a `{MANIFEST_FILE}` in its top folder"
@@ -39,6 +52,9 @@ pub(super) fn targets(path: &Path) -> Result<Vec<Target>, Diagnostic> {
         let message = format!("cannot read {}: {error}", path.to_string_lossy());
         Diagnostic::error(Code::File, message)
     })?;
+    if let Some((root, format)) = recognize(path, stated) {
+        return Ok(vec![Target::Foreign(root, format)]);
+    }
     Ok(vec![
         match path.file_name().and_then(|name| name.to_str()) {
             Some(MANIFEST_FILE) => {

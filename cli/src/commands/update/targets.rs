@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{PackageUpdate, UpdateTarget};
 
-use crate::commands::names::{listed, release_name, unknown};
+use crate::commands::names::{listed, release_name, unknown, version_of};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
@@ -28,7 +28,8 @@ pub(super) fn moving_packages(
             return Err(Failure::usage("`--precise` needs exactly one package"));
         }
         Some(text) => {
-            let version = Version::parse(text)
+            let name = from.keys().next().expect("there is one");
+            let version = version_of(name, text)
                 .map_err(|error| Failure::usage(format!("--precise: {error}")))?;
             if let Some(name) = packages.iter().find(|text| !text.contains('@')) {
                 reject_several(name, &version, &from, context)?;
@@ -68,6 +69,11 @@ fn locked_versions(
     let Some(version) = version else {
         return Ok((name, locked));
     };
+    // The text of a version of another ecosystem may not say where it is in the order.
+    let has_text = |known: &&Version| known.to_string() == version.to_string();
+    if let Some(known) = locked.iter().find(has_text) {
+        return Ok((name, BTreeSet::from([known.clone()])));
+    }
     if !locked.contains(&version) {
         let message = format!(
             "the lockfile has `{name}` at {}, not at {version}",

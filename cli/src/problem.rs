@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, Package, ReleaseSource};
+use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName, ReleaseSource};
 use pkgres_registry_client::{Answer, RegistrySet, drive, strict_uses};
 use pkgres_resolver::{
     ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
@@ -122,7 +122,17 @@ impl Problem {
 
     /// Applies the rules of an ecosystem to the request.
     fn apply_rules(&mut self, rules: Rules) {
-        let Request { core, options, .. } = &mut self.request;
+        let Request {
+            core,
+            options,
+            provided,
+            ..
+        } = &mut self.request;
+        if let Some(host) = rules.host
+            && !provided.iter().any(|record| record.name.as_str() == host)
+        {
+            options.unknown_host = PackageName::native(host).ok();
+        }
         if !rules.has_core_library {
             *core = None;
         }

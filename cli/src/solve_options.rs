@@ -34,6 +34,7 @@ pub(crate) fn solve_options(args: &PolicyArgs, settings: &Settings) -> Result<So
             Prerelease::Never => PrereleasePolicy::Never,
         },
         single_version: args.single_version,
+        unknown_host: None,
         classes: if args.ignore_classes {
             ClassRules::Ignored
         } else {

@@ -151,6 +151,9 @@ pub struct Rules {
     pub prereleases: Prereleases,
     /// Whether artifacts are loaded one after the other, each after those that it requires.
     pub load_order: bool,
+    /// The package that the host provides, such as `ansible-core`. If its version is not said, requirements on it are
+    /// left out.
+    pub host: Option<&'static str>,
 }
 
 impl Rules {
@@ -161,6 +164,7 @@ impl Rules {
         class_cycles: false,
         prereleases: Prereleases::Ordered,
         load_order: false,
+        host: None,
     };
 
     /// The rules of most package systems: one release of a package, no core library, and circles of classes.
@@ -170,6 +174,7 @@ impl Rules {
         class_cycles: true,
         prereleases: Prereleases::Ordered,
         load_order: false,
+        host: None,
     };
 
     /// These rules for artifacts that are loaded one after the other.
@@ -177,6 +182,15 @@ impl Rules {
     pub const fn with_load_order(self) -> Self {
         Self {
             load_order: true,
+            ..self
+        }
+    }
+
+    /// These rules with a package that the host provides.
+    #[must_use]
+    pub const fn with_host(self, host: &'static str) -> Self {
+        Self {
+            host: Some(host),
             ..self
         }
     }

@@ -199,12 +199,21 @@ fn request_digest(request: &Request) -> Sha256Digest {
         provided,
         locked: _,
         overrides,
-        options: SolveOptions { single_version, .. },
+        options:
+            SolveOptions {
+                single_version,
+                unknown_host,
+                ..
+            },
         update: _,
     } = request;
     let mut parts = vec![
         format!("{single_version} {}", provided.len()),
         core.as_ref().map(ToString::to_string).unwrap_or_default(),
+        unknown_host
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     ];
     parts.extend(provided.iter().map(pkgres_manifest::IndexRecord::to_line));
     for (package, spec) in overrides {

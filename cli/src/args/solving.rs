@@ -16,8 +16,8 @@ pub(crate) struct RegistryArgs {
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
-    /// A file with the index records of the releases built into the host, such as plug-ins; replaces
-    /// `provide` in pkgres.toml
+    /// A file with the index records of the releases built into the host, such as plug-ins, or
+    /// `ansible-core=VERSION`; replaces `provide` in pkgres.toml
     #[arg(long = "provide", value_name = "FILE")]
     pub(crate) provided: Vec<PathBuf>,
 

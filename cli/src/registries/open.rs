@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
+use pkgres_formats::ansible::{ANSIBLE_CORE, ECOSYSTEM, ansible_core_version};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
@@ -95,6 +96,10 @@ impl RegistryOptions {
     pub(crate) fn provided(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
         let mut records = Vec::new();
         for path in &self.provided_files {
+            if let Some(record) = provided_host(path) {
+                records.push(record);
+                continue;
+            }
             let bytes = read_file(path, MAX_PROVIDED_BYTES, Follow::Links)?;
             let shown = path.to_string_lossy();
             let text = String::from_utf8(bytes).map_err(|_| {
@@ -114,6 +119,16 @@ impl RegistryOptions {
         let program = format!("{} {length} {modified:?}", env!("CARGO_PKG_VERSION"));
         Some(CheckedLocks::new(folder, program, SystemTime::now()))
     }
+}
+
+/// The release that `ansible-core=VERSION` stands for.
+fn provided_host(path: &Path) -> Option<IndexRecord> {
+    let text = path.file_name()?.to_str()?;
+    let version = text.strip_prefix(ANSIBLE_CORE)?.strip_prefix('=')?;
+    let name = PackageName::native(ANSIBLE_CORE).ok()?;
+    let mut record = IndexRecord::new(name, ansible_core_version(version)?).with_classes([]);
+    record.ecosystem = ECOSYSTEM;
+    Some(record)
 }
 
 /// Opens the package in a folder, which replaces the releases that registries have of it.

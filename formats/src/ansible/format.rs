@@ -35,7 +35,9 @@ impl Format for Collections {
     }
 
     fn rules(&self) -> Rules {
-        Rules::SINGLE_RELEASE.with_prereleases(Prereleases::IfNamed)
+        Rules::SINGLE_RELEASE
+            .with_prereleases(Prereleases::IfNamed)
+            .with_host(ANSIBLE_CORE)
     }
 
     fn is_root(&self, file: &FormatFile<'_>) -> bool {

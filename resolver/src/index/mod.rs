@@ -46,6 +46,9 @@ use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, PackageName, Spec,
 /// No number, where a number is expected.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The end of the name of a class that stands for all classes of a folder.
+pub(crate) const ANY_CLASS: &str = ".*";
+
 /// Flags of a release.
 const YANKED: u8 = 1;
 const PRERELEASE: u8 = 2;

@@ -275,6 +275,8 @@ pub struct SolveOptions {
     pub exclude_newer: Option<Timestamp>,
     /// Whether each package may have only one release.
     pub single_version: bool,
+    /// A package of the host whose version is not known, such as `ansible-core`. Requirements on it are left out.
+    pub unknown_host: Option<PackageName>,
     /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a
     /// release that is ruled out before it could be decided; what a conflict looks at counts too, so
     /// that a step is a bounded amount of work.
@@ -303,6 +305,7 @@ impl Default for SolveOptions {
             prefer: Preference::default(),
             exclude_newer: None,
             single_version: false,
+            unknown_host: None,
             max_steps: Self::DEFAULT_MAX_STEPS,
             conflict_limit: 1000,
             engine: Engine::default(),

@@ -22,6 +22,8 @@ pub(crate) struct Policy {
     classes: ClassRules,
     prefer: Preference,
     exclude_newer: Option<Timestamp>,
+    /// The package on which requirements are left out.
+    unknown_host: Option<PackageName>,
     /// Delivered releases that were published after the cut-off date.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
     /// The lock, if it says anything.
@@ -39,6 +41,7 @@ impl Policy {
             classes: options.classes,
             prefer: options.prefer,
             exclude_newer: options.exclude_newer,
+            unknown_host: options.unknown_host.clone(),
             ..Self::default()
         };
         if !locked.is_nothing() {
@@ -56,6 +59,11 @@ impl Policy {
 
     pub(crate) fn class_rules(&self) -> ClassRules {
         self.classes
+    }
+
+    /// The package of the host whose version is not known.
+    pub(super) fn unknown_host(&self) -> Option<&PackageName> {
+        self.unknown_host.as_ref()
     }
 
     /// Whether publication dates are needed, which compiled indexes do not hold.

@@ -8,3 +8,4 @@
 mod corpus;
 mod missing_classes;
 mod ranges;
+mod resolve;

@@ -4,6 +4,7 @@
 //! binary search, once for each spec and target. Requirements of a package's releases on one target
 //! that allow the same form a group, whose set of owners is stored with the allowed set.
 
+mod any_class;
 mod classes;
 
 use std::borrow::Cow;
@@ -23,7 +24,15 @@ use crate::index::{
 use classes::classes;
 
 /// Compiles records.
-pub(super) fn compile(mut records: Vec<&IndexRecord>) -> CompiledIndex {
+pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
+    match any_class::expanded(&records) {
+        Some(records) => compile_expanded(records.iter().collect()),
+        None => compile_expanded(records),
+    }
+}
+
+/// Compiles records in which each class has a name of its own.
+fn compile_expanded(mut records: Vec<&IndexRecord>) -> CompiledIndex {
     sort(&mut records);
     let required = skip_repeats(records.iter().map(|record| &record.requirements));
     let required = required.flatten().map(|requirement| &requirement.package);

@@ -14,13 +14,13 @@ mod roots;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use pkgres_manifest::{ClassName, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, PackageName, ReleaseSource, Version};
 use rustc_hash::FxBuildHasher;
 
 use super::candidates::Candidates;
 use super::policy::Policy;
 use super::{ClassId, PackageId, ReleaseId};
-use crate::index::{ClassDefiners, CompiledIndex, to_u32, width};
+use crate::index::{ANY_CLASS, ClassDefiners, CompiledIndex, to_u32, width};
 use crate::set::PositionSet;
 use class_names::ClassNames;
 pub(super) use loaded_index::{LoadedIndex, LoadedIndexes};
@@ -278,6 +278,15 @@ impl Catalog {
         definers.is_some_and(|definers| definers.contain(release.index))
     }
 
+    /// The class of an index that stands for all classes in the folder of a class, if there is one.
+    fn any_class_beside(&self, class: ClassId, index: &CompiledIndex) -> Option<u32> {
+        if self.ecosystem() == CLASS_PACKAGES {
+            return None;
+        }
+        let (folder, _) = self.class_name(class).as_str().rsplit_once('.')?;
+        index.find_class(&format!("{folder}{ANY_CLASS}"))
+    }
+
     /// The [`definers`](Self::definers) of a class as the index has them; `None` if there are none.
     pub(super) fn indexed_definers(
         &self,
@@ -290,7 +299,10 @@ impl Catalog {
         }
         let index = self.index(delivered.loaded);
         let inheritance = index.inheritance();
-        match self.class_number(class, delivered.loaded) {
+        let number = self
+            .class_number(class, delivered.loaded)
+            .or_else(|| self.any_class_beside(class, index));
+        match number {
             Some(number) => inheritance.definers_of(index, delivered.name, number),
             None => inheritance.unknown_definers(delivered.name, width(delivered.count)),
         }

@@ -197,7 +197,7 @@ impl Requirements {
         let loaded = reader.loaded;
         let [name, spec, sets] = catalog.index(loaded).requirement(number);
         let target = catalog.package_id_in(loaded, name);
-        if target == reader.release.package {
+        if target == reader.release.package || catalog.is_left_out(target) {
             return;
         }
         let indexed = indexed_sets(catalog, loaded, sets, reader.owners_width, target);
@@ -362,7 +362,7 @@ fn read_simple(
         if !package.is_simple() || Some(target) == reader.core {
             return Next::Other(range.start - 1);
         }
-        if target == reader.release.package {
+        if target == reader.release.package || catalog.is_left_out(target) {
             continue;
         }
         let (allowed, owners) = sets_in_index(reader.loaded, *sets, reader.owners_width);

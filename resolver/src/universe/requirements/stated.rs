@@ -109,7 +109,7 @@ impl Requirements {
         }
         for number in index.requirement_range(number) {
             let package = catalog.package_id_in(loaded, index.requirement_target(number));
-            if package == release.package {
+            if package == release.package || catalog.is_left_out(package) {
                 continue;
             }
             let spec = catalog
@@ -173,7 +173,8 @@ impl Requirements {
         }
         for number in range {
             let package = target(number);
-            if package != release.package && Some(package) != core {
+            let is_left_out = package == release.package || catalog.is_left_out(package);
+            if !is_left_out && Some(package) != core {
                 let spec = stated_spec(number);
                 let (spec, overridden) = catalog.policy().effective_spec(package, spec);
                 visit(EffectiveRequirement {
@@ -188,6 +189,13 @@ impl Requirements {
 }
 
 impl Catalog {
+    /// Whether requirements on a package are left out, because the version that the host has is not known.
+    #[inline]
+    pub(super) fn is_left_out(&self, package: PackageId) -> bool {
+        let host = self.policy().unknown_host();
+        host.is_some_and(|host| self.name(package) == host)
+    }
+
     /// Whether a release requires the core library without stating it.
     pub(crate) fn requires_implicitly(&self, release: ReleaseId, target: PackageId) -> bool {
         let core = self.core_required_by(release.package);

@@ -6,6 +6,8 @@
 //!
 //! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. The caller provides the
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
+//! - [`check_member_uses`] looks at the members that the bodies of methods use.
+//! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
@@ -21,15 +23,19 @@
 //! assert_eq!(findings[0].message, "no version of `org.acme.Db` can match `>=2, <1`");
 //! ```
 
+mod api;
+mod bound;
 mod classes;
 mod manifest;
+mod members;
 mod model;
 mod required;
 mod suggestions;
 
-pub use model::{
-    BoundPackage, BoundPackages, ModelReport, check_fixations, check_model, check_pinned,
-};
+pub use api::{ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Witness, compare_apis};
+pub use bound::{BoundPackage, BoundPackages};
+pub use members::check_member_uses;
+pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use required::{Defines, RequiredPackages};
 
 use pkgres_manifest::diagnostic::Diagnostic;

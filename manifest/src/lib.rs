@@ -74,8 +74,8 @@ pub use archive::{Archive, ArchiveFile, LazyArchive, write_archive};
 #[cfg(feature = "packages")]
 pub use class_file::read_class_file;
 pub use class_file::{
-    Argument, ClassConstraint, ClassDefinition, ClassUsage, Contract, MapKey, Method, Property,
-    Rule,
+    Argument, ArgumentUsage, CallArguments, ClassConstraint, ClassDefinition, ClassUsage, Contract,
+    MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
 #[cfg(feature = "packages")]
 pub use digest::sha256;

@@ -1,9 +1,5 @@
 //! Checks of pinned object models: pins, contracts, and the table of packages of an environment.
 
-mod bound;
-
-pub use bound::{BoundPackage, BoundPackages};
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
@@ -12,7 +8,7 @@ use pkgres_manifest::{
     ValueProblem, ValueViolation, Version, VersionPin, most_similar,
 };
 
-use bound::ClassAt;
+use crate::bound::{BoundPackages, ClassAt};
 
 /// The result of [`check_model`].
 #[derive(Debug, Clone, Default)]

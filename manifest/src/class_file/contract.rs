@@ -4,7 +4,7 @@
 //! Functions that only the deployment engine can evaluate are kept as text ([`Rule::Unchecked`]).
 
 use super::namespaces::Namespaces;
-use super::yaql::{Token, TokenKind, tokenize};
+use super::yaql::{Token, TokenKind, closing_parenthesis, split_arguments, tokenize};
 use crate::diagnostic::Escaped;
 use crate::name::ClassName;
 use crate::spec::Spec;
@@ -142,23 +142,6 @@ pub(super) fn parse_expression(text: &str, namespaces: &Namespaces) -> Result<Ve
     Ok(rules)
 }
 
-/// The number of tokens before the parenthesis that closes the call.
-fn closing_parenthesis(tokens: &[Token<'_>]) -> Option<usize> {
-    let mut depth = 0_usize;
-    tokens.iter().position(|token| match token.kind {
-        TokenKind::Symbol("(" | "[" | "{") => {
-            depth += 1;
-            false
-        }
-        TokenKind::Symbol(")") if depth == 0 => true,
-        TokenKind::Symbol(")" | "]" | "}") => {
-            depth = depth.saturating_sub(1);
-            false
-        }
-        _ => false,
-    })
-}
-
 /// Reads the arguments of `class` and `template`: name, default, spec; by position or by name.
 fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassConstraint, String> {
     let mut class = None;
@@ -216,24 +199,6 @@ fn constraint(arguments: &[Token<'_>], namespaces: &Namespaces) -> Result<ClassC
         Some(class) => Ok(ClassConstraint { class, spec }),
         None => Err("the contract names no class".to_owned()),
     }
-}
-
-/// Splits tokens at the commas outside of parentheses.
-fn split_arguments<'tokens, 'text>(
-    tokens: &'tokens [Token<'text>],
-) -> Vec<&'tokens [Token<'text>]> {
-    let mut depth = 0_usize;
-    tokens
-        .split(|token| {
-            match token.kind {
-                TokenKind::Symbol("(" | "[" | "{") => depth += 1,
-                TokenKind::Symbol(")" | "]" | "}") => depth = depth.saturating_sub(1),
-                TokenKind::Symbol(",") => return depth == 0,
-                _ => {}
-            }
-            false
-        })
-        .collect()
 }
 
 /// The message for a contract that cannot be read.

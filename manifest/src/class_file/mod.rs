@@ -1,7 +1,8 @@
 //! Class files: YAML documents that each define a class.
 //!
 //! Only declarations are read: names, parents, properties, methods and their contracts. Method bodies are
-//! searched for the classes that they create (`new(Name, ...)`), and are never run. Contracts and bodies are
+//! searched for the classes that they create (`new(Name, ...)`) and for the members that they use (`$this.name`),
+//! and are never run. Contracts and bodies are
 //! written in YAQL, the expression language of Murano; [`yaql`] splits it into tokens, which is all that
 //! declarations need.
 //!
@@ -9,12 +10,14 @@
 //! for object models.
 
 mod contract;
+mod member_use;
 mod namespaces;
 #[cfg(feature = "packages")]
 mod reader;
 mod yaql;
 
 pub use contract::{ClassConstraint, Contract, MapKey, Rule};
+pub use member_use::{CallArguments, MemberUse, ObjectCreation};
 #[cfg(test)]
 pub(crate) use reader::KNOWN_KEYS;
 
@@ -57,6 +60,20 @@ pub struct Argument {
     pub contract: Located<Contract>,
     /// Whether there is a default value.
     pub has_default: bool,
+    /// How values are assigned to it.
+    pub usage: ArgumentUsage,
+}
+
+/// How values are assigned to an argument of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ArgumentUsage {
+    /// One value, by position or by name.
+    #[default]
+    Standard,
+    /// All further values by position.
+    VarArgs,
+    /// All further values by name.
+    KwArgs,
 }
 
 /// The declaration of a method.
@@ -87,10 +104,18 @@ pub struct ClassDefinition {
     /// The other classes that it names, in contracts, `new`, `Meta` and `Import`; each once, with its first
     /// place.
     pub uses: Vec<Located<ClassName>>,
+    /// The meta classes that describe the class itself.
+    pub metas: Vec<Located<ClassName>>,
+    /// The classes whose extension methods it can call.
+    pub imports: Vec<ClassName>,
     /// The properties in order.
     pub properties: Vec<Property>,
     /// The methods in order.
     pub methods: Vec<Method>,
+    /// The members of the object itself that the bodies of its methods use.
+    pub member_uses: Vec<MemberUse>,
+    /// The objects that the bodies of its methods create.
+    pub creations: Vec<ObjectCreation>,
     /// Keys that a class cannot have.
     pub unknown_keys: Vec<Located<String>>,
 }
@@ -111,8 +136,12 @@ impl ClassDefinition {
             usage: ClassUsage::Class,
             extends: parent.map(here).into_iter().collect(),
             uses: Vec::new(),
+            metas: Vec::new(),
+            imports: Vec::new(),
             properties: Vec::new(),
             methods: Vec::new(),
+            member_uses: Vec::new(),
+            creations: Vec::new(),
             unknown_keys: Vec::new(),
         }
     }

@@ -114,27 +114,37 @@ fn name_end(text: &str, start: usize, word_end: &impl Fn(usize) -> usize) -> usi
     at
 }
 
-/// The names of the classes that an expression creates, as in `new(Name, ...)`, and their places.
-pub(super) fn created_classes(text: &str) -> Vec<(&str, usize)> {
-    let tokens = tokenize(text).unwrap_or_default();
+/// The number of tokens before the parenthesis that closes a call, whose tokens begin after the opening one.
+pub(super) fn closing_parenthesis(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0_usize;
+    tokens.iter().position(|token| match token.kind {
+        TokenKind::Symbol("(" | "[" | "{") => {
+            depth += 1;
+            false
+        }
+        TokenKind::Symbol(")") if depth == 0 => true,
+        TokenKind::Symbol(")" | "]" | "}") => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        _ => false,
+    })
+}
+
+/// Splits tokens at the commas outside of parentheses.
+pub(super) fn split_arguments<'tokens, 'text>(
+    tokens: &'tokens [Token<'text>],
+) -> Vec<&'tokens [Token<'text>]> {
+    let mut depth = 0_usize;
     tokens
-        .windows(3)
-        .filter_map(|window| match window {
-            [
-                Token {
-                    kind: TokenKind::Word("new"),
-                    ..
-                },
-                Token {
-                    kind: TokenKind::Symbol("("),
-                    ..
-                },
-                Token {
-                    kind: TokenKind::Word(name) | TokenKind::Text(name),
-                    start,
-                },
-            ] => Some((*name, *start)),
-            _ => None,
+        .split(|token| {
+            match token.kind {
+                TokenKind::Symbol("(" | "[" | "{") => depth += 1,
+                TokenKind::Symbol(")" | "]" | "}") => depth = depth.saturating_sub(1),
+                TokenKind::Symbol(",") => return depth == 0,
+                _ => {}
+            }
+            false
         })
         .collect()
 }
@@ -180,14 +190,5 @@ mod tests {
         assert_eq!(tokenize("'open"), None);
         assert_eq!(tokenize("'open\\"), None);
         assert_eq!(kinds("\u{e9}"), [Symbol("\u{e9}")]);
-    }
-
-    #[test]
-    fn created_classes_are_found() {
-        assert_eq!(
-            created_classes("$a: new(sys:Resources, x => new(':B'))"),
-            [("sys:Resources", 8), (":B", 32)]
-        );
-        assert!(created_classes("renew(x)").is_empty());
     }
 }

@@ -162,6 +162,10 @@ codes! {
     Contract = 54, "an invalid contract";
     /// A property has a `Usage` that does not exist.
     PropertyUsage = 55, "an unknown usage of a property";
+    /// The body of a method uses a member that its class does not have, calls a method with arguments that it does
+    /// not take, or creates an object without the values that it needs. The member may have been removed from a
+    /// required package: `pkgres semver` shows what changed between two of its versions.
+    MemberUnavailable = 56, "a used member is not available";
     /// The document is not an object model, or an object has a class that no package defines.
     Model = 60, "an invalid object model";
     /// Several packages define the class of an object that does not name its package. Add `package`

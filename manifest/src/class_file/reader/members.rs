@@ -2,8 +2,10 @@
 
 use super::ClassFileReader;
 use crate::class_file::contract::{parse_expression, unreadable};
-use crate::class_file::yaql::created_classes;
-use crate::class_file::{Argument, Contract, MapKey, Method, Property, Rule};
+use crate::class_file::member_use::{WrittenUse, written_uses};
+use crate::class_file::{
+    Argument, ArgumentUsage, Contract, MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
+};
 use crate::diagnostic::{Code, Escaped, Located, Span};
 use crate::document::{Entry, Mapping, Node, Value, mapping_hint};
 
@@ -127,6 +129,11 @@ impl ClassFileReader<'_> {
                 name: self.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
                 has_default: declaration.get("Default").is_some(),
+                usage: match word(declaration, "Usage") {
+                    Some("VarArgs") => ArgumentUsage::VarArgs,
+                    Some("KwArgs") => ArgumentUsage::KwArgs,
+                    _ => ArgumentUsage::Standard,
+                },
             });
         }
         arguments
@@ -198,16 +205,16 @@ impl ClassFileReader<'_> {
         }
     }
 
-    /// Collects the classes that a method body creates.
+    /// Collects the classes that a method body creates, and the members that it uses.
     fn body(&mut self, node: &Node) {
         let mut rest = vec![node];
         while let Some(node) = rest.pop() {
             match &node.value {
-                Value::Scalar(scalar) => self.created(&scalar.text, node.span),
+                Value::Scalar(scalar) => self.used(&scalar.text, node.span),
                 Value::Sequence(items) => rest.extend(items.iter().rev()),
                 Value::Mapping(mapping) => {
                     for entry in &mapping.entries {
-                        self.created(&entry.key.text, entry.key_span);
+                        self.used(&entry.key.text, entry.key_span);
                         rest.push(&entry.value);
                     }
                 }
@@ -215,11 +222,22 @@ impl ClassFileReader<'_> {
         }
     }
 
-    fn created(&mut self, text: &str, span: Span) {
-        for (written, _) in created_classes(text) {
-            // The argument of `new` can be any text: one that does not resolve is not a class name.
-            if let Ok(name) = self.namespaces.resolve(written) {
-                self.uses.push(self.located(name, span));
+    /// Collects what a part of a body uses.
+    fn used(&mut self, text: &str, span: Span) {
+        for used in written_uses(text) {
+            match used {
+                WrittenUse::Member { name, call } => {
+                    let member = self.located(name.to_owned(), span);
+                    self.member_uses.push(MemberUse { member, call });
+                }
+                WrittenUse::Creation { class, arguments } => {
+                    // The argument of `new` can be any text: one that does not resolve is not a class name.
+                    if let Ok(name) = self.namespaces.resolve(class) {
+                        let class = self.located(name, span);
+                        self.uses.push(class.clone());
+                        self.creations.push(ObjectCreation { class, arguments });
+                    }
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::namespaces::Namespaces;
-use super::{ClassDefinition, ClassUsage, Method, Property};
+use super::{ClassDefinition, ClassUsage, MemberUse, Method, ObjectCreation, Property};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
 };
@@ -50,6 +50,8 @@ pub(super) fn parse(
         is_namespaces_known: true,
         namespaces: Namespaces::default(),
         uses: Vec::new(),
+        member_uses: Vec::new(),
+        creations: Vec::new(),
         diagnostics: Vec::new(),
     };
     let documents = nodes.unwrap_or(readable);
@@ -116,8 +118,12 @@ struct Unnamed {
 struct ClassBody {
     extends: Vec<Located<ClassName>>,
     uses: Vec<Located<ClassName>>,
+    metas: Vec<Located<ClassName>>,
+    imports: Vec<ClassName>,
     properties: Vec<Property>,
     methods: Vec<Method>,
+    member_uses: Vec<MemberUse>,
+    creations: Vec<ObjectCreation>,
     unknown_keys: Vec<Located<String>>,
 }
 
@@ -128,8 +134,12 @@ impl ClassBody {
             usage,
             extends: self.extends,
             uses: self.uses,
+            metas: self.metas,
+            imports: self.imports,
             properties: self.properties,
             methods: self.methods,
+            member_uses: self.member_uses,
+            creations: self.creations,
             unknown_keys: self.unknown_keys,
         }
     }
@@ -152,6 +162,10 @@ struct ClassFileReader<'source> {
     is_namespaces_known: bool,
     /// The classes that the current class uses.
     uses: Vec<Located<ClassName>>,
+    /// The members that the bodies of the current class use.
+    member_uses: Vec<MemberUse>,
+    /// The objects that the bodies of the current class create.
+    creations: Vec<ObjectCreation>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -228,11 +242,16 @@ impl ClassFileReader<'_> {
     fn members(&mut self, mapping: &Mapping) -> ClassBody {
         self.uses = Vec::new();
         let extends = self.extends(mapping);
-        for key in ["Meta", "Import"] {
-            if let Some(node) = mapping.get(key) {
-                self.named_classes(node, key);
-            }
+        if let Some(node) = mapping.get("Meta") {
+            self.named_classes(node, "Meta");
         }
+        let metas = self.uses.clone();
+        let before = self.uses.len();
+        if let Some(node) = mapping.get("Import") {
+            self.named_classes(node, "Import");
+        }
+        let imports = &self.uses[before..];
+        let imports = imports.iter().map(|used| used.value.clone()).collect();
         let properties = self.properties(mapping);
         let methods = self.methods(mapping);
         let unknown_keys = mapping
@@ -246,8 +265,12 @@ impl ClassFileReader<'_> {
         ClassBody {
             extends,
             uses: std::mem::take(&mut self.uses),
+            metas,
+            imports,
             properties,
             methods,
+            member_uses: std::mem::take(&mut self.member_uses),
+            creations: std::mem::take(&mut self.creations),
             unknown_keys,
         }
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, Version};
 
-pub(super) type Release = (PackageName, Version);
+pub(crate) type Release = (PackageName, Version);
 
 /// A class of a release.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ClassAt {
-    pub(super) release: Release,
-    pub(super) class: ClassName,
+pub(crate) struct ClassAt {
+    pub(crate) release: Release,
+    pub(crate) class: ClassName,
 }
 
 /// A release of a resolution: its classes, and the versions that its requirements are bound to.
@@ -33,14 +33,14 @@ pub struct BoundPackages {
 }
 
 impl BoundPackages {
-    fn definition(&self, at: &ClassAt) -> Option<&ClassDefinition> {
+    pub(crate) fn definition(&self, at: &ClassAt) -> Option<&ClassDefinition> {
         let package = self.releases.get(&at.release)?.package.as_ref()?;
         package.classes.as_ref()?.get(&at.class)
     }
 
     /// Resolves a class name in a release: to its own class, else to that of the first required package that
     /// defines it for others.
-    pub(super) fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
+    pub(crate) fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {
         let bound = self.releases.get(release)?;
         let own = ClassAt {
             release: release.clone(),
@@ -59,25 +59,49 @@ impl BoundPackages {
     }
 
     /// The class and its ancestors, nearest first, each with its definition. `None` if one is unknown.
-    pub(super) fn ancestry(&self, start: &ClassAt) -> Option<Vec<(ClassAt, &ClassDefinition)>> {
-        let mut ancestry = Vec::new();
+    pub(crate) fn ancestry(&self, start: &ClassAt) -> Option<Vec<(ClassAt, &ClassDefinition)>> {
+        let ancestry = self.known_ancestry(start);
+        ancestry.unknown.is_empty().then_some(ancestry.known)
+    }
+
+    /// The class and its known ancestors, nearest first, and the names of those that are unknown.
+    pub(crate) fn known_ancestry(&self, start: &ClassAt) -> Ancestry<'_> {
+        let mut ancestry = Ancestry::default();
         let mut seen = BTreeSet::from([start.clone()]);
         let mut queue = VecDeque::from([start.clone()]);
         while let Some(at) = queue.pop_front() {
-            let definition = self.definition(&at)?;
+            let Some(definition) = self.definition(&at) else {
+                ancestry.unknown.insert(at.class);
+                continue;
+            };
             let implicit = self
                 .root_class
                 .iter()
                 .filter(|root| definition.extends.is_empty() && **root != at.class);
             let written = definition.extends.iter().map(|parent| &parent.value);
             for parent in written.chain(implicit) {
-                let next = self.lookup(&at.release, parent)?;
-                if seen.insert(next.clone()) {
-                    queue.push_back(next);
+                match self.lookup(&at.release, parent) {
+                    Some(next) if seen.contains(&next) => {}
+                    Some(next) => {
+                        seen.insert(next.clone());
+                        queue.push_back(next);
+                    }
+                    None => {
+                        ancestry.unknown.insert(parent.clone());
+                    }
                 }
             }
-            ancestry.push((at, definition));
+            ancestry.known.push((at, definition));
         }
-        Some(ancestry)
+        ancestry
     }
+}
+
+/// A class with its ancestors.
+#[derive(Default)]
+pub(crate) struct Ancestry<'packages> {
+    /// The class and its known ancestors, nearest first.
+    pub(crate) known: Vec<(ClassAt, &'packages ClassDefinition)>,
+    /// The ancestors that are unknown. They may have others.
+    pub(crate) unknown: BTreeSet<ClassName>,
 }

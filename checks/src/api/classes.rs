@@ -1,0 +1,171 @@
+//! Differences between the classes that two versions show to other packages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Located;
+use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, Package};
+
+use super::both::BothVersions;
+use super::rules::ApiRule;
+use super::witness::WitnessUse;
+use super::{ApiDifference, ApiOf, FoundDifference, methods, properties};
+use crate::bound::ClassAt;
+use crate::members::EffectiveMembers;
+
+/// The exported classes of a package.
+fn exported(package: Option<&Package>) -> BTreeMap<&ClassName, &ClassDefinition> {
+    let Some(package) = package else {
+        return BTreeMap::new();
+    };
+    let listed: BTreeSet<&ClassName> = (package.manifest.classes.iter())
+        .map(|entry| &entry.name.value)
+        .collect();
+    let is_heat = package.manifest.format.is_heat_hot();
+    let classes = package.classes.iter().flatten();
+    classes
+        .filter(|(name, _)| is_heat || listed.contains(name))
+        .collect()
+}
+
+fn package_of(api: ApiOf<'_>) -> Option<&Package> {
+    api.packages.releases.get(api.release)?.package.as_deref()
+}
+
+pub(super) fn compare(
+    old: ApiOf<'_>,
+    new: ApiOf<'_>,
+    unknown: &mut BTreeSet<ClassName>,
+) -> Vec<FoundDifference> {
+    let (old_classes, new_classes) = (exported(package_of(old)), exported(package_of(new)));
+    let mut found = Vec::new();
+    for (&name, &before) in &old_classes {
+        let Some(&after) = new_classes.get(name) else {
+            found.push(removed(before));
+            continue;
+        };
+        let members = |api: ApiOf<'_>| ClassAt {
+            release: api.release.clone(),
+            class: name.clone(),
+        };
+        let both = BothVersions {
+            name,
+            package: &old.release.0,
+            old: EffectiveMembers::of(old.packages, &members(old)),
+            new: EffectiveMembers::of(new.packages, &members(new)),
+            usage: before.usage,
+            new_place: &after.name.location,
+        };
+        unknown.extend(both.old.unknown.iter().cloned());
+        unknown.extend(both.new.unknown.iter().cloned());
+        declaration(&both, before, after, &mut found);
+        methods::compare(&both, &mut found);
+        properties::compare(&both, &mut found);
+    }
+    for (&name, &after) in &new_classes {
+        if !old_classes.contains_key(name) {
+            found.push(of_class(
+                ApiRule::ClassAdded,
+                name,
+                (None, Some(&after.name)),
+                format!("`{name}` is new"),
+                None,
+            ));
+        }
+    }
+    found
+}
+
+fn removed(before: &ClassDefinition) -> FoundDifference {
+    let name = &before.name.value;
+    of_class(
+        ApiRule::ClassRemoved,
+        name,
+        (Some(&before.name), None),
+        format!("`{name}` is no longer defined for other packages"),
+        Some(WitnessUse::Extends {
+            usage: before.usage,
+        }),
+    )
+}
+
+/// Compares what a class says about itself.
+fn declaration(
+    both: &BothVersions<'_>,
+    before: &ClassDefinition,
+    after: &ClassDefinition,
+    found: &mut Vec<FoundDifference>,
+) {
+    let name = both.name;
+    let places = (Some(&before.name), Some(&after.name));
+    if before.usage != after.usage {
+        let (message, noticed) = match before.usage {
+            ClassUsage::Class => (
+                format!("`{name}` is a meta class now"),
+                WitnessUse::Extends {
+                    usage: ClassUsage::Class,
+                },
+            ),
+            ClassUsage::Meta => (
+                format!("`{name}` is no meta class any more"),
+                WitnessUse::Describes,
+            ),
+        };
+        let rule = ApiRule::ClassUsageChanged;
+        found.push(of_class(rule, name, places, message, Some(noticed)));
+    }
+    let parents = |class: &ClassDefinition| -> Vec<ClassName> {
+        let parents = class.extends.iter();
+        parents.map(|parent| parent.value.clone()).collect()
+    };
+    let (old_parents, new_parents) = (parents(before), parents(after));
+    if old_parents != new_parents {
+        let listed = |parents: &[ClassName]| {
+            let parents: Vec<String> = parents.iter().map(|it| format!("`{it}`")).collect();
+            if parents.is_empty() {
+                "nothing".to_owned()
+            } else {
+                parents.join(", ")
+            }
+        };
+        let message = format!(
+            "`{name}` extends {} instead of {}",
+            listed(&new_parents),
+            listed(&old_parents)
+        );
+        let rule = ApiRule::ExtendsChanged;
+        let places = (
+            Some(before.extends.first().unwrap_or(&before.name)),
+            Some(after.extends.first().unwrap_or(&after.name)),
+        );
+        found.push(of_class(rule, name, places, message, None));
+    }
+}
+
+/// The old and the new place of a class.
+type Places<'packages> = (
+    Option<&'packages Located<ClassName>>,
+    Option<&'packages Located<ClassName>>,
+);
+
+fn of_class(
+    rule: ApiRule,
+    name: &ClassName,
+    (old, new): Places<'_>,
+    message: String,
+    noticed: Option<WitnessUse>,
+) -> FoundDifference {
+    FoundDifference {
+        difference: ApiDifference {
+            rule,
+            class: name.clone(),
+            member: None,
+            argument: None,
+            message,
+            old: old.map(|it| it.location.clone()),
+            new: new.map(|it| it.location.clone()),
+            inheritors: Vec::new(),
+            noticed,
+        },
+        of: name.clone(),
+    }
+}

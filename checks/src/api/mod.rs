@@ -1,0 +1,196 @@
+//! The differences between the classes of two versions of a package, and the version step that they need.
+//!
+//! What other packages can rely on is compared: the classes that the manifest lists, and their *effective* members,
+//! inherited ones included. A method that moved to an ancestor is no difference; a parent that lost a method is one
+//! of every class below it. Each difference has a [rule](ApiRule), and for each rule with a major impact there is a
+//! [witness](Witness): a package that is right with the old version and wrong with the new one.
+//!
+//! Names that begin with `_` are private by convention. Bodies and default values are not compared: they are not
+//! what a caller writes.
+
+mod both;
+mod bump;
+mod classes;
+mod confirm;
+mod methods;
+mod properties;
+mod rules;
+mod witness;
+
+pub use bump::Bump;
+pub use rules::{ApiRule, Impact};
+pub use witness::Witness;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ClassName, PackageName, Version};
+
+use self::witness::WitnessUse;
+use crate::bound::BoundPackages;
+
+/// A release with the releases that it is bound to, whose classes it inherits from.
+#[derive(Debug, Clone, Copy)]
+pub struct ApiOf<'packages> {
+    /// The release and everything that it needs. Classes of releases that are not available are unknown.
+    pub packages: &'packages BoundPackages,
+    /// The release.
+    pub release: &'packages (PackageName, Version),
+}
+
+/// A difference between the classes of two versions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ApiDifference {
+    /// The rule.
+    pub rule: ApiRule,
+    /// The class that declares what differs.
+    pub class: ClassName,
+    /// The method or property, if it is one that differs.
+    pub member: Option<String>,
+    /// The argument of the method, if it is one that differs.
+    pub argument: Option<String>,
+    /// The difference in a sentence.
+    pub message: String,
+    /// The place in the old version, unless it is about something new.
+    pub old: Option<Location>,
+    /// The place in the new version, unless it is about something that is gone.
+    pub new: Option<Location>,
+    /// Other classes of the package that inherit the difference.
+    pub inheritors: Vec<ClassName>,
+    /// How a dependant notices a major difference.
+    noticed: Option<WitnessUse>,
+}
+
+impl ApiDifference {
+    /// What the difference means for dependants.
+    pub fn impact(&self) -> Impact {
+        self.rule.impact()
+    }
+
+    /// The package that is right with the old version and wrong with the new one, if the impact is major.
+    pub fn witness(&self, package: &PackageName) -> Option<Witness> {
+        let noticed = self.noticed.as_ref()?;
+        Some(Witness::new(self, noticed, package))
+    }
+}
+
+/// The result of [`compare_apis`].
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ApiComparison {
+    /// The differences by class, those with the gravest impact first.
+    pub differences: Vec<ApiDifference>,
+    /// Ancestors of the compared classes that are not available. Their members were not compared.
+    pub unknown_ancestors: BTreeSet<ClassName>,
+}
+
+impl ApiComparison {
+    /// The least version step that the differences need.
+    pub fn needed_bump(&self) -> Bump {
+        let impacts = self.differences.iter().map(ApiDifference::impact);
+        let needed = impacts.map(Bump::needed_for).max();
+        needed.unwrap_or(Bump::Patch)
+    }
+}
+
+/// Compares the classes of two versions of a package.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// use pkgres_checks::{ApiOf, BoundPackage, BoundPackages, Bump, compare_apis};
+/// use pkgres_manifest::{Package, PackageManifest, PackageName, ReadOptions, Version};
+///
+/// fn release(version: &str, class: &str) -> (BoundPackages, (PackageName, Version)) {
+///     let text = format!(
+///         "FullName: org.acme.Web\nType: Library\nVersion: {version}\nClasses: {{org.acme.Web: Web.yaml}}\n"
+///     );
+///     let options = ReadOptions::with_core(None);
+///     let (manifest, _) = PackageManifest::read("manifest.yaml", text.as_bytes(), &options)
+///         .into_result()
+///         .expect("the manifest is right");
+///     let (package, _) = Package::assemble(manifest, &options, |_| Some(class.as_bytes().to_vec()))
+///         .into_result()
+///         .expect("the class is right");
+///     let release = (package.name().clone(), package.manifest.version.clone());
+///     let package = Some(Arc::new(package));
+///     let bound = BoundPackage { package, requires: Vec::new() };
+///     let releases = BTreeMap::from([(release.clone(), bound)]);
+///     (BoundPackages { root_class: None, releases }, release)
+/// }
+///
+/// let (old, old_release) = release("1.0.0", "Name: org.acme.Web\nMethods: {deploy: {}, stop: {}}\n");
+/// let (new, new_release) = release("1.1.0", "Name: org.acme.Web\nMethods: {deploy: {}}\n");
+/// let comparison = compare_apis(
+///     ApiOf { packages: &old, release: &old_release },
+///     ApiOf { packages: &new, release: &new_release },
+/// );
+/// assert_eq!(comparison.differences[0].message, "`org.acme.Web` no longer has the method `stop`");
+/// assert_eq!(comparison.needed_bump(), Bump::Major);
+/// assert_eq!(Bump::between(&old_release.1, &new_release.1), Bump::Minor);
+/// ```
+pub fn compare_apis(old: ApiOf<'_>, new: ApiOf<'_>) -> ApiComparison {
+    let mut unknown_ancestors = BTreeSet::new();
+    let found = classes::compare(old, new, &mut unknown_ancestors);
+    ApiComparison {
+        differences: merged(found),
+        unknown_ancestors,
+    }
+}
+
+/// A difference of a class.
+struct FoundDifference {
+    difference: ApiDifference,
+    /// The class that has the difference; `difference.class` declares what differs.
+    of: ClassName,
+}
+
+/// What a difference is about, wherever it is inherited.
+type DifferenceKey = (ApiRule, ClassName, Option<String>, Option<String>, String);
+
+/// Reports a difference once, for the class that declares it if that has it, with the classes that inherit it.
+fn merged(found: Vec<FoundDifference>) -> Vec<ApiDifference> {
+    let subject = |found: &FoundDifference| -> DifferenceKey {
+        let it = &found.difference;
+        (
+            it.rule,
+            it.class.clone(),
+            it.member.clone(),
+            it.argument.clone(),
+            it.message.clone(),
+        )
+    };
+    let mut places: BTreeMap<DifferenceKey, usize> = BTreeMap::new();
+    let mut differences: Vec<ApiDifference> = Vec::new();
+    let (own, inherited): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|found| found.of == found.difference.class);
+    for found in own.into_iter().chain(inherited) {
+        let subject = subject(&found);
+        if let Some(&place) = places.get(&subject) {
+            differences[place].inheritors.push(found.of);
+        } else {
+            places.insert(subject, differences.len());
+            let mut difference = found.difference;
+            if found.of != difference.class {
+                difference.inheritors.push(found.of);
+            }
+            differences.push(difference);
+        }
+    }
+    differences.sort_by(|one, two| {
+        let key = |it: &ApiDifference| {
+            let member = (it.member.clone(), it.argument.clone());
+            (
+                std::cmp::Reverse(it.impact()),
+                it.class.clone(),
+                it.rule,
+                member,
+            )
+        };
+        key(one).cmp(&key(two))
+    });
+    differences
+}

@@ -1,0 +1,158 @@
+//! Differences between the properties of a class in two versions.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{ArgumentUsage, Property};
+
+use super::FoundDifference;
+use super::both::{BothVersions, Subject};
+use super::rules::ApiRule;
+use super::witness::WitnessUse;
+use crate::members::{Declared, INITIALIZER, is_identifier, is_private, is_required};
+
+pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>) {
+    for (&name, old) in &both.old.properties {
+        if is_private(name) {
+            continue;
+        }
+        match both.new.properties.get(name) {
+            None => found.push(removed(both, old)),
+            Some(new) => changed(both, old, new, found),
+        }
+    }
+    for (&name, new) in &both.new.properties {
+        // A private property without a value is as much of an obstacle to creating an object as any other.
+        let is_new = !both.old.properties.contains_key(name);
+        if is_new && (!is_private(name) || is_required(new.member) == Some(true)) {
+            found.push(added(both, new));
+        }
+    }
+}
+
+fn subject(
+    both: &BothVersions<'_>,
+    old: Option<&Declared<'_, Property>>,
+    new: Option<&Declared<'_, Property>>,
+) -> Option<Subject> {
+    let declared = old.or(new)?;
+    let place = |declared: &Declared<'_, Property>| declared.member.name.location.clone();
+    let in_new = new.map(place);
+    Some(Subject {
+        class: both.owner(declared),
+        member: Some(declared.member.name.value.clone()),
+        argument: None,
+        old: old.map(place),
+        new: in_new.or_else(|| Some(both.new_place.clone())),
+    })
+}
+
+fn removed(both: &BothVersions<'_>, old: &Declared<'_, Property>) -> FoundDifference {
+    let name = &old.member.name.value;
+    let shown = Escaped::shortened(name);
+    let owner = both.owner(old);
+    let (rule, message, noticed) = if both.new.unknown.is_empty() && is_identifier(name) {
+        let noticed = WitnessUse::Read {
+            class: both.name.clone(),
+            usage: both.usage,
+            property: name.clone(),
+        };
+        let message = format!("`{owner}` no longer has the property `{shown}`");
+        (ApiRule::PropertyRemoved, message, Some(noticed))
+    } else {
+        let message = format!("`{owner}` no longer declares the property `{shown}`");
+        (ApiRule::MemberPerhapsRemoved, message, None)
+    };
+    let subject = subject(both, Some(old), None).expect("one of both is given");
+    both.difference(rule, subject, message, noticed)
+}
+
+fn added(both: &BothVersions<'_>, new: &Declared<'_, Property>) -> FoundDifference {
+    let shown = Escaped::shortened(&new.member.name.value).to_string();
+    let owner = both.owner(new);
+    let (rule, noticed, more) = match is_required(new.member) {
+        Some(true) if can_be_created(both) => (
+            ApiRule::RequiredPropertyAdded,
+            Some(creation(both)),
+            ", which needs a value",
+        ),
+        Some(true) | None => (
+            ApiRule::PropertyPerhapsRequired,
+            None,
+            ", which may need a value",
+        ),
+        Some(false) => (ApiRule::PropertyAdded, None, ""),
+    };
+    let message = format!("`{owner}` has the new property `{shown}`{more}");
+    let mut subject = subject(both, None, Some(new)).expect("one of both is given");
+    subject.old = None;
+    both.difference(rule, subject, message, noticed)
+}
+
+fn changed(
+    both: &BothVersions<'_>,
+    old: &Declared<'_, Property>,
+    new: &Declared<'_, Property>,
+    found: &mut Vec<FoundDifference>,
+) {
+    let (before, after) = (old.member, new.member);
+    let shown = Escaped::shortened(&before.name.value).to_string();
+    let of = format!("the property `{shown}` of `{}`", both.owner(old));
+    let mut report = |rule, message, noticed| {
+        let subject = subject(both, Some(old), Some(new)).expect("both are given");
+        found.push(both.difference(rule, subject, message, noticed));
+    };
+    if before.usage.value != after.usage.value {
+        let message = format!(
+            "{of} has the usage {} instead of {}",
+            Escaped::shortened(&after.usage.value),
+            Escaped::shortened(&before.usage.value)
+        );
+        report(ApiRule::PropertyUsageChanged, message, None);
+    }
+    let was_needless = before.has_default || before.usage.value != after.usage.value;
+    let is_needed = is_required(before) == Some(false) && is_required(after) == Some(true);
+    if was_needless && is_needed && can_be_created(both) {
+        let message = format!("{of} needs a value now");
+        report(
+            ApiRule::PropertyBecameRequired,
+            message,
+            Some(creation(both)),
+        );
+    } else if is_required(before) == Some(true) && after.has_default {
+        let message = format!("{of} has a default now");
+        report(ApiRule::DefaultAdded, message, None);
+    }
+    if before.contract.value != after.contract.value {
+        let message = format!("the contract of {of} changed");
+        report(ApiRule::ContractChanged, message, None);
+    }
+}
+
+/// Whether everything is known that an object needs, so that its creation shows what it lacks.
+fn can_be_created(both: &BothVersions<'_>) -> bool {
+    both.new.unknown.is_empty() && needed_values(both).iter().all(|name| is_identifier(name))
+}
+
+/// The creation of an object with what it needed in the old version.
+fn creation(both: &BothVersions<'_>) -> WitnessUse {
+    WitnessUse::Creates {
+        class: both.name.clone(),
+        values: needed_values(both).into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The properties and the arguments of the initializer that need values, or may need them, in the old version.
+fn needed_values<'packages>(both: &BothVersions<'packages>) -> BTreeSet<&'packages str> {
+    let properties = both.old.properties.iter();
+    let properties = properties
+        .filter(|(_, declared)| is_required(declared.member) != Some(false))
+        .map(|(name, _)| *name);
+    let initializer = both.old.methods.get(INITIALIZER);
+    let arguments = initializer.map_or(&[][..], |declared| &declared.member.arguments);
+    let arguments = arguments
+        .iter()
+        .filter(|argument| !argument.has_default && argument.usage == ArgumentUsage::Standard)
+        .map(|argument| argument.name.value.as_str());
+    properties.chain(arguments).collect()
+}

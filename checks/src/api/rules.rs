@@ -1,0 +1,137 @@
+//! The rules by which differences between the classes of two versions are classified.
+
+use std::fmt;
+
+/// What a difference means for the packages that depend on a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Impact {
+    /// Dependants do not notice it.
+    Patch,
+    /// There is something new to use.
+    Minor,
+    /// Whether dependants break cannot be decided without running code: a person has to look.
+    Review,
+    /// Dependants that were right before can break.
+    Major,
+}
+
+impl fmt::Display for Impact {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Review => "review",
+            Self::Major => "major",
+        })
+    }
+}
+
+macro_rules! rules {
+    ($($(#[doc = $documentation:literal])+ $name:ident = $id:literal, $impact:ident, $title:literal;)+) => {
+        /// A rule for one kind of difference between the classes of two versions.
+        ///
+        /// An id never changes its meaning. The page [compatibility](https://pkgres.org/compatibility.html) of the
+        /// guide has an example of each rule.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum ApiRule {
+            $($(#[doc = $documentation])+ $name,)+
+        }
+
+        impl ApiRule {
+            /// All rules, those with the gravest impact first.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// The stable id, such as `method-removed`.
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)+ }
+            }
+
+            /// What a difference of this kind means for dependants.
+            pub fn impact(self) -> Impact {
+                match self { $(Self::$name => Impact::$impact,)+ }
+            }
+
+            /// The kind of difference in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)+ }
+            }
+
+            /// Why the difference has its impact, in a few sentences.
+            pub fn explanation(self) -> &'static str {
+                match self { $(Self::$name => concat!($($documentation, "\n"),+),)+ }
+            }
+
+            /// The rule with an id.
+            pub fn with_id(id: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|rule| rule.id() == id)
+            }
+        }
+    };
+}
+
+rules! {
+    /// A class that other packages could see is no longer listed in the manifest. Classes that extend it cannot be
+    /// loaded, and no object of it can be created.
+    ClassRemoved = "class-removed", Major, "a class was removed";
+    /// A class of objects became a meta class, or the reverse. A class of objects cannot extend a meta class, and only
+    /// meta classes can describe other classes under `Meta`.
+    ClassUsageChanged = "class-usage-changed", Major, "the usage of a class changed";
+    /// A method is neither declared by the class any more nor inherited from one of its ancestors. Calls of it fail.
+    MethodRemoved = "method-removed", Major, "a method was removed";
+    /// A property is neither declared by the class any more nor inherited from one of its ancestors. Code that reads
+    /// it fails, and objects that have a value for it cannot be loaded.
+    PropertyRemoved = "property-removed", Major, "a property was removed";
+    /// A method no longer has an argument. Calls with a value for it fail.
+    ArgumentRemoved = "argument-removed", Major, "an argument was removed";
+    /// An argument has another name and everything else is as it was. Calls by position still work, calls by name
+    /// fail.
+    ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
+    /// A method has a new argument without `Default`. Calls without a value for it fail, and these are all calls that
+    /// existed before.
+    RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
+    /// An argument lost its `Default`. Calls without a value for it fail.
+    ArgumentBecameRequired = "argument-became-required", Major, "the default of an argument was removed";
+    /// An argument is at another position, so that a call by position sets another argument.
+    ArgumentMoved = "argument-moved", Major, "an argument has another position";
+    /// A class has a new property whose value is given when an object is created, which has no `Default`, and whose
+    /// contract does not accept null. Existing objects, and code that creates objects, have no value for it.
+    RequiredPropertyAdded = "required-property-added", Major, "a property without default was added";
+    /// A property that needed no value before needs one now: it lost its `Default`, or it was not set from outside.
+    PropertyBecameRequired = "property-became-required", Major, "a property needs a value now";
+    /// The contract of a property or an argument changed. Contracts are expressions that only the deployment engine
+    /// evaluates: whether every value that was accepted before is still accepted has to be decided by a person.
+    ContractChanged = "contract-changed", Review, "a contract changed";
+    /// The arguments changed in a way that no call is certain to fail, but that may give calls another meaning: an
+    /// optional argument was inserted before others, or a removed one is now taken by an argument for all others.
+    ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
+    /// The usage or the scope of a method changed. It may not be callable any more in the ways that it was, such as
+    /// without an object, as an extension of another class, or from outside.
+    MethodUsageChanged = "method-usage-changed", Review, "the usage of a method changed";
+    /// The usage of a property changed. It may not be possible any more to set it from outside, or to assign to it.
+    PropertyUsageChanged = "property-usage-changed", Review, "the usage of a property changed";
+    /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts that
+    /// there is no value.
+    PropertyPerhapsRequired = "property-perhaps-required", Review, "a new property may need a value";
+    /// A member is no longer declared by the class. It may be inherited from an ancestor that is not available, so
+    /// that it is not known whether it was removed.
+    MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";
+    /// There is a new class. Names of classes belong to one package, so it cannot get in the way of another one.
+    ClassAdded = "class-added", Minor, "a class was added";
+    /// There is a new method.
+    MethodAdded = "method-added", Minor, "a method was added";
+    /// There is a new property, and objects need no value for it.
+    PropertyAdded = "property-added", Minor, "a property was added";
+    /// A class extends other classes than before. Members that it lost with a parent are reported by themselves.
+    ExtendsChanged = "extends-changed", Minor, "the parents of a class changed";
+    /// A method has a new argument that calls do not need.
+    OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";
+    /// An argument or a property that needed a value before has a `Default` now.
+    DefaultAdded = "default-added", Patch, "a default was added";
+}
+
+impl fmt::Display for ApiRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id())
+    }
+}

@@ -1,0 +1,125 @@
+//! The members of classes, inherited ones included, and whether the classes that use them can.
+//!
+//! A class has the members that it declares and those of its ancestors; of two with one name, the nearest counts. A
+//! method can be called in two spellings of one name: `initialize` and `.init`, `destroy` and `.destroy`.
+
+mod call;
+mod uses;
+
+pub(crate) use call::{CallMismatch, accepts, rejects_null};
+pub use uses::check_member_uses;
+pub(crate) use uses::is_of_the_engine;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{ClassName, Method, Property};
+
+use crate::bound::{BoundPackages, ClassAt};
+
+/// The name of the method that initializes objects.
+pub(crate) const INITIALIZER: &str = ".init";
+
+/// A member with the class that declares it.
+#[derive(Debug, Clone)]
+pub(crate) struct Declared<'packages, Member> {
+    pub(crate) member: &'packages Member,
+    pub(crate) class: ClassAt,
+}
+
+/// The members of a class, inherited ones included.
+#[derive(Default)]
+pub(crate) struct EffectiveMembers<'packages> {
+    /// The methods by their canonical names.
+    pub(crate) methods: BTreeMap<&'packages str, Declared<'packages, Method>>,
+    /// The properties by name.
+    pub(crate) properties: BTreeMap<&'packages str, Declared<'packages, Property>>,
+    /// Ancestors that are unknown, and whose members are missing here.
+    pub(crate) unknown: BTreeSet<ClassName>,
+    /// Whether bodies can call extension methods of other classes.
+    pub(crate) has_imports: bool,
+}
+
+impl<'packages> EffectiveMembers<'packages> {
+    /// The members of a class.
+    pub(crate) fn of(packages: &'packages BoundPackages, class: &ClassAt) -> Self {
+        let mut ancestry = packages.known_ancestry(class);
+        if let Some(root) = &packages.root_class {
+            // The root class has no members, so it can be missing.
+            ancestry.unknown.remove(root);
+        }
+        let mut members = Self {
+            unknown: ancestry.unknown,
+            ..Self::default()
+        };
+        for (at, definition) in &ancestry.known {
+            for method in &definition.methods {
+                let name = canonical_name(&method.name.value);
+                members.methods.entry(name).or_insert_with(|| Declared {
+                    member: method,
+                    class: at.clone(),
+                });
+            }
+            for property in &definition.properties {
+                let name = property.name.value.as_str();
+                members.properties.entry(name).or_insert_with(|| Declared {
+                    member: property,
+                    class: at.clone(),
+                });
+            }
+        }
+        let own = ancestry.known.first();
+        members.has_imports = own.is_some_and(|(_, definition)| !definition.imports.is_empty());
+        members
+    }
+
+    /// The method that a name means.
+    pub(crate) fn method(&self, name: &str) -> Option<&'packages Method> {
+        let declared = self.methods.get(canonical_name(name))?;
+        Some(declared.member)
+    }
+}
+
+/// The one spelling of the names of a method.
+pub(crate) fn canonical_name(name: &str) -> &str {
+    match name {
+        "initialize" => INITIALIZER,
+        "destroy" => ".destroy",
+        _ => name,
+    }
+}
+
+/// The spelling of the name of a method that a call can have.
+pub(crate) fn callable_name(name: &str) -> &str {
+    match name {
+        INITIALIZER => "initialize",
+        ".destroy" => "destroy",
+        _ => name,
+    }
+}
+
+/// Whether a member is private by convention, so that other packages should not use it.
+pub(crate) fn is_private(name: &str) -> bool {
+    name.starts_with('_')
+}
+
+/// Whether the values of a property are given when an object is created.
+pub(crate) fn is_input(property: &Property) -> bool {
+    matches!(property.usage.value.as_str(), "In" | "InOut" | "Const")
+}
+
+/// Whether an object cannot be created without a value of the property. `None` if only the deployment engine can
+/// tell.
+pub(crate) fn is_required(property: &Property) -> Option<bool> {
+    if !is_input(property) || property.has_default {
+        return Some(false);
+    }
+    rejects_null(&property.contract.value)
+}
+
+/// Whether a name can be written after `$this.` and before `=>`.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let mut characters = name.chars();
+    let first = characters.next();
+    first.is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|character| character.is_ascii_alphanumeric() || character == '_')
+}

@@ -1,0 +1,235 @@
+//! Findings on the uses of members in method bodies.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{
+    CallArguments, ClassDefinition, ClassUsage, MemberUse, ObjectCreation, PackageName, Version,
+    most_similar,
+};
+
+use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
+use crate::bound::{BoundPackages, ClassAt, Release};
+
+/// The functions of the deployment engine and of YAQL that can be called on every object, and are no methods of it.
+const ENGINE_METHODS: &[&str] = &[
+    "cast", "find", "getAttr", "id", "is", "let", "metadata", "name", "owner", "psuper", "require",
+    "setAttr", "str", "super", "type", "typeinfo",
+];
+
+/// Whether a call of this name is right whatever methods a class has.
+pub(crate) fn is_of_the_engine(name: &str) -> bool {
+    ENGINE_METHODS.contains(&name)
+}
+
+/// Returns an error for each use of a member that no class has, and for each call and each creation of an object
+/// with wrong arguments, in the classes of a release.
+///
+/// Members are looked up in the class, in its ancestors and in the classes of the packages that the release is bound
+/// to. Nothing is reported that depends on a class which is not among `packages`.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// use pkgres_checks::{BoundPackage, BoundPackages, check_member_uses};
+/// use pkgres_manifest::{Package, PackageManifest, ReadOptions, Version};
+///
+/// let text = b"FullName: org.acme.Web\nType: Application\nClasses: {org.acme.Web: Web.yaml}\n";
+/// let options = ReadOptions::with_core(None);
+/// let (manifest, _) = PackageManifest::read("manifest.yaml", text, &options)
+///     .into_result()
+///     .expect("the manifest is right");
+/// let class = b"Name: org.acme.Web\nMethods:\n  deploy:\n    Body: $this.install(force => true)\n";
+/// let (package, _) = Package::assemble(manifest, &options, |_| Some(class.to_vec()))
+///     .into_result()
+///     .expect("the class is right");
+/// let release = (package.name().clone(), Version::new(1, 0, 0));
+/// let bound = BoundPackage {
+///     package: Some(Arc::new(package)),
+///     requires: Vec::new(),
+/// };
+/// let packages = BoundPackages {
+///     root_class: None,
+///     releases: BTreeMap::from([(release.clone(), bound)]),
+/// };
+/// assert_eq!(
+///     check_member_uses(&packages, &release)[0].message,
+///     "`org.acme.Web` has no method `install`"
+/// );
+/// ```
+pub fn check_member_uses(
+    packages: &BoundPackages,
+    release: &(PackageName, Version),
+) -> Vec<Diagnostic> {
+    let package = packages.releases.get(release);
+    let package = package.and_then(|bound| bound.package.as_ref());
+    let Some(classes) = package.and_then(|package| package.classes.as_ref()) else {
+        return Vec::new();
+    };
+    let mut check = UseCheck {
+        packages,
+        release,
+        members: BTreeMap::new(),
+        findings: Vec::new(),
+    };
+    for class in classes.values() {
+        check.parents(class);
+        check.class(class);
+    }
+    check.findings
+}
+
+/// A check in progress.
+struct UseCheck<'packages> {
+    packages: &'packages BoundPackages,
+    release: &'packages Release,
+    /// The members of the classes that were looked at.
+    members: BTreeMap<ClassAt, EffectiveMembers<'packages>>,
+    findings: Vec<Diagnostic>,
+}
+
+impl<'packages> UseCheck<'packages> {
+    fn members(&mut self, class: &ClassAt) -> &EffectiveMembers<'packages> {
+        let packages = self.packages;
+        let members = self.members.entry(class.clone());
+        members.or_insert_with(|| EffectiveMembers::of(packages, class))
+    }
+
+    /// Reports meta classes of other packages that a class of objects extends, and other classes that are used as
+    /// meta classes.
+    fn parents(&mut self, class: &ClassDefinition) {
+        for meta in &class.metas {
+            let found = self.packages.lookup(self.release, &meta.value);
+            let definition = found.and_then(|found| self.packages.definition(&found));
+            if definition.is_some_and(|definition| definition.usage == ClassUsage::Class) {
+                let message = format!(
+                    "`{}` describes `{}`, but it is no meta class",
+                    meta.value, class.name.value
+                );
+                let finding = Diagnostic::error(Code::ClassFile, message);
+                self.findings.push(finding.at(meta.location.clone()));
+            }
+        }
+        if class.usage == ClassUsage::Meta {
+            return;
+        }
+        for parent in &class.extends {
+            let found = self.packages.lookup(self.release, &parent.value);
+            let Some(found) = found.filter(|found| found.release != *self.release) else {
+                continue;
+            };
+            let definition = self.packages.definition(&found);
+            if definition.is_some_and(|definition| definition.usage == ClassUsage::Meta) {
+                let message = format!(
+                    "`{}` is a class of objects, which cannot extend the meta class `{}` of {} {}",
+                    class.name.value, parent.value, found.release.0, found.release.1
+                );
+                let finding = Diagnostic::error(Code::Extends, message);
+                self.findings.push(finding.at(parent.location.clone()));
+            }
+        }
+    }
+
+    fn class(&mut self, class: &ClassDefinition) {
+        let at = ClassAt {
+            release: self.release.clone(),
+            class: class.name.value.clone(),
+        };
+        let members = self.members(&at);
+        let mut found = Vec::new();
+        for used in &class.member_uses {
+            found.extend(wrong_use(class, members, used));
+        }
+        self.findings.extend(found);
+        for creation in &class.creations {
+            let Some(at) = self.packages.lookup(self.release, &creation.class.value) else {
+                continue;
+            };
+            let found = wrong_creation(self.members(&at), creation);
+            self.findings.extend(found);
+        }
+    }
+}
+
+fn wrong_use(
+    class: &ClassDefinition,
+    members: &EffectiveMembers<'_>,
+    used: &MemberUse,
+) -> Option<Diagnostic> {
+    let (name, owner) = (used.member.value.as_str(), &class.name.value);
+    let shown = Escaped::shortened(name);
+    let is_complete = members.unknown.is_empty();
+    let (message, known): (String, Vec<&str>) = match &used.call {
+        Some(call) => match members.method(name) {
+            Some(method) => {
+                let mismatch = accepts(&method.arguments, call).err()?;
+                let declared = &method.name.location;
+                let message = format!("`{shown}` of `{owner}` {}", mismatch.message());
+                let finding = Diagnostic::error(Code::MemberUnavailable, message)
+                    .at(used.member.location.clone())
+                    .label(declared.clone(), "the method is declared here");
+                return Some(finding);
+            }
+            None if !is_complete || members.has_imports || is_of_the_engine(name) => {
+                return None;
+            }
+            None => (
+                format!("`{owner}` has no method `{shown}`"),
+                members.methods.keys().copied().collect(),
+            ),
+        },
+        None if !is_complete || members.properties.contains_key(name) => return None,
+        None => (
+            format!("`{owner}` has no property `{shown}`"),
+            members.properties.keys().copied().collect(),
+        ),
+    };
+    let finding =
+        Diagnostic::error(Code::MemberUnavailable, message).at(used.member.location.clone());
+    Some(match most_similar(name, known) {
+        Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+        None => finding,
+    })
+}
+
+fn wrong_creation(members: &EffectiveMembers<'_>, creation: &ObjectCreation) -> Option<Diagnostic> {
+    let class = &creation.class.value;
+    let given = &creation.arguments.named;
+    let initializer = members.method(INITIALIZER);
+    let arguments = initializer.map_or(&[][..], |method| &method.arguments);
+    let is_property = |name: &str| {
+        let property = members.properties.get(name);
+        property.is_some_and(|property| is_input(property.member))
+    };
+    let of_initializer = CallArguments {
+        positional: 0,
+        named: (given.iter())
+            .filter(|name| !is_property(name) || arguments.iter().any(|it| it.name.value == **name))
+            .cloned()
+            .collect(),
+    };
+    let problem = match accepts(arguments, &of_initializer) {
+        _ if !members.unknown.is_empty() => None,
+        Err(mismatch) => Some(match mismatch {
+            super::CallMismatch::Unknown(name) => {
+                let name = Escaped::shortened(&name);
+                format!("`{class}` has no property `{name}` that can be set")
+            }
+            other => format!("the initializer of `{class}` {}", other.message()),
+        }),
+        Ok(()) => None,
+    };
+    let problem = problem.or_else(|| {
+        let mut properties = members.properties.iter();
+        let missing = properties.find(|(name, declared)| {
+            is_required(declared.member) == Some(true) && !given.iter().any(|it| it == *name)
+        });
+        missing.map(|(name, _)| {
+            let name = Escaped::shortened(name);
+            format!("an object of `{class}` needs a value for the property `{name}`")
+        })
+    })?;
+    let finding = Diagnostic::error(Code::MemberUnavailable, problem);
+    Some(finding.at(creation.class.location.clone()))
+}

@@ -1,0 +1,149 @@
+//! Effective members: those of ancestors count.
+
+use crate::release::{Release, compare, shown};
+
+const NONE: [&str; 0] = [];
+
+/// The classes `acme.App`, `acme.Base` and `acme.Top` of one file; `acme.Top` is not listed.
+fn release(file: &str) -> Release {
+    Release::new("1.0.0", &["acme.App", "acme.Base"], file)
+}
+
+#[test]
+fn members_that_move_to_an_ancestor() {
+    let low = release(
+        "Name: acme.App\nExtends: acme.Base\nMethods: {stop: {}}\nProperties: {p: {Contract: $}}\n\
+         ---\nName: acme.Base\n",
+    );
+    let high = release(
+        "Name: acme.App\nExtends: acme.Base\n\
+         ---\nName: acme.Base\nMethods: {stop: {}}\nProperties: {p: {Contract: $}}\n",
+    );
+    assert_eq!(
+        shown(&compare(&low, &high)),
+        ["property-added acme.Base p", "method-added acme.Base stop"]
+            .map(str::to_owned)
+            .into_iter()
+            .rev()
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        shown(&compare(&high, &low)),
+        [
+            "method-removed acme.Base stop",
+            "property-removed acme.Base p"
+        ]
+    );
+}
+
+#[test]
+fn a_difference_is_reported_once_with_its_inheritors() {
+    let with = |members: &str| {
+        release(&format!(
+            "Name: acme.App\nExtends: acme.Base\n---\nName: acme.Base\n{members}"
+        ))
+    };
+    assert_eq!(
+        shown(&compare(&with("Methods: {stop: {}}\n"), &with(""))),
+        ["method-removed acme.Base stop, acme.App"]
+    );
+    let required = with("Properties: {p: {Contract: $.notNull()}}\n");
+    assert_eq!(
+        shown(&compare(&with(""), &required)),
+        ["required-property-added acme.Base p, acme.App"]
+    );
+}
+
+#[test]
+fn members_of_a_class_that_others_do_not_see() {
+    let with = |members: &str| {
+        release(&format!(
+            "Name: acme.App\nExtends: acme.Top\n---\nName: acme.Base\n---\nName: acme.Top\n{members}"
+        ))
+    };
+    let found = shown(&compare(&with("Methods: {stop: {}}\n"), &with("")));
+    assert_eq!(found, ["method-removed acme.Top stop, acme.App"]);
+}
+
+#[test]
+fn a_parent_that_is_lost() {
+    let file = |parent: &str| {
+        release(&format!(
+            "Name: acme.App\n{parent}---\nName: acme.Base\nMethods: {{stop: {{}}}}\n"
+        ))
+    };
+    let (with, without) = (file("Extends: acme.Base\n"), file(""));
+    assert_eq!(
+        shown(&compare(&with, &without)),
+        [
+            "method-removed acme.Base stop, acme.App",
+            "extends-changed acme.App"
+        ]
+    );
+    let found = shown(&compare(&without, &with));
+    assert_eq!(
+        found,
+        [
+            "extends-changed acme.App",
+            "method-added acme.Base stop, acme.App"
+        ]
+    );
+}
+
+#[test]
+fn an_override_that_is_removed() {
+    let file = |own: &str| {
+        release(&format!(
+            "Name: acme.App\nExtends: acme.Base\n{own}---\nName: acme.Base\n\
+             Methods: {{stop: {{Arguments: [force: {{Contract: $}}]}}}}\n"
+        ))
+    };
+    let own = file("Methods: {stop: {Arguments: [force: {Contract: $, Default: 1}]}}\n");
+    assert_eq!(
+        shown(&compare(&own, &file(""))),
+        ["argument-became-required acme.App stop(force)"]
+    );
+}
+
+#[test]
+fn parents_in_other_packages() {
+    let base = |version: &str, body: &str| {
+        let manifest = format!(
+            "Type: Library\nFullName: acme.Lib\nVersion: {version}\nClasses: {{acme.lib.Server: Server.yaml}}\n"
+        );
+        let class = format!("Name: acme.lib.Server\n{body}");
+        Release::new(
+            "1.0.0",
+            &["acme.App"],
+            "Name: acme.App\nExtends: acme.lib.Server\n",
+        )
+        .bound_to(&manifest, &class)
+    };
+    let old = base("1.0.0", "Methods: {stop: {}}\n");
+    let new = base("2.0.0", "");
+    // The package itself is unchanged, and its version alone would say that nothing happened.
+    assert_eq!(
+        shown(&compare(&old, &new)),
+        ["method-removed acme.App stop"]
+    );
+    assert_eq!(
+        shown(&compare(&old, &base("1.1.0", "Methods: {stop: {}}\n"))),
+        NONE
+    );
+}
+
+#[test]
+fn ancestors_that_are_not_available() {
+    let file = |methods: &str| {
+        let text = format!("Name: acme.App\nExtends: acme.lib.Server\n{methods}");
+        Release::new("1.0.0", &["acme.App"], &text)
+    };
+    let comparison = compare(&file("Methods: {stop: {}}\n"), &file(""));
+    assert_eq!(shown(&comparison), ["member-perhaps-removed acme.App stop"]);
+    let unknown: Vec<&str> = comparison
+        .unknown_ancestors
+        .iter()
+        .map(pkgres_manifest::ClassName::as_str)
+        .collect();
+    assert_eq!(unknown, ["acme.lib.Server"]);
+}

@@ -1,0 +1,196 @@
+//! What the bodies of methods use of classes: members of their own object, and the creation of objects.
+//!
+//! Bodies are not interpreted. Only two forms are recognized in their text, because their meaning does not depend
+//! on values: `$this.name`, with or without a call, and `new(Class, ...)`.
+
+use super::yaql::{Token, TokenKind, closing_parenthesis, split_arguments, tokenize};
+use crate::diagnostic::Located;
+use crate::name::ClassName;
+
+/// The arguments of a call, without their values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallArguments {
+    /// The number of arguments by position.
+    pub positional: usize,
+    /// The names of the arguments by name, in order.
+    pub named: Vec<String>,
+}
+
+/// A use of a member of the object itself in the body of a method, such as `$this.port` or `$this.deploy(force => true)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemberUse {
+    /// The name of the property or method.
+    pub member: Located<String>,
+    /// The arguments, if it is a call.
+    pub call: Option<CallArguments>,
+}
+
+/// The creation of an object in the body of a method: `new(Class, ...)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObjectCreation {
+    /// The class of the object.
+    pub class: Located<ClassName>,
+    /// The arguments after the class. Those by name are values of properties, or arguments of the initializer.
+    pub arguments: CallArguments,
+}
+
+/// A use as written in an expression.
+#[derive(Debug, PartialEq)]
+pub(super) enum WrittenUse<'text> {
+    Member {
+        name: &'text str,
+        call: Option<CallArguments>,
+    },
+    Creation {
+        class: &'text str,
+        arguments: CallArguments,
+    },
+}
+
+/// The uses in an expression, in order.
+pub(super) fn written_uses(text: &str) -> Vec<WrittenUse<'_>> {
+    // Most expressions have neither, and need not be split.
+    if !text.contains("$this") && !text.contains("new") {
+        return Vec::new();
+    }
+    let tokens = tokenize(text).unwrap_or_default();
+    let mut uses = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at..] {
+            [
+                Token {
+                    kind: TokenKind::Word("new"),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Symbol("("),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Word(class) | TokenKind::Text(class),
+                    ..
+                },
+                rest @ ..,
+            ] => uses.push(WrittenUse::Creation {
+                class,
+                arguments: call_arguments(rest).unwrap_or_default(),
+            }),
+            [
+                Token {
+                    kind: TokenKind::Variable("$this"),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Symbol("."),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Word(written),
+                    ..
+                },
+                rest @ ..,
+            ] => {
+                // `$this.a.b` reads the property `b` of the property `a`.
+                let name = written.split('.').next().unwrap_or(written);
+                let is_call = name == *written
+                    && matches!(
+                        rest.first(),
+                        Some(Token {
+                            kind: TokenKind::Symbol("("),
+                            ..
+                        })
+                    );
+                let call = if is_call {
+                    call_arguments(&rest[1..])
+                } else {
+                    None
+                };
+                if name.contains(':') || is_call && call.is_none() {
+                    continue;
+                }
+                uses.push(WrittenUse::Member { name, call });
+            }
+            _ => {}
+        }
+    }
+    uses
+}
+
+/// The arguments of a call, whose tokens begin after the opening parenthesis, or after the first argument. `None` if
+/// it is not closed.
+fn call_arguments(tokens: &[Token<'_>]) -> Option<CallArguments> {
+    let mut arguments = CallArguments::default();
+    let tokens = &tokens[..closing_parenthesis(tokens)?];
+    for argument in split_arguments(tokens) {
+        match argument {
+            [] => {}
+            [
+                Token {
+                    kind: TokenKind::Word(name),
+                    ..
+                },
+                Token {
+                    kind: TokenKind::Symbol("=>"),
+                    ..
+                },
+                ..,
+            ] => arguments.named.push((*name).to_owned()),
+            _ => arguments.positional += 1,
+        }
+    }
+    Some(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(positional: usize, named: &[&str]) -> CallArguments {
+        CallArguments {
+            positional,
+            named: named.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    fn member(name: &str, call: Option<CallArguments>) -> WrittenUse<'_> {
+        WrittenUse::Member { name, call }
+    }
+
+    #[test]
+    fn members_of_the_object_are_found() {
+        assert_eq!(
+            written_uses("$this.port + $this.host.name"),
+            [member("port", None), member("host", None)]
+        );
+        assert_eq!(
+            written_uses("$this.deploy(1, f($a, $b), force => true).wait()"),
+            [member("deploy", Some(arguments(2, &["force"])))]
+        );
+        assert_eq!(
+            written_uses("$this.a($this.b())"),
+            [
+                member("a", Some(arguments(1, &[]))),
+                member("b", Some(arguments(0, &[])))
+            ]
+        );
+        assert!(written_uses("$.port").is_empty());
+        assert!(written_uses("'$this.port").is_empty());
+        assert!(written_uses("$this.open(").is_empty());
+    }
+
+    #[test]
+    fn creations_are_found() {
+        let creation = |class, arguments| WrittenUse::Creation { class, arguments };
+        assert_eq!(
+            written_uses("new(sys:Resources, $this.owner, x => new(':B'))"),
+            [
+                creation("sys:Resources", arguments(1, &["x"])),
+                member("owner", None),
+                creation(":B", arguments(0, &[])),
+            ]
+        );
+        assert!(written_uses("renew(x)").is_empty());
+    }
+}

@@ -190,6 +190,8 @@ commands! {
     Unpack("unpack", UnpackArgs),
     /// Check packages, manifests, class files and archives
     Check("check", CheckArgs),
+    /// Compare the classes of two versions, and find the step that they need
+    Semver("semver", SemverArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
@@ -324,7 +326,8 @@ impl Command {
             Self::Lock(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Explain(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Pin(args) => SharedArgs::solving(&args.registry, &args.policy),
-            Self::Check(args) => SharedArgs::registry(&args.registry),
+            Self::Check(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Semver(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Fetch(args) | Self::Verify(args) => SharedArgs::registry(&args.registry),
             Self::Vendor(args) => SharedArgs::registry(&args.locked.registry),
             Self::Publish(args) => SharedArgs::network(&args.target.network),

@@ -157,13 +157,21 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     ("pack", PLAIN, &[]),
     ("unpack", PLAIN, &[]),
-    ("check", FETCHING, &[(Failed, "there are errors")]),
+    ("check", SOLVING, &[(Failed, "there are errors")]),
+    (
+        "semver",
+        SOLVING,
+        &[(
+            Failed,
+            "the version step is too small, or `--deny-review` found something",
+        )],
+    ),
     (
         "publish",
         FETCHING,
         &[(
             Failed,
-            "with `--dry-run`: the registry already has the release with other content",
+            "the version step is too small, or, with `--dry-run`, the registry has the release with other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),

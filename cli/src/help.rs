@@ -51,7 +51,7 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     use Format::{Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Png, Spdx, Svg, Text};
 
     match command {
-        "check" | "lock" => &[Text, Json, Github],
+        "check" | "lock" | "semver" => &[Text, Json, Github],
         "diff" => &[Text, Json, Markdown],
         "graph" => &[Text, Json, Dot, Mermaid, Svg, Png],
         "export" => &[Text, Json, Cyclonedx, Spdx],

@@ -6,12 +6,14 @@
 
 mod advice;
 mod args;
+mod bound;
 mod command_line;
 mod commands;
 mod context;
 mod environment;
 mod exit;
 mod failure;
+mod git;
 mod help;
 mod invocation;
 mod lockfile;

@@ -1,4 +1,4 @@
-//! `pkgres diff` of git revisions.
+//! `pkgres diff` and `pkgres semver` of git revisions.
 
 use std::path::Path;
 
@@ -182,4 +182,74 @@ fn without_a_repository_there_are_no_revisions() {
         stderr.contains("neither a lockfile nor a git revision"),
         "{stderr}"
     );
+}
+
+/// A repository whose first commit has a package with a method that the folder does not have any more.
+fn package_history() -> tempfile::TempDir {
+    let repository = tempfile::tempdir().expect("a temporary folder");
+    let folder = repository.path();
+    git(folder, &["init", "--quiet", "--initial-branch=main"]);
+    #[expect(clippy::disallowed_methods, reason = "a temporary folder")]
+    std::fs::create_dir_all(folder.join("web/Classes")).expect("it can be written");
+    let manifest = |version: &str| {
+        format!(
+            "Type: Library\nFullName: org.example.Web\nVersion: {version}\nClasses:\n  org.example.Web: Web.yaml\n"
+        )
+    };
+    let class = folder.join("web/Classes/Web.yaml");
+    write(&folder.join("web/manifest.yaml"), &manifest("1.0.0"));
+    write(&class, "Name: org.example.Web\nMethods:\n  stop: {}\n");
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "--quiet", "--message", "first"]);
+    write(&folder.join("web/manifest.yaml"), &manifest("1.0.1"));
+    write(&class, "Name: org.example.Web\n");
+    repository
+}
+
+#[test]
+fn packages_of_revisions_are_compared() {
+    let repository = package_history();
+    let semver = |folder: &Path, arguments: &[&str]| {
+        let output = pkgres(folder, &[&["semver"], arguments].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let folder = repository.path();
+    let message = "major: `org.example.Web` no longer has the method `stop` (method-removed)\n";
+    for (arguments, old, new) in [
+        (&["HEAD", "web"][..], "HEAD:./web", "web"),
+        (&["HEAD:web", "web"], "HEAD:web", "web"),
+    ] {
+        let (exit, stdout, _) = semver(folder, arguments);
+        let places = format!("  {old}/Classes/Web.yaml:3:3 -> {new}/Classes/Web.yaml:1:7\n");
+        assert_eq!((exit, stdout), (Some(1), format!("{message}{places}")));
+    }
+    // In the folder of the package, the new version is what is there.
+    let (exit, stdout, stderr) = semver(&folder.join("web"), &["HEAD"]);
+    assert_eq!(exit, Some(1));
+    assert!(
+        stdout.starts_with(message) && stdout.contains("HEAD:./Classes"),
+        "{stdout}"
+    );
+    assert!(stderr.contains("give it the version 2.0.0"), "{stderr}");
+    let (exit, stdout, _) = semver(folder, &["HEAD:web", "HEAD:web"]);
+    assert_eq!((exit, stdout.as_str()), (Some(0), ""));
+    for (arguments, problem) in [
+        (
+            &["HEAD:nowhere", "web"][..],
+            "there is no package at `HEAD:nowhere/manifest.yaml`",
+        ),
+        (
+            &["HEAD~7", "web"],
+            "`HEAD~7` is neither a package nor a git revision",
+        ),
+        (&["HEAD"], "cannot read ./manifest.yaml"),
+    ] {
+        let (exit, _, stderr) = semver(folder, arguments);
+        assert!(exit == Some(2) && stderr.contains(problem), "{stderr}");
+    }
 }

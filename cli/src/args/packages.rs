@@ -62,6 +62,42 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+
+    /// Check the members that method bodies use, with the locked versions of required packages, or else those that
+    /// resolve
+    #[arg(long)]
+    pub(crate) members: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SemverArgs {
+    /// The old version: a package folder, an archive, a git revision, REVISION:FOLDER, or `[NAME]@VERSION` of a
+    /// registry
+    ///
+    /// Of a revision, it is the package in the same folder as the other side. `@newest` is the newest version in
+    /// the registries, below that of the other side.
+    pub(crate) old: String,
+
+    /// The new version, in the same forms
+    #[arg(default_value = ".")]
+    pub(crate) new: String,
+
+    #[command(flatten)]
+    pub(super) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+
+    /// Write a package for each major difference that is right with the old version and wrong with the new one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Fail if there are differences that a person has to review
+    #[arg(long)]
+    pub(crate) deny_review: bool,
 }
 
 // The switches are independent.

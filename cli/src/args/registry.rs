@@ -34,6 +34,10 @@ pub(crate) struct PublishArgs {
     /// Publish even if the registry cannot satisfy the requirements
     #[arg(long)]
     pub(crate) allow_unsatisfiable: bool,
+
+    /// Publish even if the classes differ from those of the newest lower version by more than the version step says
+    #[arg(long)]
+    pub(crate) allow_incompatible: bool,
 }
 
 #[derive(Debug, Args)]

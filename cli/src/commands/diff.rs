@@ -1,7 +1,6 @@
 //! `pkgres diff`
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -11,7 +10,8 @@ use serde_json::json;
 use crate::args::{DiffArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
+use crate::git::{folder_in_git, git, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::project_above;
 use crate::output::Output;
@@ -96,24 +96,13 @@ fn lockfile(text: &str, project: Option<&Path>, context: &Context) -> Result<Loc
 /// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
 fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
-    // git would parse it as an option.
-    if text.starts_with('-') {
-        return Err(Failure::usage(format!("`{shown}` is not a revision")));
-    }
-    let (revision, object) = match text.split_once(':') {
-        Some((revision, _)) => (revision, text.to_owned()),
-        None => (text, format!("{text}:{}", path_in_git(project)?)),
+    let (revision, object) = if let Some((revision, _)) = text.split_once(':') {
+        (revision, text.to_owned())
+    } else {
+        let folder = folder_in_git(project, "lockfile")?;
+        (text, format!("{text}:{folder}/{LOCK_FILE}"))
     };
-    let commit = format!("{revision}^{{commit}}");
-    if git(&[
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        &commit,
-    ])?
-    .is_none()
-    {
+    if !is_revision(revision)? {
         let message = format!("`{shown}` is neither a lockfile nor a git revision");
         return Err(Diagnostic::error(Code::Usage, message)
             .hint("a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected")
@@ -130,39 +119,4 @@ fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -
         // Before the first lockfile nothing was locked.
         None => Ok(Lockfile::default()),
     }
-}
-
-/// The path of a project's lockfile as git takes it: relative to the current folder.
-fn path_in_git(project: Option<&Path>) -> Result<String> {
-    let folder = project.filter(|folder| !folder.as_os_str().is_empty());
-    let Some(folder) = folder else {
-        return Ok(format!("./{LOCK_FILE}"));
-    };
-    let shown = folder.to_string_lossy();
-    if folder.is_relative() {
-        return Ok(format!("./{shown}/{LOCK_FILE}"));
-    }
-    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
-    let relative = current.ok().zip(folder.canonicalize().ok());
-    let relative = relative.and_then(|(current, folder)| {
-        let inside = folder.strip_prefix(current).ok()?;
-        Some(format!("./{}/{LOCK_FILE}", inside.to_string_lossy()))
-    });
-    relative.ok_or_else(|| {
-        let message = format!(
-            "{}: a revision has only lockfiles below the current folder",
-            Escaped::shortened(&shown)
-        );
-        let hint = "write `REVISION:PATH` for the lockfile at a path of the repository";
-        Diagnostic::error(Code::Usage, message).hint(hint).into()
-    })
-}
-
-/// The output of git; `None` if it fails.
-fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
-    let output = Command::new("git").args(arguments).output();
-    let output = output.map_err(|error| {
-        Failure::usage(format!("cannot run git, which reads revisions: {error}"))
-    })?;
-    Ok(output.status.success().then_some(output.stdout))
 }

@@ -1,17 +1,31 @@
-//! The pages about error codes: the sections of `docs/errors.md`, whose examples are run by tests.
+//! The pages about error codes and about the rules of compatibility: sections of `docs/errors.md` and
+//! `docs/compatibility.md`, whose examples are run by tests.
 
+use pkgres_checks::ApiRule;
 use pkgres_manifest::diagnostic::Code;
 
 /// The page of the book. The link beside the sources makes it a part of the published crate.
 const PAGES: &str = include_str!("../../errors.md");
 
+/// The page of the book about rules.
+const RULES: &str = include_str!("../../compatibility.md");
+
 /// The page about a code, as Markdown without its heading mark.
 pub(super) fn of(code: Code) -> &'static str {
-    let heading = format!("{code}: ");
-    let mut sections = PAGES.split("\n## ").skip(1);
+    section(PAGES, &code.to_string())
+}
+
+/// The page about a rule, as Markdown without its heading mark.
+pub(super) fn of_rule(rule: ApiRule) -> &'static str {
+    section(RULES, rule.id())
+}
+
+fn section(pages: &'static str, subject: &str) -> &'static str {
+    let heading = format!("{subject}: ");
+    let mut sections = pages.split("\n## ").skip(1);
     let section = sections.find(|section| section.starts_with(&heading));
     section
-        .expect("a test compares the page with the codes")
+        .expect("a test compares the page with its subjects")
         .trim_end()
 }
 

@@ -1,5 +1,6 @@
 //! `pkgres explain`
 
+use pkgres_checks::ApiRule;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
 use pkgres_resolver::Locked;
@@ -19,6 +20,10 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
     let subject = args.subject.to_string_lossy();
     if is_code(&subject) && !args.subject.exists() {
         return explain_code(&subject, output);
+    }
+    if let Some(rule) = ApiRule::with_id(&subject).filter(|_| !args.subject.exists()) {
+        explain_rule(rule, output);
+        return Ok(Exit::Done);
     }
     let project = Project::open(&args.subject, context)?;
     let mut problem = Problem::of_project(&project, context)?;
@@ -60,6 +65,23 @@ fn is_code(text: &str) -> bool {
     digits.is_some_and(|digits| {
         !digits.is_empty() && digits.chars().all(|character| character.is_ascii_digit())
     })
+}
+
+fn explain_rule(rule: ApiRule, output: &mut Output) {
+    let page = error_page::of_rule(rule);
+    if output.is_json() {
+        let lines: Vec<&str> = rule.explanation().lines().map(str::trim).collect();
+        output.json(&json!({
+            "schema_version": 1,
+            "rule": rule.id(),
+            "impact": rule.impact().to_string(),
+            "title": rule.title(),
+            "explanation": lines.join("\n").trim(),
+            "page": page,
+        }));
+    } else {
+        output.data(&error_page::as_text(page));
+    }
 }
 
 fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {

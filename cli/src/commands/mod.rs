@@ -28,6 +28,7 @@ mod reference;
 mod resolve;
 mod schema;
 mod search;
+mod semver;
 mod serve;
 mod spec;
 mod tree;
@@ -78,6 +79,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Pack(args) => pack::run(args, output),
         Command::Unpack(args) => unpack::run(args, output),
         Command::Check(args) => check::run(args, context, output),
+        Command::Semver(args) => semver::run(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Search(args) => search::run(args, context, output),

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use pkgres_checks::{BoundPackage, BoundPackages, check_fixations, check_model, check_pinned};
+use pkgres_checks::{check_fixations, check_model, check_pinned};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
@@ -20,6 +20,7 @@ use pkgres_resolver::{
 use serde_json::json;
 
 use crate::args::PinArgs;
+use crate::bound::bound_packages;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -228,7 +229,7 @@ fn check(
     if findings.is_empty() {
         // A resolution ends at the first wrong value; the check below finds all of them.
         let pinned = pin(model, input, ContractScope::Classes, context, output)?;
-        let packages = bound_packages(&pinned, context)?;
+        let packages = bound_packages(&pinned.resolution, &pinned.registries, context)?;
         let report = check_model(&pinned.model, &packages);
         findings.extend(report.findings);
         not_checked = report.not_checked;
@@ -265,31 +266,4 @@ fn check(
     } else {
         Exit::Failed
     })
-}
-
-/// The packages of a pinned model with their classes.
-fn bound_packages(pinned: &Pinned, context: &Context) -> Result<BoundPackages> {
-    let mut bound = BoundPackages {
-        root_class: context.core().map(PackageName::root_class),
-        ..BoundPackages::default()
-    };
-    for package in pinned.resolution.packages() {
-        let classes =
-            pinned
-                .registries
-                .package(&package.name, &package.version, &context.read_options)?;
-        let requires = package
-            .requires
-            .iter()
-            .map(|bound| (bound.package.clone(), bound.version.clone()))
-            .collect();
-        bound.releases.insert(
-            (package.name.clone(), package.version.clone()),
-            BoundPackage {
-                package: classes,
-                requires,
-            },
-        );
-    }
-    Ok(bound)
 }

@@ -1,20 +1,26 @@
 //! `pkgres publish`
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Archive, ArtifactDigest, Package, ReadOptions};
-use pkgres_registry_client::Registry as _;
+use pkgres_manifest::{Archive, ArtifactDigest, IndexRecord, Package, ReadOptions};
 use pkgres_registry_client::http::Published;
+use pkgres_registry_client::{Registry as _, RegistryError};
+use pkgres_resolver::{Locked, Request, Root};
 use serde_json::json;
 
 use crate::args::PublishArgs;
+use crate::bound::BoundRelease;
 use crate::commands::pack;
+use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::problem::Problem;
 
 /// How many characters of a warning of the registry are shown; two package names fit.
 const WARNING_CHARACTERS: usize = 1000;
@@ -26,9 +32,16 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
-    let registry = context
-        .registries
-        .open_remote(args.target.registry.as_deref())?;
+    let wanted = args.target.registry.as_deref();
+    let registry = context.registries.open_remote(wanted)?;
+    if !args.allow_incompatible {
+        let known = registry.records(std::slice::from_ref(name));
+        let known = known.map_err(without_cache)?;
+        let known = known.into_iter().flatten().flatten().collect();
+        if let Some(below) = newest_release(known, None, Some(version)) {
+            check_step(&package, &below, wanted, context, output)?;
+        }
+    }
     let mut warnings = Vec::new();
     let progress = output.progress(
         &format!("Publishing {name} {version}"),
@@ -85,6 +98,74 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         Exit::Failed
     } else {
         Exit::Done
+    })
+}
+
+/// The failure to read a registry, without the hint to use the cache instead, which does not help to publish.
+fn without_cache(error: RegistryError) -> Failure {
+    let mut failure = Failure::from(error);
+    for finding in &mut failure.findings {
+        finding
+            .hints
+            .retain(|hint| !hint.starts_with("`--offline`"));
+    }
+    failure
+}
+
+/// Compares a package with a lower version in the registry. It is an error if the step between the versions is
+/// smaller than their differences need.
+fn check_step(
+    package: &Package,
+    below: &IndexRecord,
+    wanted: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Result<()> {
+    let remote = context.registries.remote(wanted)?.registry;
+    let open = || {
+        let options = &context.read_options;
+        let remote = std::slice::from_ref(&remote);
+        context.registries.open(remote, options)
+    };
+    let registries = open()?;
+    let name = package.name();
+    // A release without an artifact promises nothing that could be compared.
+    let Some(old) = registries.package(name, &below.version, &context.read_options)? else {
+        return Ok(());
+    };
+    drop(registries);
+    let mut bind = |package: Arc<Package>| {
+        let request = request_of(&package, context)?;
+        let problem = Problem::new(open()?, request);
+        BoundRelease::solve(package, problem, None, context, output)
+    };
+    let (old, new) = (bind(old)?, bind(Arc::new(package.clone()))?);
+    let compared = Compared::new(old, new);
+    if compared.verdict(false).is_none() {
+        return Ok(());
+    }
+    let mut findings = compared.findings(false);
+    if let Some(verdict) = findings.last_mut() {
+        let hint = "`--allow-incompatible` publishes it all the same";
+        verdict.hints.push(hint.to_owned());
+    }
+    Err(Failure {
+        findings,
+        exit: Exit::Failed,
+    })
+}
+
+/// The request that binds a package to the newest releases of a registry.
+fn request_of(package: &Package, context: &Context) -> Result<Request> {
+    let record = package.index_record();
+    Ok(Request {
+        roots: vec![Root::Package(Box::new(record))],
+        core: context.core().cloned(),
+        provided: context.registries.provided(&context.read_options)?,
+        locked: Locked::default(),
+        overrides: BTreeMap::new(),
+        options: context.solve_options.clone(),
+        update: None,
     })
 }
 

@@ -209,6 +209,23 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "semver",
+        &[
+            (
+                "pkgres semver HEAD~1",
+                "the package in this folder, and what it was one commit ago",
+            ),
+            (
+                "pkgres semver @newest web --registry https://packages.example.org",
+                "a package before its publication, and its newest published version",
+            ),
+            (
+                "pkgres semver web-1.2.0.zip web --witness witnesses",
+                "with packages that show what breaks",
+            ),
+        ],
+    ),
+    (
         "publish",
         &[
             (

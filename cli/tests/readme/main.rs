@@ -9,6 +9,7 @@ mod page;
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use pkgres_checks::ApiRule;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_tests::skip;
 
@@ -18,7 +19,9 @@ use crate::page::{Page, root};
 const RUN_ELSEWHERE: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
 
 /// Blocks that are not examples of using pkgres, by page and language.
-const NOT_RUN: [(&str, &[&str]); 9] = [
+const NOT_RUN: [(&str, &[&str]); 10] = [
+    // How to run witnesses, which `tests/cli/semver.md` does.
+    ("docs/compatibility.md", &["text"]),
     // How to run a server of one's own, and what other programs need for it.
     ("docs/operating.md", &["sh", "ini", "nginx"]),
     // Commands that need a server.
@@ -330,6 +333,43 @@ fn every_code_has_a_page_with_an_example() {
         assert!(explained.contains(remedy.trim()), "{explained}");
         let has_markup = explained.contains("```") || explained.contains("<!--");
         assert!(!has_markup, "{explained}");
+    }
+}
+
+/// Each rule has a section with its title, what its documentation says, its impact, an example that shows it, a remedy
+/// and a reference, which `pkgres explain` prints.
+#[test]
+fn every_rule_has_a_page_with_an_example() {
+    let page = Page::read("docs/compatibility.md");
+    let sections: Vec<(&str, &str)> = (page.text.split("\n## ").skip(1))
+        .filter_map(|section| section.split_once(": "))
+        .filter(|(id, _)| !id.contains([' ', '\n']))
+        .collect();
+    let ids: Vec<&str> = ApiRule::ALL.iter().map(|rule| rule.id()).collect();
+    let found: Vec<&str> = sections.iter().map(|(id, _)| *id).collect();
+    assert_eq!(found, ids);
+    for (rule, (id, section)) in ApiRule::ALL.iter().zip(sections) {
+        let (title, rest) = section.split_once("\n\n").expect("a section has text");
+        assert_eq!(title, rule.title(), "{id}");
+        let meaning: Vec<&str> = rule.explanation().lines().map(str::trim).collect();
+        let meaning = meaning.join("\n");
+        assert!(rest.starts_with(meaning.trim()), "{id}: {meaning}");
+        assert!(
+            rest.contains(&format!("\nImpact: {}.\n", rule.impact())),
+            "{id}"
+        );
+        assert!(rest.contains(&format!(" ({id})\n")), "{id} has no example");
+        for part in ["\nHow to mend it: ", "\nReference: "] {
+            assert!(rest.contains(part), "{id}");
+        }
+        let mut explain = Command::new(env!("CARGO_BIN_EXE_pkgres"));
+        let explained = explain.args(["explain", id]).output();
+        let explained = explained.expect("the program starts").stdout;
+        let explained = String::from_utf8(explained).expect("it is text");
+        assert!(
+            explained.starts_with(&format!("{id}: {title}\n")),
+            "{explained}"
+        );
     }
 }
 

@@ -201,6 +201,10 @@ codes! {
     /// A registry published the release, but warns about it: for example, its name is easily
     /// confused with that of another owner's package.
     PublishWarning = 78, "a registry warns about a release";
+    /// The classes of two versions of a package differ by more than the step between the versions says. Dependants
+    /// rely on it: a package that requires `1` gets every version below 2. `pkgres semver` lists the differences, and
+    /// `pkgres explain RULE` explains the rule of each.
+    VersionStep = 79, "the step between two versions is too small";
     /// A model extends types of another one that it does not require, so that any release of that one is accepted.
     NotRequired = 85, "a package that is not required";
     /// A file cannot be read or written.

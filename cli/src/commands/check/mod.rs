@@ -5,8 +5,9 @@ mod targets;
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use pkgres_checks::{check_classes, check_manifest, check_package};
+use pkgres_checks::{check_classes, check_manifest, check_member_uses, check_package};
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
@@ -19,16 +20,19 @@ use serde_json::json;
 use self::known_releases::KnownReleases;
 use self::targets::{Target, targets};
 use crate::args::{CheckArgs, Format};
+use crate::bound::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::Output;
+use crate::project::Project;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let mut checker = Checker {
         context,
+        checks_members: args.members,
         provided: context.registries.provided(&context.read_options)?.into(),
         known: None,
         findings: Vec::new(),
@@ -41,7 +45,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
             Ok(targets) => {
                 inputs += targets.len();
                 for target in targets {
-                    checker.check(&target)?;
+                    checker.check(&target, output)?;
                 }
             }
             // A path that cannot be checked does not stop the others.
@@ -83,6 +87,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
 /// A check in progress, with its findings so far.
 struct Checker<'run> {
     context: &'run Context,
+    /// Whether the uses of members are checked, for which requirements are resolved.
+    checks_members: bool,
     /// The releases that the host provides.
     provided: Rc<[IndexRecord]>,
     /// The known releases for the last package; most packages of a run have the same registries.
@@ -94,7 +100,7 @@ struct Checker<'run> {
 }
 
 impl<'run> Checker<'run> {
-    fn check(&mut self, target: &Target) -> Result<()> {
+    fn check(&mut self, target: &Target, output: &mut Output) -> Result<()> {
         let (path, read) = match target {
             Target::Package(folder) => (folder, read_package(folder, &self.context.read_options)),
             Target::Archive(file) => (file, read_archive(file, &self.context.read_options)),
@@ -160,6 +166,33 @@ impl<'run> Checker<'run> {
         let findings = format.check_root(&file, &FolderTree::new(&folder), &known, options);
         self.findings.extend(findings);
         self.known = Some(known);
+        if self.checks_members {
+            self.check_members(target, package, output)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the uses of members in a package, with the releases that it is bound to.
+    fn check_members(
+        &mut self,
+        target: &Target,
+        package: Package,
+        output: &mut Output,
+    ) -> Result<()> {
+        let context = self.context;
+        let bound = match target {
+            Target::Package(folder) => {
+                let project = Project::open(folder, context)?;
+                BoundRelease::of_project(&project, context, output)?
+            }
+            Target::Archive(file) => {
+                BoundRelease::of_package(Arc::new(package), file, None, context, output)?
+            }
+            Target::File(_) => return Ok(()),
+        };
+        self.findings
+            .extend(check_member_uses(&bound.packages, &bound.release));
+        self.findings.extend(bound.unbound);
         Ok(())
     }
 

@@ -1,0 +1,146 @@
+//! Packages with the releases that they are bound to, for checks that follow classes from package to package.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{Lockfile, Package, PackageName, Version};
+use pkgres_registry_client::RegistrySet;
+use pkgres_resolver::{Locked, Resolution, Root};
+
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::Output;
+use crate::problem::{Problem, Searched};
+use crate::project::Project;
+
+/// The releases of a resolution with their classes.
+pub(crate) fn bound_packages(
+    resolution: &Resolution,
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<BoundPackages> {
+    let mut bound = BoundPackages {
+        root_class: context.core().map(PackageName::root_class),
+        ..BoundPackages::default()
+    };
+    for package in resolution.packages() {
+        let classes = registries.package(&package.name, &package.version, &context.read_options)?;
+        let requires = package
+            .requires
+            .iter()
+            .map(|bound| (bound.package.clone(), bound.version.clone()))
+            .collect();
+        bound.releases.insert(
+            (package.name.clone(), package.version.clone()),
+            BoundPackage {
+                package: classes,
+                requires,
+            },
+        );
+    }
+    Ok(bound)
+}
+
+/// A package, and the releases that it is bound to.
+pub(crate) struct BoundRelease {
+    pub(crate) package: Arc<Package>,
+    pub(crate) packages: BoundPackages,
+    pub(crate) release: (PackageName, Version),
+    /// The reason why the package is bound to nothing, if its requirements have no resolution.
+    pub(crate) unbound: Option<Diagnostic>,
+}
+
+impl BoundRelease {
+    /// Binds a project to the versions of its lockfile, or else to those that the solver chooses.
+    pub(crate) fn of_project(
+        project: &Project,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let mut problem = Problem::of_project(project, context)?;
+        // The caller reports what it has to say about the manifest.
+        problem.warnings.clear();
+        let lock = project.lockfile(context)?;
+        let package = Arc::clone(project.class_package()?);
+        Self::solve(package, problem, lock, context, output)
+    }
+
+    /// Binds a package that is in no folder, with the registries of another folder or of an archive.
+    pub(crate) fn of_package(
+        package: Arc<Package>,
+        beside: &Path,
+        lock: Option<Lockfile>,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let mut problem = Problem::in_folder(beside, context)?;
+        let record = package.index_record();
+        problem.request.roots.push(Root::Package(Box::new(record)));
+        Self::solve(package, problem, lock, context, output)
+    }
+
+    /// Binds a package that is the root of a problem.
+    pub(crate) fn solve(
+        package: Arc<Package>,
+        mut problem: Problem,
+        lock: Option<Lockfile>,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        if let Some(lock) = lock {
+            problem.request.locked = Locked::from_lockfile(&lock);
+        }
+        let (searched, registries) = problem.search(context, output)?;
+        let (mut packages, requires, unbound) = match searched {
+            Searched::Solved(resolution) => {
+                let packages = bound_packages(&resolution, &registries, context)?;
+                let requires = resolution.roots()[0].requires.iter();
+                let requires = requires
+                    .map(|bound| (bound.package.clone(), bound.version.clone()))
+                    .collect();
+                (packages, requires, None)
+            }
+            Searched::Conflict(conflict) => {
+                let message = format!(
+                    "the requirements of {} {} have no resolution, so that classes of other packages are \
+                     unknown: {}",
+                    package.name(),
+                    package.manifest.version,
+                    conflict.summary
+                );
+                let packages = BoundPackages {
+                    root_class: context.core().map(PackageName::root_class),
+                    ..BoundPackages::default()
+                };
+                let finding = Diagnostic::warning(Code::NoVersion, message).at(package
+                    .manifest
+                    .name
+                    .location
+                    .clone());
+                (packages, Vec::new(), Some(finding))
+            }
+        };
+        let release = (package.name().clone(), package.manifest.version.clone());
+        let root = BoundPackage {
+            package: Some(Arc::clone(&package)),
+            requires,
+        };
+        packages.releases.insert(release.clone(), root);
+        Ok(Self {
+            package,
+            packages,
+            release,
+            unbound,
+        })
+    }
+
+    /// The release and its classes, for comparisons.
+    pub(crate) fn api(&self) -> ApiOf<'_> {
+        ApiOf {
+            packages: &self.packages,
+            release: &self.release,
+        }
+    }
+}

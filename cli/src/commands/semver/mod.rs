@@ -1,0 +1,367 @@
+//! `pkgres semver`
+
+mod source;
+
+pub(super) use source::newest_release;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pkgres_checks::{ApiComparison, ApiDifference, Bump, Impact, Witness, compare_apis};
+use pkgres_files::{Access, NewTreeFile, RealFileSystem, make_folder, write_tree};
+use pkgres_manifest::PackagePath;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use serde_json::{Value, json};
+
+use self::source::{Other, Source};
+use crate::args::{Format, SemverArgs};
+use crate::bound::BoundRelease;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::{self, counted};
+
+pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let (old, new) = read_both(&args.old, &args.new, context, output)?;
+    let compared = Compared::new(old, new);
+    output.findings(&compared.warnings());
+    let witnesses = compared.witnesses();
+    if let Some(folder) = &args.witness {
+        write_witnesses(folder, witnesses.values(), output)?;
+    }
+    let verdict = compared.verdict(args.deny_review);
+    if output.is_json() {
+        output.json(&compared.document(&witnesses, verdict.is_none()));
+    } else if output.format == Format::Github {
+        let findings = compared.findings(args.deny_review);
+        output.data(&show::annotations(&findings));
+    } else {
+        for difference in &compared.comparison.differences {
+            output.data(&line_of(difference));
+        }
+        match &verdict {
+            Some(verdict) => output.findings(std::slice::from_ref(verdict)),
+            None => output.note(&compared.summary()),
+        }
+    }
+    Ok(match verdict {
+        Some(_) => Exit::Failed,
+        None => Exit::Done,
+    })
+}
+
+/// Reads both sides. The one that names its package comes first, because the other one may need it.
+fn read_both(
+    old: &str,
+    new: &str,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(BoundRelease, BoundRelease)> {
+    let (old, new) = (Source::parse(old)?, Source::parse(new)?);
+    let (old, new) = if new.needs_other() {
+        if old.needs_other() {
+            return Err(Failure::usage(
+                "at least one side has to be a folder, an archive, `REVISION:FOLDER` or `NAME@VERSION`",
+            ));
+        }
+        let read = old.read(None, context, output)?;
+        let other = Other {
+            path: old.path(),
+            release: &read.release,
+            is_new: false,
+        };
+        let new = new.read(Some(&other), context, output)?;
+        (read, new)
+    } else {
+        let read = new.read(None, context, output)?;
+        let other = Other {
+            path: new.path(),
+            release: &read.release,
+            is_new: true,
+        };
+        let old = old.read(Some(&other), context, output)?;
+        (old, read)
+    };
+    if old.release.0 != new.release.0 {
+        let message = format!(
+            "`{}` and `{}` are two packages, and not two versions of one",
+            old.release.0, new.release.0
+        );
+        return Err(Failure::usage(message));
+    }
+    Ok((old, new))
+}
+
+/// Two versions of a package with their differences.
+pub(super) struct Compared {
+    old: BoundRelease,
+    new: BoundRelease,
+    comparison: ApiComparison,
+    /// The version step that was made.
+    made: Bump,
+}
+
+impl Compared {
+    pub(super) fn new(old: BoundRelease, new: BoundRelease) -> Self {
+        let comparison = compare_apis(old.api(), new.api());
+        let made = Bump::between(&old.release.1, &new.release.1);
+        Self {
+            old,
+            new,
+            comparison,
+            made,
+        }
+    }
+
+    /// What could not be compared.
+    pub(super) fn warnings(&self) -> Vec<Diagnostic> {
+        let unbound = [&self.old.unbound, &self.new.unbound];
+        let mut warnings: Vec<Diagnostic> = unbound.into_iter().flatten().cloned().collect();
+        let unknown = self.comparison.unknown_ancestors.iter();
+        let unknown: Vec<String> = unknown.take(8).map(|class| format!("`{class}`")).collect();
+        if !unknown.is_empty() {
+            let message = format!(
+                "the members of {} are unknown, and were not compared",
+                unknown.join(", ")
+            );
+            let hint = "name a registry that has their packages with `--registry`";
+            warnings.push(Diagnostic::warning(Code::ClassesNotRead, message).hint(hint));
+        }
+        warnings
+    }
+
+    /// The packages that show the major differences, by the place of the difference.
+    fn witnesses(&self) -> BTreeMap<usize, Witness> {
+        let differences = self.comparison.differences.iter().enumerate();
+        differences
+            .filter_map(|(at, difference)| Some((at, difference.witness(&self.new.release.0)?)))
+            .collect()
+    }
+
+    /// The step that the differences need. Equal versions without a difference need none.
+    fn needed(&self) -> Bump {
+        if self.comparison.differences.is_empty() {
+            Bump::None
+        } else {
+            self.comparison.needed_bump()
+        }
+    }
+
+    fn count(&self, impact: Impact) -> usize {
+        let differences = self.comparison.differences.iter();
+        differences
+            .filter(|difference| difference.impact() == impact)
+            .count()
+    }
+
+    /// `2 major differences, 1 minor difference`
+    fn counts(&self) -> String {
+        let impacts = [Impact::Major, Impact::Review, Impact::Minor, Impact::Patch];
+        let counts = impacts.map(|impact| (impact, self.count(impact)));
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(impact, count)| match impact {
+                Impact::Review => counted(count, "difference") + " to review",
+                _ => counted(count, &format!("{impact} difference")),
+            })
+            .collect();
+        if counts.is_empty() {
+            "no differences".to_owned()
+        } else {
+            counts.join(", ")
+        }
+    }
+
+    fn summary(&self) -> String {
+        let (name, old, new) = (
+            &self.new.release.0,
+            &self.old.release.1,
+            &self.new.release.1,
+        );
+        match self.made {
+            Bump::None => format!("{name} {old}: {}", self.counts()),
+            made => format!("{name} {old} -> {new}, a {made} step: {}", self.counts()),
+        }
+    }
+
+    /// The error that the version step is too small, or that something has to be reviewed.
+    pub(super) fn verdict(&self, denies_review: bool) -> Option<Diagnostic> {
+        let (name, old, new) = (
+            &self.new.release.0,
+            &self.old.release.1,
+            &self.new.release.1,
+        );
+        let needed = self.needed();
+        let place = self.new.package.manifest.name.location.clone();
+        if self.made < needed {
+            let step = match self.made {
+                Bump::None => format!("{name} {new} is no step after {old}"),
+                made => format!("{name} {new} is a {made} step after {old}"),
+            };
+            let differences = self.comparison.differences.iter();
+            let count = differences
+                .filter(|difference| Bump::needed_for(difference.impact()) == needed)
+                .count();
+            let needs = if count == 1 { "needs" } else { "need" };
+            let what = counted(count, "difference");
+            let message = format!("{step}, but {what} {needs} a {needed} one");
+            let least = needed.after(old);
+            let finding = Diagnostic::error(Code::VersionStep, message).at(place);
+            return Some(finding.hint(format!("give it the version {least}, or a higher one")));
+        }
+        let reviews = self.count(Impact::Review);
+        if denies_review && reviews > 0 {
+            let message = format!(
+                "{name} {old} -> {new}: {} to review",
+                counted(reviews, "difference")
+            );
+            return Some(Diagnostic::error(Code::VersionStep, message).at(place));
+        }
+        None
+    }
+
+    /// The differences that need a larger step than the one that was made, or a review, as findings.
+    pub(super) fn findings(&self, denies_review: bool) -> Vec<Diagnostic> {
+        let differences = self.comparison.differences.iter();
+        let found = differences.filter_map(|difference| {
+            let is_review = difference.impact() == Impact::Review;
+            let is_beyond = Bump::needed_for(difference.impact()) > self.made;
+            if !is_review && !is_beyond {
+                return None;
+            }
+            let message = format!("{} ({})", difference.message, difference.rule);
+            let finding = if is_beyond || denies_review {
+                Diagnostic::error(Code::VersionStep, message)
+            } else {
+                Diagnostic::warning(Code::VersionStep, message)
+            };
+            let mut places = [&difference.new, &difference.old].into_iter().flatten();
+            Some(match places.next() {
+                Some(place) => finding.at(place.clone()),
+                None => finding,
+            })
+        });
+        found.chain(self.verdict(denies_review)).collect()
+    }
+
+    fn document(&self, witnesses: &BTreeMap<usize, Witness>, passed: bool) -> Value {
+        let differences = self.comparison.differences.iter().enumerate();
+        let differences: Vec<Value> = differences
+            .map(|(at, difference)| {
+                let witness = witnesses.get(&at).map(|witness| {
+                    let errors = witness.errors_with(self.new.api());
+                    let errors: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
+                    json!({
+                        "folder": witness.folder,
+                        "passes_with_old": witness.errors_with(self.old.api()).is_empty(),
+                        "errors_with_new": errors,
+                    })
+                });
+                json!({
+                    "rule": difference.rule.id(),
+                    "impact": difference.impact().to_string(),
+                    "class": difference.class,
+                    "member": difference.member,
+                    "argument": difference.argument,
+                    "message": difference.message,
+                    "old": difference.old.as_ref().map(place_json),
+                    "new": difference.new.as_ref().map(place_json),
+                    "inheritors": difference.inheritors,
+                    "witness": witness,
+                })
+            })
+            .collect();
+        json!({
+            "schema_version": 1,
+            "status": if passed { "passed" } else { "failed" },
+            "name": self.new.release.0,
+            "old": self.old.release.1,
+            "new": self.new.release.1,
+            "bump": self.made.to_string(),
+            "needed": self.needed().to_string(),
+            "least_version": self.needed().after(&self.old.release.1),
+            "differences": differences,
+            "unknown_ancestors": self.comparison.unknown_ancestors,
+        })
+    }
+}
+
+fn place_json(location: &Location) -> Value {
+    let position = location.position();
+    json!({
+        "file": location.source().name(),
+        "line": position.line,
+        "column": position.column,
+    })
+}
+
+/// A difference as text: what it is, and where.
+fn line_of(difference: &ApiDifference) -> String {
+    let mut text = format!(
+        "{}: {} ({})\n",
+        difference.impact(),
+        difference.message,
+        difference.rule
+    );
+    let place = |location: &Location| {
+        let position = location.position();
+        format!(
+            "{}:{}:{}",
+            pkgres_manifest::diagnostic::Escaped::new(location.source().name()),
+            position.line,
+            position.column
+        )
+    };
+    let places: Vec<String> = [&difference.old, &difference.new]
+        .into_iter()
+        .flatten()
+        .map(place)
+        .collect();
+    if !places.is_empty() {
+        text.push_str(&format!("  {}\n", places.join(" -> ")));
+    }
+    if !difference.inheritors.is_empty() {
+        let names = difference.inheritors.iter().take(8);
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        let more = difference.inheritors.len() - names.len();
+        let more = match more {
+            0 => String::new(),
+            _ => format!(" and {more} more"),
+        };
+        text.push_str(&format!("  inherited by {}{more}\n", names.join(", ")));
+    }
+    text
+}
+
+/// Writes witnesses into folders below a folder.
+fn write_witnesses<'witness>(
+    folder: &Path,
+    witnesses: impl Iterator<Item = &'witness Witness>,
+    output: &mut Output,
+) -> Result<()> {
+    make_folder(&RealFileSystem, folder)?;
+    let mut count = 0;
+    for witness in witnesses {
+        let files = witness.files.iter().map(|(path, text)| {
+            Ok(NewTreeFile {
+                path: PackagePath::parse(path).expect("a witness has plain paths"),
+                bytes: text.clone().into_bytes(),
+                access: Access::Data,
+            })
+        });
+        write_tree(&RealFileSystem, &folder.join(&witness.folder), files)?;
+        count += 1;
+    }
+    let shown = folder.to_string_lossy();
+    output.note(&format!(
+        "Wrote {} to {}: `pkgres check --members` accepts each with the old version, and rejects it with the \
+         new one",
+        match count {
+            1 => "1 witness".to_owned(),
+            _ => format!("{count} witnesses"),
+        },
+        pkgres_manifest::diagnostic::Escaped::new(&shown)
+    ));
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! What commands read from git: revisions, and files in them. The system's git is run.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+
+use crate::failure::{Failure, Result};
+
+/// The output of git; `None` if it fails.
+pub(crate) fn git(arguments: &[&str]) -> Result<Option<Vec<u8>>> {
+    let output = Command::new("git").args(arguments).output();
+    let output = output.map_err(|error| not_run(&error))?;
+    Ok(output.status.success().then_some(output.stdout))
+}
+
+fn not_run(error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot run git, which reads revisions: {error}"))
+}
+
+/// Whether a text names a commit.
+pub(crate) fn is_revision(text: &str) -> Result<bool> {
+    // git would parse it as an option.
+    if text.starts_with('-') {
+        return Ok(false);
+    }
+    let commit = format!("{text}^{{commit}}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &commit,
+    ];
+    Ok(git(&arguments)?.is_some())
+}
+
+/// A folder as git takes it after `REVISION:`, relative to the current one. `what` says what of it is read, for the error
+/// if it is elsewhere.
+pub(crate) fn folder_in_git(folder: Option<&Path>, what: &str) -> Result<String> {
+    let is_here = |folder: &Path| folder.as_os_str().is_empty() || folder == Path::new(".");
+    let folder = folder.filter(|folder| !is_here(folder));
+    let Some(folder) = folder else {
+        return Ok(".".to_owned());
+    };
+    let shown = folder.to_string_lossy();
+    if folder.is_relative() {
+        return Ok(format!("./{shown}"));
+    }
+    let current = std::env::current_dir().and_then(|folder| folder.canonicalize());
+    let relative = current.ok().zip(folder.canonicalize().ok());
+    let relative = relative.and_then(|(current, folder)| {
+        let inside = folder.strip_prefix(current).ok()?;
+        Some(format!("./{}", inside.to_string_lossy()))
+    });
+    relative.ok_or_else(|| {
+        let message = format!(
+            "{}: a revision has only {what}s below the current folder",
+            Escaped::shortened(&shown)
+        );
+        let hint = format!("write `REVISION:PATH` for the {what} at a path of the repository");
+        Diagnostic::error(Code::Usage, message).hint(hint).into()
+    })
+}
+
+/// The files of a revision, which one git process reads.
+pub(crate) struct RevisionFiles {
+    git: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    /// The revision and the folder, as `REVISION:FOLDER`.
+    folder: String,
+}
+
+impl RevisionFiles {
+    /// The files below a folder, which is given as `REVISION:FOLDER`.
+    pub(crate) fn below(folder: String) -> Result<Self> {
+        let spawned = Command::new("git")
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut git = spawned.map_err(|error| not_run(&error))?;
+        let (requests, answers) = (git.stdin.take(), git.stdout.take());
+        let (Some(requests), Some(answers)) = (requests, answers) else {
+            return Err(Failure::usage("cannot talk to git"));
+        };
+        Ok(Self {
+            git,
+            requests,
+            answers: BufReader::new(answers),
+            folder,
+        })
+    }
+
+    /// The name of a file in messages.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        format!("{}/{path}", self.folder)
+    }
+
+    /// The bytes of a file, at most one more than `limit`; `None` if there is no such file.
+    pub(crate) fn read(&mut self, path: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        let shown = self.shown(path);
+        let failed = |error: std::io::Error| {
+            let shown = Escaped::shortened(&shown).to_string();
+            Diagnostic::error(Code::File, format!("cannot read {shown} with git: {error}"))
+        };
+        // A request is a line.
+        if shown.contains('\n') {
+            return Ok(None);
+        }
+        writeln!(self.requests, "{shown}").map_err(failed)?;
+        self.requests.flush().map_err(failed)?;
+        let mut head = String::new();
+        self.answers.read_line(&mut head).map_err(failed)?;
+        let mut words = head.trim_end().rsplit(' ');
+        let (size, kind) = (words.next(), words.next());
+        let Some(size) = size.and_then(|size| size.parse::<u64>().ok()) else {
+            // `NAME missing`
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let wanted = size.min(limit.saturating_add(1));
+        let mut answer = (&mut self.answers).take(wanted);
+        answer.read_to_end(&mut bytes).map_err(failed)?;
+        // The rest, and the end of the line after it.
+        let mut rest = (&mut self.answers).take(size - wanted + 1);
+        std::io::copy(&mut rest, &mut std::io::sink()).map_err(failed)?;
+        Ok((kind == Some("blob")).then_some(bytes))
+    }
+}
+
+impl Drop for RevisionFiles {
+    fn drop(&mut self) {
+        // It waits for requests, and holds nothing that has to be kept.
+        let _ = self.git.kill();
+        let _ = self.git.wait();
+    }
+}

@@ -126,6 +126,9 @@ impl<'run> Checker<'run> {
         let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
+        if self.checks_members {
+            self.check_members(target, package, output)?;
+        }
         Ok(())
     }
 
@@ -166,9 +169,6 @@ impl<'run> Checker<'run> {
         let findings = format.check_root(&file, &FolderTree::new(&folder), &known, options);
         self.findings.extend(findings);
         self.known = Some(known);
-        if self.checks_members {
-            self.check_members(target, package, output)?;
-        }
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl<'run> Checker<'run> {
             Target::Archive(file) => {
                 BoundRelease::of_package(Arc::new(package), file, None, context, output)?
             }
-            Target::File(_) => return Ok(()),
+            Target::File(_) | Target::Foreign(..) => return Ok(()),
         };
         self.findings
             .extend(check_member_uses(&bound.packages, &bound.release));

@@ -12,7 +12,7 @@ use crate::args::{argument_of, needs_arguments};
 use crate::settings::Settings;
 
 /// The options that decide which releases there are or which are chosen: a suggested command repeats them.
-const OPTIONS: [(&str, &str); 11] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("registries", "--registry"),
     ("provided", "--provide"),
     ("ca_files", "--ca-file"),
@@ -23,6 +23,8 @@ const OPTIONS: [(&str, &str); 11] = [
     ("prefer", "--prefer"),
     ("exclude_newer", "--exclude-newer"),
     ("single_version", "--single-version"),
+    ("ecosystem", "--ecosystem"),
+    ("ignore_classes", "--ignore-classes"),
     ("strict_uses", "--strict-uses"),
 ];
 

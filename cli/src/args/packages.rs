@@ -16,7 +16,12 @@ pub(crate) struct SpecArgs {
     pub(crate) versions: Vec<String>,
 
     /// The ecosystem whose ranges and versions are meant: `murano` (class packages), `ansible` or `opcua`
-    #[arg(long, value_name = "NAME", default_value = "murano")]
+    #[arg(
+        id = "spec_ecosystem",
+        long = "ecosystem",
+        value_name = "NAME",
+        default_value = "murano"
+    )]
     pub(crate) ecosystem: String,
 
     /// Read lines `{"spec":...,"version":...}` from stdin, and write each back with its answer

@@ -86,6 +86,8 @@ pub(crate) enum Format {
     Cyclonedx,
     /// SPDX 2.3
     Spdx,
+    /// A requirements.yml with exact versions
+    Requirements,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -171,7 +171,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         FETCHING,
         &[(
             Failed,
-            "the version step is too small, or, with `--dry-run`, the registry has the release with other content",
+            "the version step is too small, or a dry run found other content",
         )],
     ),
     ("yank", &[Done, Usage, Registry], &[]),

@@ -50,13 +50,16 @@ fn examples_of(command: &str) -> &'static [Example] {
 
 /// The formats that a command can print.
 pub(crate) fn formats_of(command: &str) -> &'static [Format] {
-    use Format::{Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Png, Spdx, Svg, Text};
+    use Format::{
+        Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Png, Requirements, Spdx, Svg, Text,
+    };
 
     match command {
         "check" | "lock" | "semver" => &[Text, Json, Github],
         "diff" => &[Text, Json, Markdown],
         "graph" => &[Text, Json, Dot, Mermaid, Svg, Png],
-        "export" => &[Text, Json, Cyclonedx, Spdx],
+        "export" => &[Text, Json, Cyclonedx, Spdx, Requirements],
+        "resolve" => &[Text, Json, Requirements],
         "completions" | "man" | "reference" => &[Text],
         _ => &[Text, Json],
     }

@@ -355,12 +355,15 @@ mod tests {
             "--prefer=oldest",
             "--exclude-newer=2026-01-31",
             "--single-version",
+            "--ecosystem=murano",
+            "--strict-uses",
         ];
         for core in ["--no-core-library", "--core-library=a.Core"] {
             let matches = parse(&[&arguments[..], &[core]].concat()).expect("valid arguments");
             let (name, matches) = matches.subcommand().expect("a command");
             let invocation = Invocation::new(&[], name, matches, None);
-            assert_eq!(invocation.options.len(), OPTIONS.len() - 1);
+            // One of the options for the core library, and one of those for classes.
+            assert_eq!(invocation.options.len(), OPTIONS.len() - 2);
             for hint in [
                 "add a.Db",
                 "lock",

@@ -157,7 +157,11 @@ fn invalid_revisions_are_errors() {
     );
     let (code, _, stderr) = diff(&app, &["--", "--output=x"]);
     assert_eq!(code, Some(2));
-    assert_eq!(stderr, "error[PK0091]: `--output=x` is not a revision\n");
+    assert_eq!(
+        stderr,
+        "error[PK0091]: `--output=x` is neither a lockfile nor a git revision\n\
+         hint: a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected\n"
+    );
     assert!(!app.join("x").exists());
     // A committed lockfile with conflict markers.
     write(&app.join("pkgres.lock"), "<<<<<<< HEAD\n");

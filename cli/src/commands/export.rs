@@ -11,12 +11,13 @@ use pkgres_resolver::Resolution;
 use crate::args::{ExportArgs, Format};
 use crate::commands::batch::Batch;
 use crate::commands::members::Projects;
+use crate::commands::resolve::require_collections;
 use crate::context::Context;
 use crate::environment::variable;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{self, counted};
 use crate::solve::solve;
 
 pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -27,12 +28,27 @@ pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> 
         created: &created,
     };
     let resolutions = match Projects::of(&args.members, &args.solve.manifest, context)? {
-        Projects::One(manifest) => vec![*solve(&args.solve, &manifest, context, output)?],
+        Projects::One(manifest) => {
+            if output.format == Format::Requirements {
+                require_collections(&manifest, context)?;
+            }
+            vec![*solve(&args.solve, &manifest, context, output)?]
+        }
+        Projects::Several(_) if output.format == Format::Requirements => {
+            let message = "`--format requirements` writes the file of one project";
+            return Err(Failure::usage(message));
+        }
         Projects::Several(batch) => match solve_all(args, &batch, context, output) {
             Ok(resolutions) => resolutions,
             Err(exit) => return Ok(exit),
         },
     };
+    if output.format == Format::Requirements {
+        for resolution in &resolutions {
+            output.data(&show::requirements_file(resolution));
+        }
+        return Ok(Exit::Done);
+    }
     let all: Vec<&Resolution> = resolutions.iter().collect();
     let (document, name) = match output.format {
         Format::Spdx => (spdx(&all, maker), "SPDX 2.3"),

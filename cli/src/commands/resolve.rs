@@ -5,11 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pkgres_formats::ansible;
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::MemoryRegistry;
 use pkgres_resolver::{ContractScope, Fallback, Locked, ResolvedOwner};
 
-use crate::args::ResolveArgs;
+use crate::args::{Format, ResolveArgs};
 use crate::commands::members::Projects;
 use crate::commands::pin::{PinInput, pin, read_model};
 use crate::context::Context;
@@ -38,7 +40,14 @@ fn resolve(
     output: &mut Output,
 ) -> Result<Exit> {
     let start = Instant::now();
+    if output.format == Format::Requirements {
+        require_collections(manifest, context)?;
+    }
     let resolution = solve(&args.solve, manifest, context, output)?;
+    if output.format == Format::Requirements {
+        output.data(&show::requirements_file(&resolution));
+        return Ok(Exit::Done);
+    }
     if output.is_json() {
         output.json(&show::resolution_json(&resolution, context));
         return Ok(Exit::Done);
@@ -52,6 +61,18 @@ fn resolve(
         start.elapsed().as_millis()
     ));
     Ok(Exit::Done)
+}
+
+/// Rejects a root that is not of Ansible collections: nothing else has a requirements.yml.
+pub(super) fn require_collections(manifest: &Path, context: &Context) -> Result<()> {
+    let project = Project::open(manifest, context)?;
+    if project.format.ecosystem() == ansible::ECOSYSTEM {
+        return Ok(());
+    }
+    let shown = Escaped::new(&manifest.to_string_lossy()).to_string();
+    Err(Failure::usage(format!(
+        "`--format requirements` is for Ansible collections, and {shown} is no root of them"
+    )))
 }
 
 /// Prints an object model, pinned to the versions of the resolution.

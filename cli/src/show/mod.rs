@@ -8,6 +8,7 @@ mod drawing_order;
 mod graph;
 mod outdated;
 mod picture;
+mod requirements;
 mod resolution;
 mod staleness;
 mod terminal;
@@ -20,6 +21,7 @@ pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
+pub(crate) use requirements::requirements_file;
 pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,

@@ -86,6 +86,12 @@ impl RegistrySet {
             let owner = reason.owner.as_ref();
             let defining = self.defining(class)?;
             if let Some(package) = defining.iter().find(|package| Some(*package) != owner) {
+                // The host has other releases of a package than the registries.
+                if let Some(owner) = owner
+                    && self.requires(owner, package)?
+                {
+                    continue;
+                }
                 let owner = reason.owner_name();
                 advice.push(Hint::packages(format!(
                     "{package} defines the class {class}, and {owner} does not require it"
@@ -97,6 +103,25 @@ impl RegistrySet {
             }
         }
         Ok(advice)
+    }
+
+    /// Whether a release of a package in the registries requires another one.
+    fn requires(&self, owner: &PackageName, package: &PackageName) -> Result<bool, RegistryError> {
+        let owner = std::slice::from_ref(owner);
+        for registry in &self.registries {
+            if !self.may_have(registry.as_ref(), &owner[0]) {
+                continue;
+            }
+            let records = registry.records(owner)?;
+            let mut records = records.iter().flatten().flatten();
+            if records.any(|record| {
+                let mut requirements = record.requirements.iter();
+                requirements.any(|requirement| requirement.package == *package)
+            }) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

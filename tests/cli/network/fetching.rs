@@ -83,6 +83,8 @@ fn what_is_fetched_is_in_the_cache() {
 #[test]
 fn errors_about_artifacts_name_the_release() {
     let (data, server, user, app) = prepared();
+    // Publishing fetched some of them.
+    user.does(&["cache", "clean"]);
     let app = app.as_str();
     // Other bytes than those that were locked.
     let store = data.path().join("data");

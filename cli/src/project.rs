@@ -24,11 +24,11 @@ pub(crate) struct Project {
     pub(crate) format: &'static dyn Format,
     /// Warnings about the manifest.
     pub(crate) warnings: Vec<Diagnostic>,
-    content: Content,
+    content: RootContent,
 }
 
 /// What a project consists of.
-enum Content {
+enum RootContent {
     Package(Arc<Package>),
     /// A root of another ecosystem.
     Foreign(Box<Root>),
@@ -52,7 +52,7 @@ impl Project {
             manifest: foreign.path,
             format: foreign.format,
             warnings: foreign.warnings,
-            content: Content::Foreign(Box::new(foreign.root)),
+            content: RootContent::Foreign(Box::new(foreign.root)),
         }
     }
 
@@ -63,15 +63,15 @@ impl Project {
             manifest: manifest.path,
             format: &ClassPackages,
             warnings: package.manifest.misspelt_key_findings(),
-            content: Content::Package(Arc::new(package)),
+            content: RootContent::Package(Arc::new(package)),
         }
     }
 
     /// The class package; `None` for a project of another ecosystem.
     pub(crate) fn package(&self) -> Option<&Arc<Package>> {
         match &self.content {
-            Content::Package(package) => Some(package),
-            Content::Foreign(_) => None,
+            RootContent::Package(package) => Some(package),
+            RootContent::Foreign(_) => None,
         }
     }
 
@@ -90,16 +90,16 @@ impl Project {
     /// The name of the root.
     pub(crate) fn name(&self) -> &PackageName {
         match &self.content {
-            Content::Package(package) => package.name(),
-            Content::Foreign(root) => &root.record.name,
+            RootContent::Package(package) => package.name(),
+            RootContent::Foreign(root) => &root.record.name,
         }
     }
 
     /// The root as a record.
     pub(crate) fn record(&self) -> IndexRecord {
         match &self.content {
-            Content::Package(package) => package.index_record(),
-            Content::Foreign(root) => root.record.clone(),
+            RootContent::Package(package) => package.index_record(),
+            RootContent::Foreign(root) => root.record.clone(),
         }
     }
 

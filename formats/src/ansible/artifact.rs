@@ -12,7 +12,7 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions, from_hexadecimal};
+use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use sha2::{Digest as _, Sha256};
 use tar::EntryType;
 
@@ -361,12 +361,6 @@ fn check_members(
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
-}
-
-/// Reads a SHA-256 in hexadecimal.
-pub(crate) fn digest(text: &str) -> Option<[u8; 32]> {
-    let mut digest = [0; 32];
-    from_hexadecimal(text, &mut digest).then_some(digest)
 }
 
 #[cfg(test)]

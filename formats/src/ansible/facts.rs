@@ -77,7 +77,7 @@ pub struct Facts {
 
 /// What a class extends and uses.
 #[derive(Default)]
-struct Edges {
+struct Relations {
     extends: BTreeSet<String>,
     uses: BTreeSet<String>,
 }
@@ -131,7 +131,7 @@ impl Facts {
     }
 
     /// The classes that the files and the routes within the collection define.
-    fn defined(&self) -> BTreeMap<String, Edges> {
+    fn defined(&self) -> BTreeMap<String, Relations> {
         let mut paths: BTreeSet<String> = BTreeSet::new();
         for path in self.modules.keys().chain(&self.others) {
             let folders = path
@@ -140,12 +140,12 @@ impl Facts {
             paths.extend(folders);
             paths.insert(path.clone());
         }
-        let mut classes: BTreeMap<String, Edges> = BTreeMap::new();
+        let mut classes: BTreeMap<String, Relations> = BTreeMap::new();
         for path in paths {
             for name in self.names_of(&path) {
-                classes.insert(format!("{path}.{name}"), Edges::default());
+                classes.insert(format!("{path}.{name}"), Relations::default());
             }
-            classes.insert(path, Edges::default());
+            classes.insert(path, Relations::default());
         }
         // An action plug-in without a module of its name is used as a module.
         let actions: Vec<String> = classes
@@ -176,9 +176,9 @@ impl Facts {
                 continue;
             }
             for name in self.names_of(&target) {
-                classes.insert(format!("{path}.{name}"), Edges::default());
+                classes.insert(format!("{path}.{name}"), Relations::default());
             }
-            classes.insert(path, Edges::default());
+            classes.insert(path, Relations::default());
         }
         classes
     }
@@ -203,7 +203,7 @@ impl Facts {
     /// it uses its target. A redirect into any other collection defines nothing: the plug-in has moved.
     fn add_moved(
         &self,
-        classes: &mut BTreeMap<String, Edges>,
+        classes: &mut BTreeMap<String, Relations>,
         route: &Route,
         declared: &dyn Fn(&str) -> bool,
     ) {

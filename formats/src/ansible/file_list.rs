@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
-use pkgres_manifest::{Hexadecimal, Limits, PackagePath, sha256};
+use pkgres_manifest::{Hexadecimal, Limits, PackagePath, from_hexadecimal, sha256};
 use serde::Deserialize;
 
-use super::artifact::digest;
 use super::metadata::CollectionManifest;
 
 /// The usual name of the list.
@@ -29,7 +28,7 @@ pub enum ListedFile {
 pub struct FileList(BTreeMap<String, ListedFile>);
 
 #[derive(Deserialize)]
-struct Document {
+struct StatedList {
     files: Vec<Entry>,
 }
 
@@ -69,7 +68,7 @@ impl FileList {
             );
             return Err(error(Code::Digest, message));
         }
-        let document: Document = serde_json::from_slice(bytes)
+        let document: StatedList = serde_json::from_slice(bytes)
             .map_err(|problem| error(Code::Syntax, problem.to_string()))?;
         let most = limits.archive_entries;
         if u64::try_from(document.files.len()).is_ok_and(|count| count > most) {
@@ -122,4 +121,10 @@ impl FileList {
             ListedFile::File { digest } => Some((path, *digest)),
         })
     }
+}
+
+/// Reads a SHA-256 in hexadecimal.
+fn digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    from_hexadecimal(text, &mut digest).then_some(digest)
 }

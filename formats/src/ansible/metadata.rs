@@ -45,12 +45,12 @@ pub struct CollectionManifest {
 }
 
 /// The findings of a document, and its text.
-struct Reader<'document> {
+struct MetadataReader<'document> {
     source: &'document Arc<SourceText>,
     findings: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl MetadataReader<'_> {
     fn at(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
@@ -68,7 +68,7 @@ pub fn read_galaxy_file(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<Ind
         Ok(read) => read,
         Err(findings) => return Parsed::new(None, findings),
     };
-    let mut reader = Reader {
+    let mut reader = MetadataReader {
         source: &source,
         findings,
     };
@@ -92,7 +92,7 @@ pub fn read_collection_manifest(
         Ok(read) => read,
         Err(findings) => return Parsed::new(None, findings),
     };
-    let mut reader = Reader {
+    let mut reader = MetadataReader {
         source: &source,
         findings,
     };
@@ -100,7 +100,7 @@ pub fn read_collection_manifest(
     Parsed::new(manifest, reader.findings)
 }
 
-impl Reader<'_> {
+impl MetadataReader<'_> {
     fn galaxy_file(&mut self, document: &Node, limits: &Limits) -> Option<IndexRecord> {
         let mapping = self.mapping(document, "galaxy.yml")?;
         for entry in &mapping.entries {

@@ -102,7 +102,7 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
         return PythonModule::unknown();
     };
     let parts: Vec<&str> = path.split('.').collect();
-    let mut reader = Reader {
+    let mut reader = ModuleReader {
         text,
         parts: &parts,
         is_package,
@@ -145,7 +145,7 @@ struct GuardedImport {
     names: Vec<String>,
 }
 
-struct Reader<'text> {
+struct ModuleReader<'text> {
     text: &'text [u8],
     parts: &'text [&'text str],
     is_package: bool,
@@ -159,7 +159,7 @@ struct Reader<'text> {
     pending: Vec<GuardedImport>,
 }
 
-impl<'text> Reader<'text> {
+impl<'text> ModuleReader<'text> {
     /// Visits all nodes in the order of the text.
     fn walk(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();

@@ -115,13 +115,13 @@ pub(crate) fn both(one: &Spec, two: &Spec) -> Spec {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct CollectionLine {
     name: String,
     version: String,
     #[serde(default)]
     require: Pairs,
     requires_ansible: Option<String>,
-    classes: Option<BTreeMap<String, Edges>>,
+    classes: Option<BTreeMap<String, WrittenClass>>,
     sha256: Option<String>,
     size: Option<u64>,
     yanked: Option<bool>,
@@ -129,7 +129,7 @@ struct Line {
 }
 
 #[derive(Deserialize, Serialize, Default)]
-struct Edges {
+struct WrittenClass {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     extends: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -184,7 +184,7 @@ fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
     if !line.trim_start().starts_with('{') {
         return Err("it is not an object".to_owned());
     }
-    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: CollectionLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let name = package_name(&line.name).map_err(|error| invalid_name(&line.name, &error))?;
     let version = ECOSYSTEM
         .version(&line.version)
@@ -273,10 +273,10 @@ impl Serialize for Written<'_> {
         }
         if let Some(classes) = &record.classes {
             let names = |names: &[ClassName]| names.iter().map(ToString::to_string).collect();
-            let classes: BTreeMap<&str, Edges> = classes
+            let classes: BTreeMap<&str, WrittenClass> = classes
                 .iter()
                 .map(|class| {
-                    let edges = Edges {
+                    let edges = WrittenClass {
                         extends: names(&class.extends),
                         uses: names(&class.uses),
                     };

@@ -16,7 +16,7 @@ pub const REQUIREMENTS_FILE: &str = "requirements.yml";
 /// The keys of an entry of `collections`.
 const KEYS: [&str; 5] = ["name", "version", "source", "type", "signatures"];
 
-struct Reader<'document> {
+struct RequirementsReader<'document> {
     source: &'document Arc<SourceText>,
     record: IndexRecord,
     limits: &'document Limits,
@@ -36,7 +36,7 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
         .expect("the usual name of the file is a native name");
     let mut record = IndexRecord::new(root, Version::ZERO).with_classes([]);
     record.ecosystem = ECOSYSTEM;
-    let mut reader = Reader {
+    let mut reader = RequirementsReader {
         source: &source,
         record,
         limits,
@@ -60,7 +60,7 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
     Parsed::new(Some(reader.record), reader.findings)
 }
 
-impl Reader<'_> {
+impl RequirementsReader<'_> {
     fn at(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }

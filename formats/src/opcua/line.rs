@@ -20,7 +20,7 @@ use super::record::{Classes, class_name, extended_name, parts_of, release_record
 use super::release::ModelRelease;
 
 #[derive(Deserialize, Serialize)]
-struct Line {
+struct ModelLine {
     ecosystem: String,
     name: String,
     version: String,
@@ -59,7 +59,7 @@ struct Type {
 
 /// Reads a record. The error says what is wrong with the line.
 pub(super) fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: ModelLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let name = package_name(&line.name).map_err(|error| error.to_string())?;
     let release = release_of(&line)?;
     let mut record = release_record(&name, &release);
@@ -101,7 +101,7 @@ pub(super) fn read(line: &str, limits: &Limits) -> Result<IndexRecord, String> {
     Ok(record)
 }
 
-fn release_of(line: &Line) -> Result<ModelRelease, String> {
+fn release_of(line: &ModelLine) -> Result<ModelRelease, String> {
     let not_a_version = || {
         format!(
             "`{}` is not a version `VERSION@DATE`",
@@ -219,7 +219,7 @@ pub(super) fn write(record: &IndexRecord) -> String {
         }
         types
     });
-    let line = Line {
+    let line = ModelLine {
         ecosystem: record.ecosystem.id().to_owned(),
         name: own.to_owned(),
         version: record.version.to_string(),

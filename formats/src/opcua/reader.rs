@@ -2,7 +2,7 @@
 //!
 //! One pass over the tags of the document, which skips whatever says nothing about models and types. Texts of attributes
 //! stay in the document until the end; names of reference types and data types, which come thousands of times, are
-//! resolved once ([`Reader::reference_types`], [`Reader::data_types`]).
+//! resolved once ([`NodeSetReader::reference_types`], [`NodeSetReader::data_types`]).
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -49,7 +49,7 @@ pub fn read_node_set(name: &str, bytes: &[u8]) -> Parsed<NodeSet> {
         return failed(Code::Encoding, "the file is not UTF-8 text".to_owned());
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader::new(name, text);
+    let mut reader = NodeSetReader::new(name, text);
     if let Err(problem) = reader.read() {
         reader.report(problem);
     }
@@ -85,7 +85,7 @@ fn local_name(name: &str) -> &str {
 }
 
 /// The state of reading a file.
-struct Reader<'text> {
+struct NodeSetReader<'text> {
     name: &'text str,
     text: &'text str,
     document: Document<'text>,
@@ -155,7 +155,7 @@ struct Node {
     namespace: u16,
 }
 
-impl<'text> Reader<'text> {
+impl<'text> NodeSetReader<'text> {
     fn new(name: &'text str, text: &'text str) -> Self {
         Self {
             name,

@@ -7,6 +7,13 @@ use pkgres_manifest::{IndexRecord, Limits, PackageName, RegistryName, ReleaseSou
 use pkgres_resolver::{Conflict, PrereleasePolicy, Request, Resolver, Step, Supply};
 use pkgres_tests::random::Random;
 
+/// A release: its package, its version and what it requires.
+type Listed<'texts> = (
+    &'texts str,
+    &'texts str,
+    &'texts [(&'texts str, &'texts str)],
+);
+
 /// Versions by package; the root is not among them.
 type Picks = BTreeMap<String, String>;
 
@@ -58,10 +65,7 @@ fn requires(all: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// Solves a root against some releases.
-fn picks(
-    root: &[(&str, &str)],
-    releases: &[(&str, &str, &[(&str, &str)])],
-) -> Result<Picks, String> {
+fn picks(root: &[(&str, &str)], releases: &[Listed<'_>]) -> Result<Picks, String> {
     let releases: Vec<IndexRecord> = releases
         .iter()
         .map(|(name, version, required)| record(name, version, &requires(required)))
@@ -79,7 +83,7 @@ fn version_of(picks: &Result<Picks, String>, name: &str) -> Option<String> {
 
 #[test]
 fn a_range_does_not_choose_a_prerelease() {
-    let both: &[(&str, &str, &[(&str, &str)])] = &[("q", "1.0.0", &[]), ("q", "2.0.0-rc.1", &[])];
+    let both: &[Listed<'_>] = &[("q", "1.0.0", &[]), ("q", "2.0.0-rc.1", &[])];
     let found = picks(&[("q", ">=1.0.0-0")], both);
     assert_eq!(version_of(&found, "q").as_deref(), Some("1.0.0"));
     // The text names a prerelease, but not exactly that one.
@@ -95,7 +99,7 @@ fn a_range_does_not_choose_a_prerelease() {
 
 #[test]
 fn a_requirement_that_is_present_names_it() {
-    let releases: &[(&str, &str, &[(&str, &str)])] = &[
+    let releases: &[Listed<'_>] = &[
         ("q", "1.0.0", &[]),
         ("q", "2.0.0-rc.1", &[]),
         ("b", "1.0.0", &[("q", "==2.0.0-rc.1")]),

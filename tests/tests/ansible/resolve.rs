@@ -96,8 +96,8 @@ fn picks_are_those_of_ansible_core() {
     ) else {
         return;
     };
-    let read = |path| std::fs::read_to_string(path).expect("the file can be read");
-    let universes: Value = serde_json::from_str(&read(universes)).expect("JSON");
+    let text_of = |path| std::fs::read_to_string(path).expect("the file can be read");
+    let universes: Value = serde_json::from_str(&text_of(universes)).expect("JSON");
     let mut sets: BTreeMap<String, RegistrySet> = universes
         .as_object()
         .expect("universes by name")
@@ -108,7 +108,7 @@ fn picks_are_those_of_ansible_core() {
     sets.insert("real".to_owned(), registries(without_classes));
     let mut wrong = Vec::new();
     let (mut count, mut others) = (0, 0);
-    for line in read(rows).lines() {
+    for line in text_of(rows).lines() {
         count += 1;
         let row: Value = serde_json::from_str(line).expect("a row is JSON");
         let root = record(&json!({

@@ -93,7 +93,7 @@ fn closure(folder: &Path, root: &str) -> Vec<PathBuf> {
                     .find(|one| one.version == release.version);
                 names(&found.expect("it was picked"))
             }
-            other => panic!("{other:?}"),
+            other @ pkgres_resolver::Supply::Unknown => panic!("{other:?}"),
         };
         picked.insert(release.name.clone(), (paths[&key].clone(), requires));
     }

@@ -4,9 +4,9 @@
 //! version, a number or a word, so it never becomes the number 1.1. `serde` would hand over values without
 //! places and without the text of numbers, which is why it is not used for documents that people write.
 //!
-//! Every document is foreign. Its size, depth and number of nodes are bounded ([`Syntax`], [`decode`]);
+//! Every document is foreign. Its size, depth and number of nodes are bounded (`Syntax`, `decode`);
 //! anchors, aliases, merge keys, tags and duplicate keys are errors, because readers disagree about them and
-//! some blow up ("billion laughs"). YAML is parsed in [`yaml`] alone, so that the parser can be exchanged.
+//! some blow up ("billion laughs"). YAML is parsed in `yaml` alone, so that the parser can be exchanged.
 
 #[cfg(feature = "packages")]
 mod edit;

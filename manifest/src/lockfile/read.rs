@@ -453,7 +453,10 @@ fn unquoted(text: &str) -> Option<String> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         content.push(match character {
-            '\\' => characters.next()?,
+            // There is one spelling for every content.
+            '\\' => characters
+                .next()
+                .filter(|next| matches!(next, '"' | '\\'))?,
             '"' => return None,
             other => other,
         });

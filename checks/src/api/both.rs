@@ -21,7 +21,7 @@ pub(super) struct BothVersions<'packages> {
     pub(super) new_place: &'packages Location,
 }
 
-/// What a difference is about.
+/// The part of a class that differs.
 pub(super) struct Subject {
     pub(super) class: ClassName,
     pub(super) member: Option<String>,

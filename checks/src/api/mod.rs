@@ -1,6 +1,6 @@
 //! The differences between the classes of two versions of a package, and the version step that they need.
 //!
-//! What other packages can rely on is compared: the classes that the manifest lists, and their *effective* members,
+//! The comparison covers everything that other packages can rely on: listed classes and their *effective* members,
 //! inherited ones included. A method that moved to an ancestor is no difference; a parent that lost a method is one
 //! of every class below it. Each difference has a [rule](ApiRule), and for each rule with a major impact there is a
 //! [witness](Witness): a package that is right with the old version and wrong with the new one.
@@ -147,7 +147,7 @@ struct FoundDifference {
     of: ClassName,
 }
 
-/// What a difference is about, wherever it is inherited.
+/// The part of a class that differs, independent of the classes that inherit it.
 type DifferenceKey = (ApiRule, ClassName, Option<String>, Option<String>, String);
 
 /// Reports a difference once, for the class that declares it if that has it, with the classes that inherit it.

@@ -121,7 +121,7 @@ impl RegistryOptions {
     }
 }
 
-/// The release that `ansible-core=VERSION` stands for.
+/// Returns the release that `ansible-core=VERSION` declares.
 fn provided_host(path: &Path) -> Option<IndexRecord> {
     let text = path.file_name()?.to_str()?;
     let version = text.strip_prefix(ANSIBLE_CORE)?.strip_prefix('=')?;

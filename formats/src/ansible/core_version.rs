@@ -2,7 +2,7 @@
 //!
 //! ansible-core compares its *base version* with the specifier: the release without `rc1` and the like. A base version
 //! is three numbers, so each clause becomes a set of triples. A prerelease has the place of its release: every triple
-//! stands for the versions from `X.Y.Z-0` to `X.Y.Z`.
+//! covers the versions from `X.Y.Z-0` to `X.Y.Z`.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet};
@@ -59,7 +59,7 @@ pub fn requires_ansible(text: &str) -> Result<Spec, SpecError> {
     Ok(Spec::native(text.trim(), set, false))
 }
 
-/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`, as the version that stands for it.
+/// Reads a version of ansible-core, such as `2.21.0rc1` or `2.19.3`, as a version of Semantic Versioning.
 pub fn ansible_core_version(text: &str) -> Option<Version> {
     let operand = read_operand(text.trim(), false).ok()?;
     let (major, minor, patch) = operand.triple();

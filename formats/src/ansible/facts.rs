@@ -1,7 +1,7 @@
 //! What a collection contains and refers to, and the classes that follow from it.
 //!
 //! A class is a dotted path below the collection: a module or folder of `plugins`, a name at the top level of such a
-//! module, a role or a playbook. `path.*` stands for every name of a module whose names are not known.
+//! module, a role or a playbook. `path.*` matches every name of a module whose names are unknown.
 //!
 //! An import that runs when its module is loaded *extends* what it imports, if the target is in a declared dependency:
 //! a version without it does not work. Everything else *uses* its target: imports in functions, imports that another

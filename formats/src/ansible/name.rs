@@ -2,7 +2,7 @@
 
 use pkgres_manifest::{NameError, PackageName};
 
-/// The package that stands for ansible-core, which the host provides.
+/// The package name of ansible-core, which the host provides.
 pub const ANSIBLE_CORE: &str = "ansible-core";
 
 /// The words that are no identifiers in Python.

@@ -84,6 +84,7 @@ impl LockCheck {
             &SolveOptions {
                 prerelease: PrereleasePolicy::Allow,
                 classes: options.classes,
+                unknown_host: options.unknown_host.clone(),
                 ..SolveOptions::default()
             },
             Locked::default(),

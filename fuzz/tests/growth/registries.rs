@@ -321,6 +321,30 @@ const INDEXES: &[Parts] = &[
         "",
     ),
     (
+        "another required package in each release",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"require\":[[\"a.C#\",\"*\"]]}\n",
+        "",
+    ),
+    (
+        "another required package with a release in each release",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\",\"require\":[[\"a.C#\",\"*\"]]}\n{\"name\":\"a.C#\",\"version\":\"1.0.0\"}\n",
+        "",
+    ),
+    (
+        "another spec on a large package in each release",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\"}\n{\"name\":\"a.D\",\"version\":\"#.0.0\",\"require\":[[\"a.B\",\"<#\"]]}\n",
+        "",
+    ),
+    (
+        "another spec on a large package in each package",
+        "",
+        "{\"name\":\"a.B\",\"version\":\"#.0.0\"}\n{\"name\":\"a.D#\",\"version\":\"1.0.0\",\"require\":[[\"a.B\",\"<#\"]]}\n",
+        "",
+    ),
+    (
         "a chain of packages",
         "",
         "{\"name\":\"a.B#\",\"version\":\"1.0.0\",\"require\":[[\"a.B#0\",\"1\"]]}\n",

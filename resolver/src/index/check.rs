@@ -7,7 +7,9 @@
 use pkgres_manifest::{ClassName, PackageName, Spec};
 
 use super::column::{ColumnItem, Lists, Texts};
-use super::{CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NONE, PRERELEASE, compile, to_u32, width};
+use super::{
+    CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NONE, PRERELEASE, compile, is_large, to_u32, width,
+};
 
 /// Ok, or what is wrong.
 type Checked = Result<(), &'static str>;
@@ -130,6 +132,7 @@ fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> C
     let mut sets = SetsOfPackage::new(&index.words, names);
     for bounds in first_release.windows(2) {
         sets.begin(bounds[1] - bounds[0]);
+        let mut without_sets = 0;
         for (position, release) in (bounds[0]..bounds[1]).enumerate() {
             let numbered = release as usize;
             for requirement in
@@ -140,6 +143,10 @@ fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> C
                 let requirer = &mut requirers[target as usize];
                 ensure(*requirer != release + 1, REQUIREMENTS)?;
                 *requirer = release + 1;
+                if at == NONE && is_large(sets.owners_width) {
+                    without_sets += 1;
+                    continue;
+                }
                 let bounds = &first_release[target as usize..target as usize + 2];
                 let is_consistent = sets.add(at as usize, target, bounds[1] - bounds[0]);
                 ensure(is_consistent && sets.has_owner(at as usize, position), SETS)?;
@@ -148,7 +155,7 @@ fn check_requirements(index: &CompiledIndex, names: usize, releases: usize) -> C
         // Each requirement owns its set, no two of a release have the same one, and there are no
         // other owners.
         let required = starts[bounds[1] as usize] - starts[bounds[0] as usize];
-        ensure(sets.owner_count == u64::from(required), SETS)?;
+        ensure(sets.owner_count == u64::from(required - without_sets), SETS)?;
     }
     ensure(sets.next == sets.words.len(), SETS)
 }
@@ -208,6 +215,7 @@ impl<'index> SetsOfPackage<'index> {
                 }
                 0
             }
+            releases if is_large(width(releases)) => 0,
             releases => width(releases),
         };
         self.next = at + self.owners_width + allowed_width;

@@ -68,6 +68,10 @@ const INTERNAL: u8 = 1;
 /// has what they allow. If the target has no releases, the first set has all releases of the
 /// package that require it, and there is no second one. What the search reads of a requirement is
 /// adjacent.
+///
+/// Sets whose sum would be quadratic in the size of the index are left out: the second one if the target
+/// [is large](is_large), and both, with [`NONE`] as their index, if so few releases allow the same that
+/// their set is not [worth its memory](is_worth_a_set).
 pub(crate) type RequirementNumbers = [u32; 3];
 
 /// The releases of packages, prepared for solving.
@@ -148,7 +152,14 @@ const MAX_SMALL_WIDTH: usize = 16;
 /// many releases are not: with one for each release they would be quadratic in the size of the index.
 #[inline]
 pub(crate) fn is_worth_a_set(width: usize, members: usize) -> bool {
-    width <= MAX_SMALL_WIDTH || width <= members
+    !is_large(width) || width <= members
+}
+
+/// Whether a package has so many releases that sets of them are stored only if they are worth it, by the
+/// number of words that they take.
+#[inline]
+pub(crate) fn is_large(width: usize) -> bool {
+    width > MAX_SMALL_WIDTH
 }
 
 impl CompiledIndex {

@@ -2,7 +2,8 @@
 //!
 //! Records are sorted, and names, specs and classes are numbered. What a spec allows is found by
 //! binary search, once for each spec and target. Requirements of a package's releases on one target
-//! that allow the same form a group, whose set of owners is stored with the allowed set.
+//! that allow the same form a group, whose set of owners is stored with the allowed set, unless they
+//! are too large for the number of their members.
 
 mod any_class;
 mod classes;
@@ -18,8 +19,8 @@ use crate::index::column::{Column, ListsBuilder};
 use crate::index::interner::{Address as _, Interner, SortedNumbers, skip_repeats};
 use crate::index::versions::VersionColumn;
 use crate::index::{
-    CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, PRERELEASE, RequirementNumbers,
-    Texts, YANKED, to_u32, width,
+    CompiledIndex, DEFAULT_ORDER, HAS_DIGEST, NAMES_PRERELEASE, NONE, PRERELEASE,
+    RequirementNumbers, Texts, YANKED, is_large, is_worth_a_set, to_u32, width,
 };
 use classes::classes;
 
@@ -49,7 +50,7 @@ fn compile_expanded(mut records: Vec<&IndexRecord>) -> CompiledIndex {
         sets: Vec::new(),
         allowed: FxHashMap::default(),
         places: FxHashMap::default(),
-        owners: Vec::new(),
+        ranges: FxHashMap::default(),
     };
     let mut index = CompiledIndex::default();
     compiler.requirements(&mut index, &names);
@@ -107,23 +108,32 @@ struct Compiler<'records> {
     spec_addresses: FxHashMap<usize, u32>,
     spec_texts: ListsBuilder<u8>,
     spec_flags: Vec<u8>,
-    /// The sets that specs allow, and the index of each by target and spec.
+    /// The sets that specs allow of packages that are not large, and what each spec allows by target.
     sets: Vec<u64>,
-    allowed: FxHashMap<(u32, u32), u32>,
+    allowed: FxHashMap<(u32, u32), Allowed>,
     /// The index of each set of releases of a package.
     places: FxHashMap<(u32, Box<[u64]>), u32>,
-    /// For each group of the current package the releases that require it.
-    owners: Vec<u64>,
+    /// The number of each list of ranges of releases of large packages.
+    ranges: FxHashMap<Box<[Range<usize>]>, u32>,
 }
 
 /// Requirements of the releases of a package that allow the same of one target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    /// The index of the allowed set; equal sets of a package have one index. `None` if the index
-    /// has no releases of the target: then the allowed set is found when releases are known from
+    allowed: Allowed,
+}
+
+/// What a requirement allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Allowed {
+    /// The index has no releases of the target: what is allowed is found when releases are known from
     /// elsewhere.
-    allowed: Option<u32>,
+    Unknown,
+    /// A set at an index; equal sets of a package have one index.
+    Set(u32),
+    /// Ranges of releases of a large package with a number; equal ranges have one number.
+    Ranges(u32),
 }
 
 impl<'records> Compiler<'records> {
@@ -136,16 +146,15 @@ impl<'records> Compiler<'records> {
         let has_locations = lists.flatten().any(|one| one.location.is_some());
         let mut locations: Vec<Option<Location>> = Vec::new();
         let mut own: Interner<Group> = Interner::default();
-        // The index of the sets of each group.
-        let mut places: Vec<u32> = Vec::new();
+        let mut sizes: Vec<u32> = Vec::with_capacity(self.records.len());
+        let mut groups = GroupSets::default();
         for package in self.packages {
             own.clear();
-            self.owners.clear();
-            let width = width(to_u32(package.len()));
+            sizes.clear();
             let first = requirements.items.len();
             let mut begin = first;
             let mut before = &Shared::new();
-            for (position, record) in (0_u32..).zip(&self.records[package.clone()]) {
+            for record in &self.records[package.clone()] {
                 let last = begin..requirements.items.len();
                 begin = last.end;
                 if record.requirements == *before {
@@ -159,31 +168,24 @@ impl<'records> Compiler<'records> {
                         let spec = self.spec(&requirement.spec);
                         let allowed = self.allowed(target, spec, &requirement.spec);
                         let group = own.number(Group { target, allowed });
-                        self.owners.resize(own.items().len() * width, 0);
                         requirements.items.push([target, spec, group]);
                         if has_locations {
                             locations.push(requirement.location.clone());
                         }
                     }
                 }
-                for [_, _, group] in &requirements.items[begin..] {
-                    let owner = *group as usize * width + position as usize / 64;
-                    self.owners[owner] |= 1 << (position % 64);
-                }
+                sizes.push(to_u32(requirements.items.len() - begin));
                 before = &record.requirements;
                 requirements.end();
             }
-            places.clear();
-            for (at, group) in own.items().iter().enumerate() {
-                places.push(to_u32(words.len()));
-                words.extend_from_slice(&self.owners[at * width..(at + 1) * width]);
-                if let Some(at) = group.allowed {
-                    words.extend_from_slice(self.set(group.target, at));
-                }
-            }
-            for [_, _, group] in &mut requirements.items[first..] {
-                *group = places[*group as usize];
-            }
+            let own = own.items();
+            groups.store(
+                self,
+                own,
+                &sizes,
+                &mut requirements.items[first..],
+                &mut words,
+            );
         }
         index.locations = locations;
         index.requirements = requirements.finish();
@@ -206,30 +208,52 @@ impl<'records> Compiler<'records> {
         known
     }
 
-    /// The index of the set that a spec allows.
-    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Option<u32> {
-        let releases = &self.records[self.packages[target as usize].clone()];
+    /// What a spec allows.
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Allowed {
+        let records = self.records;
+        let releases = &records[self.packages[target as usize].clone()];
         if releases.is_empty() {
-            return None;
+            return Allowed::Unknown;
         }
         if let Some(known) = self.allowed.get(&(target, number)) {
-            return Some(*known);
+            return *known;
         }
-        let next = self.sets.len();
-        self.sets.resize(next + width(to_u32(releases.len())), 0);
         let position =
             |bound: &Version| releases.partition_point(|release| release.version < *bound);
-        for interval in spec.set().intervals() {
+        let ranges = spec.set().intervals().iter().map(|interval| {
             let until = interval.until.as_ref().map_or(releases.len(), position);
-            fill(&mut self.sets[next..], position(&interval.from)..until);
+            position(&interval.from)..until
+        });
+        let width = width(to_u32(releases.len()));
+        let allowed = if is_large(width) {
+            let ranges = joined(ranges);
+            let next = to_u32(self.ranges.len());
+            Allowed::Ranges(*self.ranges.entry(ranges).or_insert(next))
+        } else {
+            Allowed::Set(self.set_of(target, width, ranges))
+        };
+        self.allowed.insert((target, number), allowed);
+        allowed
+    }
+
+    /// The index of the set of the releases in ranges.
+    fn set_of(
+        &mut self,
+        target: u32,
+        width: usize,
+        ranges: impl Iterator<Item = Range<usize>>,
+    ) -> u32 {
+        let next = self.sets.len();
+        self.sets.resize(next + width, 0);
+        for range in ranges {
+            fill(&mut self.sets[next..], range);
         }
         let set = self.sets[next..].into();
         let at = *self.places.entry((target, set)).or_insert(to_u32(next));
         if at as usize != next {
             self.sets.truncate(next);
         }
-        self.allowed.insert((target, number), at);
-        Some(at)
+        at
     }
 
     /// The set of releases of a package at an index.
@@ -237,6 +261,68 @@ impl<'records> Compiler<'records> {
         let width = width(to_u32(self.packages[target as usize].len()));
         &self.sets[at as usize..at as usize + width]
     }
+}
+
+/// The sets of the groups of one package.
+#[derive(Default)]
+struct GroupSets {
+    /// How many releases require each group.
+    owner_counts: Vec<u32>,
+    /// The index of the sets of each group.
+    places: Vec<u32>,
+}
+
+impl GroupSets {
+    /// Stores the sets of groups, and replaces groups in `requirements` by the index of their sets. Each release
+    /// has as many requirements as `sizes` says.
+    fn store(
+        &mut self,
+        compiler: &Compiler<'_>,
+        groups: &[Group],
+        sizes: &[u32],
+        requirements: &mut [RequirementNumbers],
+        words: &mut Vec<u64>,
+    ) {
+        self.owner_counts.clear();
+        self.owner_counts.resize(groups.len(), 0);
+        for [_, _, group] in &*requirements {
+            self.owner_counts[*group as usize] += 1;
+        }
+        let width = width(to_u32(sizes.len()));
+        self.places.clear();
+        for (group, owner_count) in groups.iter().zip(&self.owner_counts) {
+            if !is_worth_a_set(width, *owner_count as usize) {
+                self.places.push(NONE);
+                continue;
+            }
+            self.places.push(to_u32(words.len()));
+            words.resize(words.len() + width, 0);
+            if let Allowed::Set(at) = group.allowed {
+                words.extend_from_slice(compiler.set(group.target, at));
+            }
+        }
+        let mut requirements = requirements.iter_mut();
+        for (position, size) in sizes.iter().enumerate() {
+            for [_, _, sets] in requirements.by_ref().take(*size as usize) {
+                *sets = self.places[*sets as usize];
+                if *sets != NONE {
+                    words[*sets as usize + position / 64] |= 1 << (position % 64);
+                }
+            }
+        }
+    }
+}
+
+/// Ascending ranges of numbers without empty ones, with those joined that touch.
+fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Box<[Range<usize>]> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges.filter(|range| !range.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => joined.push(range),
+        }
+    }
+    joined.into()
 }
 
 /// Inserts a range of numbers.

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::{CompiledIndex, NONE, is_worth_a_set, to_u32, width};
+use super::super::{CompiledIndex, NONE, is_large, is_worth_a_set, to_u32, width};
 use super::definers::{ClassDefiners, insert, new_set};
 use super::{Inheritance, Link, SEVERAL};
 
@@ -163,6 +163,10 @@ impl Inheritance {
         let allows_only = |requirement: u32, target: u32, definers: &ClassDefiners<'_>| {
             let [_, _, sets] = index.requirement(requirement as usize);
             let width = width_of(index, target);
+            // The search finds out where the index does not say what is allowed.
+            if sets == NONE || is_large(width) {
+                return false;
+            }
             let allowed = index.words_at(sets as usize + own_width, width);
             definers.contain_all(allowed)
         };

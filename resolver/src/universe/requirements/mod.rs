@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::catalog::Catalog;
 use super::{PackageId, ReleaseId};
-use crate::index::{RequirementNumbers, to_u32, width};
+use crate::index::{NONE, RequirementNumbers, is_large, to_u32, width};
 use crate::set::PositionSet;
 pub(crate) use sets::SetId;
 use sets::{SetPlace, SetStore};
@@ -52,13 +52,24 @@ pub(crate) struct PackageRequirement {
     pub(crate) allowed: SetId,
     /// How many words that set takes.
     width: u32,
-    /// The releases of the same package with the same requirement, if the index holds them.
-    owners: Option<SetId>,
+    /// The releases of the same package with the same requirement, as far as the index says.
+    owners: Owners,
     /// Whether the requirement allows no more than its index says; true if it is not stated.
     pub(super) is_as_indexed: bool,
     pub(crate) names_prerelease: bool,
     /// Whether the index holds both sets and each takes one word.
     is_short: bool,
+}
+
+/// Which releases of a package have a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owners {
+    /// Those of a set.
+    Set(SetId),
+    /// So few that the index has no set of them.
+    Few,
+    /// They are worked out when the search asks.
+    Unknown,
 }
 
 impl PackageRequirement {
@@ -90,11 +101,13 @@ enum Next {
     Other(usize),
 }
 
-/// The sets of a requirement in its index: what it allows, and which releases of the same package have it.
+/// The releases that have a requirement, as its index says.
 #[inline]
-fn sets_in_index(loaded: u32, sets: u32, owners_width: u32) -> (SetId, SetId) {
-    let allowed = SetId::indexed(loaded, sets + owners_width);
-    (allowed, SetId::indexed(loaded, sets))
+fn owners_in_index(loaded: u32, sets: u32) -> Owners {
+    if sets == NONE {
+        return Owners::Few;
+    }
+    Owners::Set(SetId::indexed(loaded, sets))
 }
 
 impl Requirements {
@@ -165,7 +178,7 @@ impl Requirements {
                 target: core,
                 allowed: self.implied_of_core(catalog, core),
                 width: known_width(catalog, core),
-                owners: None,
+                owners: Owners::Unknown,
                 is_as_indexed: true,
                 names_prerelease: overriding.is_some_and(Spec::names_prerelease),
                 is_short: false,
@@ -200,28 +213,31 @@ impl Requirements {
         if target == reader.release.package || catalog.is_left_out(target) {
             return;
         }
-        let indexed = indexed_sets(catalog, loaded, sets, reader.owners_width, target);
-        let (allowed, owners) = if let Some((allowed, owners)) = indexed {
-            (allowed, Some(owners))
+        let is_as_indexed = is_as_indexed(catalog, loaded, target);
+        let are_owners_indexed = is_as_indexed || has_no_releases(catalog, loaded, name, target);
+        let is_core = Some(target) == reader.core;
+        let owners = if are_owners_indexed && !is_core {
+            owners_in_index(loaded, sets)
         } else {
-            let has_no_releases = has_no_releases(catalog, loaded, name, target);
-            let (_, owners) = sets_in_index(loaded, sets, reader.owners_width);
-            let allowed = self.allowed_by_spec(catalog, loaded, spec, target);
-            (allowed, has_no_releases.then_some(owners))
+            // Releases that do not state a requirement on the core library have it, too.
+            Owners::Unknown
+        };
+        let allowed = if is_as_indexed && has_allowed_set(catalog, sets, target) {
+            SetId::indexed(loaded, sets + reader.owners_width)
+        } else {
+            self.allowed_by_spec(catalog, loaded, spec, target)
         };
         let overriding = catalog.policy().overriding(target);
         let names_prerelease = match overriding {
             Some(spec) => spec.names_prerelease(),
             None => catalog.index(loaded).names_prerelease(spec),
         };
-        let is_core = Some(target) == reader.core;
         let requirement = PackageRequirement {
             target,
             allowed,
             width: known_width(catalog, target),
-            // Releases that do not state a requirement on the core library have it, too.
-            owners: owners.filter(|_| !is_core),
-            is_as_indexed: indexed.is_some(),
+            owners,
+            is_as_indexed,
             names_prerelease,
             is_short: false,
         };
@@ -250,7 +266,7 @@ impl Requirements {
                 target: stated.package,
                 allowed,
                 width: known_width(catalog, stated.package),
-                owners: None,
+                owners: Owners::Unknown,
                 is_as_indexed: false,
                 names_prerelease: stated.requirement.spec.names_prerelease(),
                 is_short: false,
@@ -334,9 +350,10 @@ impl Requirements {
         owners_width: u32,
         [_, spec, sets]: RequirementNumbers,
     ) -> SetId {
-        match indexed_sets(catalog, loaded, sets, owners_width, core) {
-            Some((allowed, _)) => allowed,
-            None => self.allowed_by_spec(catalog, loaded, spec, core),
+        if is_as_indexed(catalog, loaded, core) && has_allowed_set(catalog, sets, core) {
+            SetId::indexed(loaded, sets + owners_width)
+        } else {
+            self.allowed_by_spec(catalog, loaded, spec, core)
         }
     }
 }
@@ -359,18 +376,17 @@ fn read_simple(
             return Next::NotInterned(*name);
         };
         range.start += 1;
-        if !package.is_simple() || Some(target) == reader.core {
+        if !package.is_simple() || Some(target) == reader.core || *sets == NONE {
             return Next::Other(range.start - 1);
         }
         if target == reader.release.package || catalog.is_left_out(target) {
             continue;
         }
-        let (allowed, owners) = sets_in_index(reader.loaded, *sets, reader.owners_width);
         requirements.push(PackageRequirement {
             target,
-            allowed,
+            allowed: SetId::indexed(reader.loaded, *sets + reader.owners_width),
             width: 1,
-            owners: Some(owners),
+            owners: Owners::Set(SetId::indexed(reader.loaded, *sets)),
             is_as_indexed: true,
             names_prerelease: names_prerelease && index.names_prerelease(*spec),
             is_short: reader.owners_width == 1,
@@ -379,22 +395,19 @@ fn read_simple(
     Next::End
 }
 
-/// The sets of a requirement in its index; `None` if the target does not come from there, or if the sets do not
-/// hold because of overrides or because some releases are no candidates.
+/// Whether requirements on a package are what their index says: the package comes from there, is not overridden,
+/// and all of its releases are candidates.
 #[inline]
-fn indexed_sets(
-    catalog: &Catalog,
-    loaded: u32,
-    sets: u32,
-    owners_width: u32,
-    target: PackageId,
-) -> Option<(SetId, SetId)> {
-    let delivered = catalog.find_delivered(target)?;
-    let is_indexed = delivered.loaded == loaded && delivered.has_default_order;
-    if !is_indexed || catalog.policy().overriding(target).is_some() {
-        return None;
-    }
-    Some(sets_in_index(loaded, sets, owners_width))
+fn is_as_indexed(catalog: &Catalog, loaded: u32, target: PackageId) -> bool {
+    let delivered = catalog.find_delivered(target);
+    delivered.is_some_and(|delivered| delivered.loaded == loaded && delivered.has_default_order)
+        && catalog.policy().overriding(target).is_none()
+}
+
+/// Whether an index has the set that a requirement allows of one of its packages.
+#[inline]
+fn has_allowed_set(catalog: &Catalog, sets: u32, target: PackageId) -> bool {
+    sets != NONE && !is_large(known_width(catalog, target) as usize)
 }
 
 /// Whether neither a registry nor the index of a requirement has releases of its target.

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{PackageRequirement, Requirements, SetId, SetPlace, known_width};
+use super::{Owners, PackageRequirement, Requirements, SetId, SetPlace, known_width};
 use crate::index::{RequirementNumbers, to_u32, width};
 use crate::set::PositionSet;
 use crate::universe::catalog::Catalog;
@@ -20,7 +20,7 @@ impl Requirements {
         requirement: &PackageRequirement,
     ) -> Option<[u64; 2]> {
         match requirement.owners {
-            Some(SetId {
+            Owners::Set(SetId {
                 place: SetPlace::Index(loaded),
                 at,
             }) if requirement.is_short => {
@@ -32,15 +32,17 @@ impl Requirements {
     }
 
     /// The releases of the same package that allow the same releases of the target; `None` for the
-    /// requirements of objects.
+    /// requirements of objects, and if they are too few to share a constraint.
     pub(in crate::universe) fn owners(
         &mut self,
         catalog: &mut Catalog,
         release: ReleaseId,
         requirement: &PackageRequirement,
     ) -> Option<SetId> {
-        if requirement.owners.is_some() {
-            return requirement.owners;
+        match requirement.owners {
+            Owners::Set(owners) => return Some(owners),
+            Owners::Few => return None,
+            Owners::Unknown => {}
         }
         let package = release.package;
         if catalog.is_model(package) {
@@ -120,7 +122,7 @@ impl Requirements {
             self.read(catalog, release, &mut requirements);
             // The targets of other releases may not have been delivered yet.
             let is_open = |requirement: &&PackageRequirement| {
-                requirement.owners.is_none() && requirement.is_known()
+                requirement.owners == Owners::Unknown && requirement.is_known()
             };
             let open = requirements.iter().filter(is_open);
             all.extend(open.map(|requirement| (*requirement, release.index)));

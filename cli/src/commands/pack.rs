@@ -69,13 +69,41 @@ pub(super) struct Packed {
 /// Packs a package folder, which must hold a valid package.
 pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
     let folder = PackageFolder::open(folder, options)?;
-    let (package, warnings) = folder.package(options).into_result()?;
+    let (package, mut warnings) = folder.package(options).into_result()?;
+    warnings.extend(shown_files_of(&folder, &package, options)?);
     Ok(Packed {
         package,
         warnings,
         files: folder.files().len(),
         left_out: folder.left_out().to_vec(),
         bytes: archive_of(&folder, options)?,
+    })
+}
+
+/// Checks the pictures and the form of a package in a folder, and returns warnings.
+fn shown_files_of(
+    folder: &PackageFolder,
+    package: &Package,
+    options: &ReadOptions,
+) -> Result<Vec<Diagnostic>> {
+    let findings = check_shown_files(folder, package, options);
+    if findings.iter().any(Diagnostic::is_error) {
+        return Err(findings.into());
+    }
+    Ok(findings)
+}
+
+/// Checks the pictures and the form of a package in a folder.
+pub(super) fn check_shown_files(
+    folder: &PackageFolder,
+    package: &Package,
+    options: &ReadOptions,
+) -> Vec<Diagnostic> {
+    package.manifest.check_shown_files(|path| {
+        let is_there = folder.files().iter().any(|file| file.path == *path);
+        let limit = options.limits.unpacked_bytes;
+        let read = is_there.then(|| folder.read(path, limit));
+        read.transpose().map_err(|error| error.to_diagnostic())
     })
 }
 

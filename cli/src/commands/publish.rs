@@ -183,6 +183,13 @@ fn read(
     let shown = path.to_string_lossy();
     let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
     let archive = Archive::open(&shown, bytes, &options.limits)?;
-    let (package, warnings) = Package::from_archive(&shown, &archive, options).into_result()?;
+    let (package, mut warnings) = Package::from_archive(&shown, &archive, options).into_result()?;
+    let findings = package
+        .manifest
+        .check_shown_files(|path| Ok(archive.read(path)));
+    if findings.iter().any(Diagnostic::is_error) {
+        return Err(findings.into());
+    }
+    warnings.extend(findings);
     Ok((package, warnings, archive.bytes().to_vec()))
 }

@@ -8,6 +8,8 @@ mod class_cycles;
 #[cfg(feature = "packages")]
 mod edit;
 mod manifest;
+#[cfg(feature = "packages")]
+mod shown_files;
 
 pub use class_cycles::{ClassCycle, class_cycles};
 #[cfg(feature = "packages")]

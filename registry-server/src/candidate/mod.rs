@@ -71,6 +71,10 @@ pub(crate) fn check_archive(
     let (package, _) = Package::from_archive(&shown, &archive, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;
+    let findings = (package.manifest).check_shown_files(|path| Ok(archive.read(path)));
+    if findings.iter().any(Diagnostic::is_error) {
+        return Err(invalid(&findings));
+    }
     let mut record = package.index_record();
     if let Some((name, version)) = expected
         && (record.name != *name || record.version.to_string() != version.to_string())

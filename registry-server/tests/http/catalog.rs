@@ -391,12 +391,12 @@ fn only_the_requested_file_is_unpacked() {
     let manifest = b"Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\nLogo: icon.png\n";
     let bytes = files(&[
         ("manifest.yaml", manifest),
-        ("icon.png", b"a small picture"),
+        ("icon.png", b"\x89PNG\r\n\x1a\n a small picture"),
         ("Resources/large.bin", &[7; 5000]),
     ]);
     let id = id(&served.upload("{\"is_public\":true}", &bytes));
     let logo = || served.get(&format!("{PACKAGES}/{id}/logo"));
-    assert_eq!(logo().body.as_ref(), b"a small picture");
+    assert_eq!(logo().body.as_ref(), b"\x89PNG\r\n\x1a\n a small picture");
     let damage = |name: &str| {
         let path = served.artifact(&Digest::of(&bytes));
         let mut damaged = bytes.clone();

@@ -19,6 +19,7 @@ use serde_json::json;
 
 use self::known_releases::KnownReleases;
 use self::targets::{Target, targets};
+use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
 use crate::bound::BoundRelease;
 use crate::context::Context;
@@ -271,7 +272,9 @@ fn read_package(
 ) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
     let folder =
         PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
-    folder.package(options).into_result()
+    let (package, mut findings) = folder.package(options).into_result()?;
+    findings.extend(check_shown_files(&folder, &package, options));
+    Ok((package, findings))
 }
 
 fn read_archive(
@@ -279,7 +282,10 @@ fn read_archive(
     options: &ReadOptions,
 ) -> std::result::Result<(Package, Vec<Diagnostic>), Vec<Diagnostic>> {
     let archive = open_archive(file, options).map_err(|error| vec![error])?;
-    Package::from_archive(&file.to_string_lossy(), &archive, options).into_result()
+    let read = Package::from_archive(&file.to_string_lossy(), &archive, options);
+    let (package, mut findings) = read.into_result()?;
+    findings.extend((package.manifest).check_shown_files(|path| Ok(archive.read(path))));
+    Ok((package, findings))
 }
 
 fn open_archive(

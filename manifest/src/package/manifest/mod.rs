@@ -85,9 +85,11 @@ pub struct PackageManifest {
     /// Words to search for.
     pub tags: Vec<String>,
     /// The file of the form for people, below the folder `UI`.
-    pub ui: Option<PackagePath>,
-    /// The file of a picture, at the top of the package.
-    pub logo: Option<PackagePath>,
+    pub ui: Option<Located<PackagePath>>,
+    /// The file of a picture; `logo.png` if absent.
+    pub logo: Option<Located<PackagePath>>,
+    /// The file of a picture of the supplier; `supplier_logo.png` if absent.
+    pub supplier_logo: Option<Located<PackagePath>>,
     /// The classes that other packages can see, in the order written.
     pub classes: Vec<ClassEntry>,
     /// The requirements, in the order written. The core library is among them only if the manifest names it.

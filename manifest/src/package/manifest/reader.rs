@@ -112,6 +112,8 @@ impl ManifestReader<'_> {
         };
         let ui = self.optional_path(mapping, "UI");
         let logo = self.optional_path(mapping, "Logo");
+        let supplier = mapping.get("Supplier").and_then(Node::as_mapping);
+        let supplier_logo = supplier.and_then(|supplier| self.optional_path(supplier, "Logo"));
         let unknown_keys = mapping
             .entries
             .iter()
@@ -133,6 +135,7 @@ impl ManifestReader<'_> {
             tags,
             ui,
             logo,
+            supplier_logo,
             classes,
             requirements,
             unknown_keys,
@@ -284,9 +287,13 @@ impl ManifestReader<'_> {
         classes
     }
 
-    fn optional_path(&mut self, mapping: &Mapping, key: &str) -> Option<PackagePath> {
+    fn optional_path(&mut self, mapping: &Mapping, key: &str) -> Option<Located<PackagePath>> {
         let node = mapping.get(key).filter(|node| !node.is_null())?;
-        self.path(node)
+        let value = self.path(node)?;
+        Some(Located {
+            value,
+            location: self.location(node.span),
+        })
     }
 
     fn path(&mut self, node: &Node) -> Option<PackagePath> {

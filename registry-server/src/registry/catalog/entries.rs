@@ -1,7 +1,8 @@
 //! Releases of the catalog: uploading, reading and changing them, and files out of their archives.
 
 use bytes::Bytes;
-use pkgres_manifest::{IndexRecord, PackageName};
+use pkgres_manifest::diagnostic::Located;
+use pkgres_manifest::{IndexRecord, PackageName, PackagePath};
 use pkgres_registry_client::protocol::Digest;
 
 use crate::access::{Principal, Scope};
@@ -139,13 +140,11 @@ impl RegistryBackend {
         let stored = self.stored_archive(&digest, &entry.row.package, &entry.row.version)?;
         let manifest = self.stored_manifest(&stored)?;
         let path = match part {
-            CatalogPart::Form => manifest
-                .ui
-                .unwrap_or_else(|| usual("ui.yaml"))
+            CatalogPart::Form => named_or(manifest.ui, "ui.yaml")
                 .below("UI")
                 .map_err(|error| Problem::internal(error.to_string()))?,
-            CatalogPart::Logo => manifest.logo.unwrap_or_else(|| usual("logo.png")),
-            CatalogPart::SupplierLogo => usual("supplier_logo.png"),
+            CatalogPart::Logo => named_or(manifest.logo, "logo.png"),
+            CatalogPart::SupplierLogo => named_or(manifest.supplier_logo, "supplier_logo.png"),
         };
         let missing = || {
             let detail = format!("{} has no {path}", stored.shown());
@@ -191,3 +190,8 @@ impl RegistryBackend {
 
 /// Changes a row, or returns why it cannot be changed.
 type EntryChange<'a> = &'a dyn Fn(&mut CatalogRow) -> Result<(), Problem>;
+
+/// The path that a manifest names, or else the usual one.
+fn named_or(named: Option<Located<PackagePath>>, usual_name: &str) -> PackagePath {
+    named.map_or_else(|| usual(usual_name), |named| named.value)
+}

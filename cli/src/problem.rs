@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LockDiff, Lockfile, Package, PackageName, ReleaseSource};
+use pkgres_manifest::{
+    CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
+};
 use pkgres_registry_client::{Answer, RegistrySet, drive, strict_uses};
 use pkgres_resolver::{
     ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
@@ -18,6 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
+use crate::registries::ConfiguredRegistry;
 use crate::requirement::add_commands;
 use crate::show;
 
@@ -59,12 +62,26 @@ impl Problem {
 
     /// The problem of solving a project.
     pub(crate) fn of_project(project: &Project, context: &Context) -> Result<Self> {
-        Self::in_folder(&project.folder, context)?.with_root(project, context)
+        Self::for_projects_like(project, context)?.with_root(project, context)
     }
 
-    /// The part of a problem that follows from the folder of the project.
+    /// The part of a problem that follows from the folder of a class package.
     pub(crate) fn in_folder(folder: &Path, context: &Context) -> Result<Self> {
         let registries = context.registries.for_root(Some(folder))?;
+        Self::with_registries(&registries, CLASS_PACKAGES, context)
+    }
+
+    /// The part of a problem that is the same for all projects with the registries and the ecosystem of one.
+    pub(crate) fn for_projects_like(project: &Project, context: &Context) -> Result<Self> {
+        let registries = context.registries.for_project(project)?;
+        Self::with_registries(&registries, project.format.ecosystem(), context)
+    }
+
+    fn with_registries(
+        registries: &[ConfiguredRegistry],
+        ecosystem: &'static dyn Ecosystem,
+        context: &Context,
+    ) -> Result<Self> {
         let mut provided = context.registries.provided(&context.read_options)?;
         if context.strict_uses {
             provided.iter_mut().for_each(strict_uses);
@@ -74,7 +91,7 @@ impl Problem {
             core: context.core().cloned(),
             provided,
             locked: Locked::default(),
-            overrides: context.registries.overriding_specs(),
+            overrides: context.registries.overriding_specs(ecosystem)?,
             options: context.solve_options.clone(),
             update: None,
         };
@@ -82,7 +99,7 @@ impl Problem {
         let searched = locations.map(ToString::to_string).collect();
         let registries = context
             .registries
-            .open(&registries, &context.read_options)?;
+            .open(registries, &context.read_options.of_ecosystem(ecosystem))?;
         let registries = if context.strict_uses {
             registries.with_strict_uses()
         } else {

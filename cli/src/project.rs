@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_formats::{ClassPackages, Format, Root};
+use pkgres_formats::{ClassPackages, Format, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName};
+use pkgres_registry_client::RegistryLocation;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -64,6 +65,16 @@ impl Project {
             format: &ClassPackages,
             warnings: package.manifest.misspelt_key_findings(),
             content: RootContent::Package(Arc::new(package)),
+        }
+    }
+
+    /// The registry of the project if no other is configured.
+    pub(crate) fn default_registry(&self) -> RegistryLocation {
+        match &self.content {
+            RootContent::Foreign(root) if root.extent == ReleaseExtent::File => {
+                RegistryLocation::with_file(&self.folder)
+            }
+            _ => RegistryLocation::beside(&self.folder),
         }
     }
 

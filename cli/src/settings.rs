@@ -3,6 +3,7 @@
 mod change;
 mod declared;
 mod layers;
+mod overrides;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -10,13 +11,14 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{PackageName, most_similar};
+use pkgres_manifest::most_similar;
 use toml::Table;
 
 pub(crate) use change::write_setting;
 pub(crate) use declared::{DECLARED, Declared, Files, Kind, VARIABLES, declared};
 pub(crate) use layers::{Effective, Origin, Settings};
-pub(crate) use tables::{Override, Registries, RegistryTable, WorkspaceTable};
+pub(crate) use overrides::Overrides;
+pub(crate) use tables::{Registries, RegistryTable, WorkspaceTable};
 
 use crate::failure::Result;
 
@@ -105,8 +107,8 @@ impl SettingsFile {
     }
 
     /// The `[overrides]`, by package.
-    pub(crate) fn overrides(&self) -> Result<BTreeMap<PackageName, Override>> {
-        tables::overrides(self)
+    pub(crate) fn overrides(&self) -> Result<Overrides> {
+        Overrides::of(self)
     }
 
     /// The `[workspace]`, if there is one.

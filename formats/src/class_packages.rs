@@ -37,7 +37,7 @@ impl Format for ClassPackages {
         };
         let root = Root {
             record: package.index_record(),
-            is_package: true,
+            extent: ReleaseExtent::Folder,
         };
         Parsed::new(Some(root), findings)
     }

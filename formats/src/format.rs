@@ -123,8 +123,8 @@ pub enum ReleaseExtent {
 pub struct Root {
     /// Name, version, requirements and classes. A root that is no package has the name of its file and version 0.0.0.
     pub record: IndexRecord,
-    /// Whether the root is a package, which has a name and a version of its own.
-    pub is_package: bool,
+    /// What the root is: a file among others, or a folder.
+    pub extent: ReleaseExtent,
 }
 
 /// A release that was read.

@@ -6,6 +6,7 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::format::SupportedFormats;
+use crate::index_record::Ecosystem;
 use crate::name::PackageName;
 
 /// The options of readers. Start from the default and change fields.
@@ -28,6 +29,8 @@ pub struct ReadOptions {
     /// The core library, whose class `Application` a Heat template extends implicitly. If `None`, it extends
     /// nothing.
     pub core: Option<PackageName>,
+    /// The ecosystem whose releases are looked for where those of several can be; all if `None`.
+    pub ecosystem: Option<&'static dyn Ecosystem>,
 }
 
 impl ReadOptions {
@@ -38,6 +41,21 @@ impl ReadOptions {
             ..Self::default()
         }
     }
+
+    /// Returns these options for the releases of one ecosystem.
+    #[must_use]
+    pub fn of_ecosystem(&self, ecosystem: &'static dyn Ecosystem) -> Self {
+        Self {
+            ecosystem: Some(ecosystem),
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether releases of an ecosystem are looked for.
+    pub fn looks_for(&self, ecosystem: &dyn Ecosystem) -> bool {
+        self.ecosystem
+            .is_none_or(|wanted| wanted.id() == ecosystem.id())
+    }
 }
 
 impl Default for ReadOptions {
@@ -46,6 +64,7 @@ impl Default for ReadOptions {
             limits: Limits::default(),
             formats: SupportedFormats::default(),
             core: Some(PackageName::default_core_library()),
+            ecosystem: None,
         }
     }
 }

@@ -77,6 +77,20 @@ impl RegistryLocation {
         Ok(locations)
     }
 
+    /// The default registry of a root that is a file and not a folder: the folder with the file, so that files in one
+    /// folder find each other.
+    pub fn with_file(folder: &Path) -> Self {
+        let folder = if folder.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            folder.to_owned()
+        };
+        Self {
+            name: RegistryName::parse("default").expect("the name is valid"),
+            kind: Kind::Directory(folder),
+        }
+    }
+
     /// The default registry: the folder that contains the package folder of the root, so that packages in one folder
     /// find each other.
     pub fn beside(package_folder: &Path) -> Self {
@@ -88,10 +102,7 @@ impl RegistryLocation {
                 .map_or_else(|| PathBuf::from("."), Path::to_owned),
             _ => package_folder.join(".."),
         };
-        Self {
-            name: RegistryName::parse("default").expect("the name is valid"),
-            kind: Kind::Directory(folder),
-        }
+        Self::with_file(&folder)
     }
 
     /// The address, if the registry is on the network.

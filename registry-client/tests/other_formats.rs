@@ -130,3 +130,26 @@ fn a_broken_file_hides_nothing_else() {
         findings[0]
     );
 }
+
+#[test]
+fn releases_of_one_ecosystem_can_be_looked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let motor = "Motor/Acme.Motor.NodeSet2.1.0.xml";
+    // The folder of a class package, which has no other releases, and a manifest of something else.
+    copy(folder.path(), &[(motor, "web/a.xml")]);
+    fs::write(folder.path().join("web/manifest.yaml"), "kind: Service").expect("written");
+    let open = |ecosystem| {
+        let mut options = ReadOptions::default();
+        options.ecosystem = ecosystem;
+        let name = RegistryName::parse("models").expect("a name");
+        DirectoryRegistry::open(name, folder.path(), &options).expect("the folder is there")
+    };
+    let all = open(None);
+    assert!(versions(&all, MOTOR).is_empty());
+    assert_eq!(all.take_findings().len(), 1);
+    let models = pkgres_formats::ECOSYSTEMS.find("opcua");
+    assert!(models.is_some());
+    let models = open(models);
+    assert_eq!(versions(&models, MOTOR), ["1.0@2021-05-01"]);
+    assert_eq!(models.take_findings(), []);
+}

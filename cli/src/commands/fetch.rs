@@ -72,10 +72,11 @@ fn fetch_locked(
     output: &mut Output,
     mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
 ) -> Result<Fetched> {
-    let registries = context.registries.for_root(Some(&project.folder))?;
-    let registries = context
-        .registries
-        .open(&registries, &context.read_options)?;
+    let options = context
+        .read_options
+        .of_ecosystem(project.format.ecosystem());
+    let registries = context.registries.for_project(project)?;
+    let registries = context.registries.open(&registries, &options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
     for ((name, version), locked) in &lock.packages {

@@ -9,8 +9,8 @@ use pkgres_checks::{check_fixations, check_model, check_pinned};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
-    IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions, Version,
-    VersionPin,
+    CLASS_PACKAGES, IndexRecord, Lockfile, ObjectId, ObjectModel, PackageName, Pins, ReadOptions,
+    Version, VersionPin,
 };
 use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
@@ -172,7 +172,7 @@ pub(super) fn pin(
         core: context.core().cloned(),
         provided,
         locked,
-        overrides: context.registries.overriding_specs(),
+        overrides: context.registries.overriding_specs(CLASS_PACKAGES)?,
         options: context.solve_options.clone(),
         update: None,
     };

@@ -7,15 +7,14 @@ mod open;
 
 pub(crate) use open::OVERRIDE_PREFIX;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
+use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Limits, PackageName};
 use pkgres_registry_client::http::NetworkLimits;
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
@@ -25,7 +24,8 @@ use pkgres_registry_client::{
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, credential_sources, state_folder, variable};
 use crate::failure::{Failure, Result};
-use crate::settings::{Origin, Override, Registries, RegistryTable, Settings, SettingsFile};
+use crate::project::Project;
+use crate::settings::{Origin, Overrides, Registries, RegistryTable, Settings, SettingsFile};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -83,7 +83,7 @@ pub(crate) struct RegistryOptions {
     /// The files of releases that the host provides.
     provided_files: Vec<PathBuf>,
     /// The overrides of the project.
-    overrides: BTreeMap<PackageName, Override>,
+    overrides: Overrides,
     /// The folder of cached data, unless `--no-cache` is set.
     cache_folder: Option<PathBuf>,
     network: NetworkOptions,
@@ -138,12 +138,26 @@ impl RegistryOptions {
 
     /// The registries for a package folder or archive, in order of preference.
     pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
+        self.of_folder(root, root.map(RegistryLocation::beside))
+    }
+
+    /// The registries for a project, in order of preference.
+    pub(crate) fn for_project(&self, project: &Project) -> Result<Vec<ConfiguredRegistry>> {
+        self.of_folder(Some(&project.folder), Some(project.default_registry()))
+    }
+
+    /// The registries for a root at a path, in order of preference; the default one if there are no others.
+    fn of_folder(
+        &self,
+        root: Option<&Path>,
+        default: Option<RegistryLocation>,
+    ) -> Result<Vec<ConfiguredRegistry>> {
         if !self.explicit.is_empty() {
             return Ok(self.explicit.clone());
         }
-        match (self.configured(root)?, root) {
+        match (self.configured(root)?, default) {
             (Some(registries), _) => Ok(registries),
-            (None, Some(folder)) => Ok(vec![RegistryLocation::beside(folder).into()]),
+            (None, Some(default)) => Ok(vec![default.into()]),
             (None, None) => Err(Failure::usage(
                 "no registry is configured: name one with `--registry dir:FOLDER`",
             )),

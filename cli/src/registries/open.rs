@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::ansible::{ANSIBLE_CORE, ECOSYSTEM, ansible_core_version};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
+use pkgres_manifest::{Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
     CheckedLocks, HttpOptions, IndexCache, RegistryError, RegistryLocation, RegistrySet,
     SinglePackage, built_in_core_library, read_provided,
@@ -18,7 +18,6 @@ use super::{ConfiguredRegistry, RegistryOptions};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::settings::Override;
 
 /// The beginning of the names that the packages of `overrides` have as registries.
 pub(crate) const OVERRIDE_PREFIX: &str = "override-";
@@ -55,10 +54,8 @@ impl RegistryOptions {
                 set.bind(namespace.clone(), registry.location.name.clone());
             }
         }
-        for (package, replacement) in &self.overrides {
-            if let Override::Path(path) = replacement {
-                set.prefer(Box::new(overriding_package(package, path, options)?));
-            }
+        for (package, path) in self.overrides.folders()? {
+            set.prefer(Box::new(overriding_package(&package, path, options)?));
         }
         Ok(set)
     }
@@ -80,16 +77,12 @@ impl RegistryOptions {
         Err(finding.into())
     }
 
-    /// The specs that override requirements, by package.
-    pub(crate) fn overriding_specs(&self) -> BTreeMap<PackageName, Spec> {
-        let spec = |replacement: &Override| match replacement {
-            Override::Spec(spec) => spec.clone(),
-            Override::Path(_) => Spec::any(),
-        };
-        self.overrides
-            .iter()
-            .map(|(package, replacement)| (package.clone(), spec(replacement)))
-            .collect()
+    /// The specs that override requirements in a project of an ecosystem, by package.
+    pub(crate) fn overriding_specs(
+        &self,
+        ecosystem: &dyn Ecosystem,
+    ) -> Result<BTreeMap<PackageName, Spec>> {
+        self.overrides.specs(ecosystem)
     }
 
     /// Reads the releases that the host provides.

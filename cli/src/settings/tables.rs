@@ -1,10 +1,9 @@
-//! The settings that are tables or lists: `registries`, `overrides`, `provide` and `workspace`.
+//! The settings that are tables or lists: `registries`, `provide` and `workspace`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{MANIFEST_FILE, PackageName, Spec};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use toml::Value;
 
@@ -76,48 +75,6 @@ impl<'de> serde::Deserialize<'de> for Registries {
 
         deserializer.deserialize_any(EitherForm)
     }
-}
-
-/// The replacement for the requirements on a package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Override {
-    /// This spec.
-    Spec(Spec),
-    /// The package in this folder, with any version.
-    Path(PathBuf),
-}
-
-/// The `[overrides]` of a project, by package.
-pub(super) fn overrides(settings: &SettingsFile) -> Result<BTreeMap<PackageName, Override>> {
-    let Some(Value::Table(table)) = settings.table.get("overrides") else {
-        return Ok(BTreeMap::new());
-    };
-    let file = settings.path.to_string_lossy();
-    let invalid = |name: &str, reason: &str| {
-        let (file, name) = (Escaped::new(&file), Escaped::shortened(name));
-        Failure::usage(format!("{file}: overrides: `{name}`: {reason}"))
-    };
-    table
-        .iter()
-        .map(|(key, value)| {
-            let name = PackageName::parse(key).map_err(|error| invalid(key, &error.to_string()))?;
-            let replacement = match value {
-                Value::String(text) => {
-                    let spec = Spec::parse(text);
-                    Override::Spec(spec.map_err(|error| invalid(key, &error.to_string()))?)
-                }
-                Value::Table(table) => match (table.get("path"), table.len()) {
-                    (Some(Value::String(path)), 1) => Override::Path(settings.folder.join(path)),
-                    _ => return Err(invalid(key, "`{ path = \"FOLDER\" }` is expected")),
-                },
-                _ => {
-                    let expected = "a spec or `{ path = \"FOLDER\" }` is expected";
-                    return Err(invalid(key, expected));
-                }
-            };
-            Ok((name, replacement))
-        })
-        .collect()
 }
 
 /// The files that `provide` names.

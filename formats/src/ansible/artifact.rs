@@ -49,6 +49,15 @@ enum Member {
     Link { target: String },
 }
 
+/// The path of the first member of an artifact, from its first bytes; `None` if they do not show it.
+pub(super) fn first_member(bytes: &[u8]) -> Option<String> {
+    let mut archive = tar::Archive::new(GzDecoder::new(bytes));
+    let mut members = archive.entries().ok()?.map_while(Result::ok);
+    // Archives made by git begin with a comment.
+    let first = members.find(|member| member.header().entry_type() != EntryType::XGlobalHeader)?;
+    String::from_utf8(first.path_bytes().into_owned()).ok()
+}
+
 /// The place of an artifact in messages.
 fn place(name: &str) -> Location {
     Location::new(&SourceText::new(name, ""), Span::default())
@@ -470,6 +479,27 @@ mod tests {
         tar.list("plugins/linked/page.py", "file", Some(&digest));
         tar.add(EntryType::Regular, "not-listed", "", b"x");
         tar
+    }
+
+    #[test]
+    fn a_source_distribution_is_no_artifact() {
+        use crate::format::{Format as _, FormatFile, ReleaseExtent};
+
+        let extent = |bytes: &[u8]| {
+            let path = "dist/acme-web-1.2.0.tar.gz";
+            crate::ansible::Collections.release_extent(&FormatFile { path, bytes })
+        };
+        let mut distribution = Tar::new();
+        distribution.add(EntryType::XGlobalHeader, "pax_global_header", "", b"");
+        distribution.file("acme-web-1.2.0/setup.py", &[0; 5000]);
+        let bytes = distribution.finish();
+        // The beginning is enough.
+        assert_eq!(extent(&bytes[..bytes.len() / 2]), None);
+        assert_eq!(extent(&bytes), None);
+        assert_eq!(extent(&good().finish()), Some(ReleaseExtent::File));
+        // What cannot be recognized is reported when it is read.
+        assert_eq!(extent(b""), Some(ReleaseExtent::File));
+        assert_eq!(extent(b"text"), Some(ReleaseExtent::File));
     }
 
     #[test]

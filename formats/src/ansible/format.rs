@@ -6,7 +6,7 @@ use pkgres_manifest::{
     Version, sha256,
 };
 
-use super::artifact::CollectionArtifact;
+use super::artifact::{CollectionArtifact, first_member};
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
@@ -21,6 +21,16 @@ use crate::format::{
 
 /// The end of the name of an artifact.
 const ARTIFACT_SUFFIX: &str = ".tar.gz";
+
+/// Whether a file with the name of an artifact can be one. Source distributions of Python have such names, too; all of
+/// their members are in one folder with the name of the distribution.
+fn may_be_artifact(file: &FormatFile<'_>) -> bool {
+    let stem = file.name().strip_suffix(ARTIFACT_SUFFIX);
+    let Some((stem, first)) = stem.zip(first_member(file.bytes)) else {
+        return true;
+    };
+    first.split('/').next() != Some(stem)
+}
 
 /// The format of collections.
 ///
@@ -50,15 +60,15 @@ impl Format for Collections {
         tree: &dyn FileTree,
         options: &ReadOptions,
     ) -> Parsed<Root> {
-        let (read, is_package) = if is_folder_of_collection(file) {
-            (read_folder(file, tree, options), true)
+        let (read, extent) = if is_folder_of_collection(file) {
+            (read_folder(file, tree, options), ReleaseExtent::Folder)
         } else {
             let read = read_requirements(file.path, file.bytes, &options.limits);
-            (read, false)
+            (read, ReleaseExtent::File)
         };
         match read.into_result() {
             Ok((record, findings)) => {
-                let root = Root { record, is_package };
+                let root = Root { record, extent };
                 Parsed::new(Some(root), findings)
             }
             Err(findings) => Parsed::new(None, findings),
@@ -71,7 +81,7 @@ impl Format for Collections {
 
     fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
         if file.name().ends_with(ARTIFACT_SUFFIX) {
-            return Some(ReleaseExtent::File);
+            return may_be_artifact(file).then_some(ReleaseExtent::File);
         }
         is_folder_of_collection(file).then_some(ReleaseExtent::Folder)
     }

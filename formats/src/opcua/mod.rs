@@ -114,7 +114,7 @@ impl Format for NodeSets {
         }
         let root = Root {
             record: merged(first, &others),
-            is_package: true,
+            extent: ReleaseExtent::File,
         };
         Parsed::new(Some(root), findings)
     }

@@ -265,8 +265,7 @@ pub(super) fn read_spec(text: &str) -> Result<Spec, SpecError> {
         None => (text.trim_start_matches('='), false),
     };
     let Some(release) = ModelRelease::read(release.trim()) else {
-        let reason =
-            "a requirement of a model is written `>=VERSION@DATE`, as in `>=1.05.03@2023-12-15`";
+        let reason = "a requirement of a model is written `>=VERSION@DATE` or `=VERSION@DATE`, as in `>=1.05.03@2023-12-15`";
         return Err(SpecError::new(text, reason.to_owned(), None));
     };
     if is_least {

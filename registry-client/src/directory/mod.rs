@@ -9,6 +9,7 @@ mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
@@ -16,8 +17,8 @@ use pkgres_files::{Follow, read_file};
 use pkgres_formats::ReleaseExtent;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, ClassName, IndexRecord, MANIFEST_FILE, Package, PackageManifest,
-    PackageName, ReadOptions, RegistryName, Version,
+    Archive, ArtifactDigest, CLASS_PACKAGES, ClassName, IndexRecord, MANIFEST_FILE, Package,
+    PackageManifest, PackageName, ReadOptions, RegistryName, Version,
 };
 
 use crate::package_folder::PackageFolder;
@@ -77,6 +78,7 @@ impl DirectoryRegistry {
     /// # Errors
     ///
     /// The folder, or one in it, cannot be read. Packages that cannot be read are [findings](Registry::take_findings).
+    /// What vanishes while the folder is read was not there.
     pub fn open(
         name: RegistryName,
         folder: &Path,
@@ -98,15 +100,19 @@ impl DirectoryRegistry {
         {
             return Err(registry.unreachable(folder, &"this is not a folder"));
         }
+        let reads_class_packages = options.looks_for(CLASS_PACKAGES);
         let mut rest = vec![folder.to_owned()];
         while let Some(folder) = rest.pop() {
-            if folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
+            if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
                 registry.add_folder(&folder);
                 continue;
             }
-            let mut entries: Vec<fs::DirEntry> = fs::read_dir(&folder)
-                .and_then(Iterator::collect)
-                .map_err(|error| registry.unreachable(&folder, &error))?;
+            let mut entries: Vec<fs::DirEntry> =
+                match fs::read_dir(&folder).and_then(Iterator::collect) {
+                    Ok(entries) => entries,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(registry.unreachable(&folder, &error)),
+                };
             entries.sort_by_key(fs::DirEntry::file_name);
             if registry.add_release_folder(&entries) {
                 continue;
@@ -130,10 +136,12 @@ impl DirectoryRegistry {
                     registry.tell_link(&path);
                 } else if kind.is_dir() {
                     folders.push(path);
-                } else if kind.is_file() && path.extension().is_some_and(|end| end == "zip") {
-                    registry.add_archive(&path);
+                } else if kind.is_file() && is_zip(&path) {
+                    if reads_class_packages {
+                        registry.add_archive(&path);
+                    }
                 } else if kind.is_file()
-                    && let Some(file) = ReleaseFile::recognize(&path)
+                    && let Some(file) = ReleaseFile::recognize(&path, options)
                 {
                     registry.add_release(&file);
                 }
@@ -151,7 +159,8 @@ impl DirectoryRegistry {
             let kind = entry.file_type();
             kind.is_ok_and(|kind| kind.is_file())
         });
-        let mut files = files.filter_map(|entry| ReleaseFile::recognize(&entry.path()));
+        let mut files =
+            files.filter_map(|entry| ReleaseFile::recognize(&entry.path(), &self.options));
         let Some(file) = files.find(|file| file.extent == ReleaseExtent::Folder) else {
             return false;
         };
@@ -168,8 +177,7 @@ impl DirectoryRegistry {
     /// Reports a link to what would otherwise be looked at.
     fn tell_link(&self, path: &Path) {
         let target = fs::metadata(path);
-        let is_zip = path.extension().is_some_and(|end| end == "zip");
-        if target.is_ok_and(|target| target.is_dir() || target.is_file() && is_zip) {
+        if target.is_ok_and(|target| target.is_dir() || target.is_file() && is_zip(path)) {
             let message = format!(
                 "{} is a link, and links are not followed",
                 Escaped::new(&shown(path))
@@ -390,6 +398,11 @@ fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagn
     let bytes =
         read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
     Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
+}
+
+/// Whether the name of a file is that of a package archive.
+fn is_zip(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "zip")
 }
 
 fn shown(path: &Path) -> String {

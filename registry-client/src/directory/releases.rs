@@ -17,10 +17,12 @@ use crate::folder_tree::FolderTree;
 /// The bytes of a file that are enough to recognize it.
 const RECOGNIZED_BYTES: u64 = 4096;
 
-/// The formats of other package systems than that of class packages.
-fn formats() -> impl Iterator<Item = &'static dyn Format> {
+/// The formats of other package systems than that of class packages whose releases are looked for.
+fn formats(options: &ReadOptions) -> impl Iterator<Item = &'static dyn Format> {
     let formats = pkgres_formats::ALL.iter().copied();
-    formats.filter(|format| format.ecosystem() != CLASS_PACKAGES)
+    formats.filter(|format| {
+        format.ecosystem() != CLASS_PACKAGES && options.looks_for(format.ecosystem())
+    })
 }
 
 /// A file that belongs to a release.
@@ -48,10 +50,10 @@ pub(super) struct Releases {
 
 impl ReleaseFile {
     /// Recognizes a file; `None` if it belongs to no release.
-    pub(super) fn recognize(path: &Path) -> Option<Self> {
+    pub(super) fn recognize(path: &Path, options: &ReadOptions) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let mut beginning = None;
-        formats().find_map(|format| {
+        formats(options).find_map(|format| {
             if !format.is_release_name(name) {
                 return None;
             }

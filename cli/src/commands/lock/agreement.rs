@@ -18,7 +18,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::PreviousLock;
-use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -143,14 +142,19 @@ struct JointProblem {
 
 impl JointProblem {
     fn new(manifests: &[PathBuf], context: &Context) -> Result<Self> {
-        let folder = manifests.first().map(|first| folder_of(first));
-        let mut problem = Problem::in_folder(&folder.unwrap_or_default(), context)?;
-        let mut roots = Vec::new();
-        for manifest in manifests {
-            let project = Project::open(manifest, context)?;
-            problem.add_root(&project, context)?;
-            roots.extend(project.package().cloned());
+        let projects = manifests.iter().map(|path| Project::open(path, context));
+        let projects = projects.collect::<Result<Vec<Project>>>()?;
+        let mut problem = match projects.first() {
+            Some(first) => Problem::for_projects_like(first, context)?,
+            None => Problem::in_folder(Path::new(""), context)?,
+        };
+        for project in &projects {
+            problem.add_root(project, context)?;
         }
+        let roots: Vec<Arc<Package>> = projects
+            .iter()
+            .filter_map(|project| project.package().cloned())
+            .collect();
         problem.root = roots.first().cloned();
         Ok(Self { problem, roots })
     }

@@ -40,6 +40,7 @@ fn classes(package: usize, release: &Release) -> Vec<IndexedClass> {
             }
             _ => Vec::new(),
         },
+        implements: Vec::new(),
         uses: Vec::new(),
     };
     defined.map(class).collect()
@@ -56,6 +57,7 @@ fn core_library() -> IndexRecord {
         name: core.name.root_class(),
         internal: false,
         extends: Vec::new(),
+        implements: Vec::new(),
         uses: Vec::new(),
     };
     core.classes = Some(vec![root_class].into());

@@ -101,12 +101,14 @@ impl IndexShape {
                     .map(|target| class(*target, "Main"))
                     .into_iter()
                     .collect(),
+                implements: Vec::new(),
                 uses: Vec::new(),
             },
             IndexedClass {
                 name: class(package, "Settings"),
                 internal: false,
                 extends: Vec::new(),
+                implements: Vec::new(),
                 uses: vec![main],
             },
         ]));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use pkgres_manifest::{ClassDefinition, ClassName, Package, PackageName, Version};
+use pkgres_manifest::{ClassDefinition, ClassName, Interface, Package, PackageName, Version};
 
 pub(crate) type Release = (PackageName, Version);
 
@@ -56,6 +56,29 @@ impl BoundPackages {
                 class: class.clone(),
             })
         })
+    }
+
+    /// Resolves the name of an interface in a release, as a class name is: the release that defines it, and its
+    /// definition.
+    pub(crate) fn interface(
+        &self,
+        release: &Release,
+        interface: &ClassName,
+    ) -> Option<(Release, &Interface)> {
+        let bound = self.releases.get(release)?;
+        let releases = std::iter::once(release).chain(&bound.requires);
+        releases.into_iter().find_map(|release| {
+            let package = self.releases.get(release)?.package.as_ref()?;
+            let definition = package.interfaces.get(interface)?;
+            Some((release.clone(), definition))
+        })
+    }
+
+    /// Whether a class is one of the core library.
+    pub(crate) fn is_of_core(&self, at: &ClassAt) -> bool {
+        let root = self.root_class.as_ref().map(ClassName::as_str);
+        let core = root.and_then(|root| root.rsplit_once('.'));
+        core.is_some_and(|(core, _)| at.release.0.as_str() == core)
     }
 
     /// The class and its ancestors, nearest first, each with its definition. `None` if one is unknown.

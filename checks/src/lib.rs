@@ -8,6 +8,7 @@
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
 //! - [`check_member_uses`] looks at the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
+//! - [`conformance`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
@@ -26,6 +27,7 @@
 mod api;
 mod bound;
 mod classes;
+mod conformance;
 mod manifest;
 mod members;
 mod model;
@@ -34,6 +36,13 @@ mod suggestions;
 
 pub use api::{ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Witness, compare_apis};
 pub use bound::{BoundPackage, BoundPackages};
+pub use conformance::{
+    Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
+    ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,
+    InterfaceDifference, Level, Levels, Platform, ReturnSchema, ReturnViolation,
+    SignatureDifference, Strictness, conformance, conformance_findings, interface_differences,
+    interface_text,
+};
 pub use members::check_member_uses;
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use required::{Defines, RequiredPackages};
@@ -100,6 +109,7 @@ pub fn check_package(
     let mut effort = Effort::default();
     classes::check(package, core, &mut effort, &mut findings);
     required::check(package, core, required, &mut effort, &mut findings);
+    findings.extend(conformance::check_interfaces(package));
     in_order(findings)
 }
 

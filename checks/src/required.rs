@@ -27,6 +27,16 @@ pub trait RequiredPackages {
     /// Whether a version of the package that matches the spec defines the class for others.
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines;
 
+    /// Whether a version of the package that matches the spec defines the interface.
+    fn defines_interface(
+        &self,
+        _package: &PackageName,
+        _spec: &Spec,
+        _interface: &ClassName,
+    ) -> Defines {
+        Defines::Unknown
+    }
+
     /// The classes that any version of the package defines for others, for "did you mean".
     fn classes(&self, package: &PackageName) -> Vec<ClassName>;
 
@@ -72,16 +82,13 @@ pub(crate) fn check(
                 .map(|requirement| (&requirement.package, &requirement.spec)),
         )
         .collect();
-    let origin = |class: &ClassName| {
-        if classes.contains_key(class) {
-            return Origin::Own;
-        }
+    let first_defining = |defines: &dyn Fn(&PackageName, &Spec) -> Defines| {
         let mut unknown = false;
         for (package, spec) in &requirements {
             if spec.set().is_empty() {
                 continue;
             }
-            match required.defines(package, spec, class) {
+            match defines(package, spec) {
                 Defines::Yes => return Origin::Required((*package).clone()),
                 Defines::Unknown => unknown = true,
                 Defines::No => {}
@@ -92,6 +99,12 @@ pub(crate) fn check(
         } else {
             Origin::Nowhere
         }
+    };
+    let origin = |class: &ClassName| {
+        if classes.contains_key(class) {
+            return Origin::Own;
+        }
+        first_defining(&|package, spec| required.defines(package, spec, class))
     };
     let mut used: HashSet<PackageName> = core.cloned().into_iter().collect();
     let mut any_unknown = false;
@@ -117,6 +130,24 @@ pub(crate) fn check(
                     };
                     let similar = suggestions.similar_to(&named.value, effort, known);
                     findings.push(nowhere(named, is_parent, similar));
+                }
+            }
+        }
+    }
+    for implementation in &package.manifest.implements {
+        for interface in &implementation.interfaces {
+            let name = &interface.value;
+            if package.interfaces.contains_key(name) {
+                continue;
+            }
+            match first_defining(&|package, spec| required.defines_interface(package, spec, name)) {
+                Origin::Own => {}
+                Origin::Required(package) => {
+                    used.insert(package);
+                }
+                Origin::Unknown => any_unknown = true,
+                Origin::Nowhere => {
+                    findings.push(undefined_interface(&implementation.class.value, interface));
                 }
             }
         }
@@ -164,6 +195,15 @@ fn newer_core(
             newest.major()
         ));
     Some(finding)
+}
+
+/// The finding on an interface that no required package defines.
+pub(crate) fn undefined_interface(class: &ClassName, interface: &Located<ClassName>) -> Diagnostic {
+    let message = format!(
+        "`{class}` implements `{}`, but no required package defines that interface",
+        interface.value
+    );
+    Diagnostic::error(Code::Interface, message).at(interface.location.clone())
 }
 
 fn nowhere(named: &Located<ClassName>, is_parent: bool, similar: Option<&ClassName>) -> Diagnostic {

@@ -26,7 +26,7 @@ impl Default for Effort {
 impl Effort {
     /// Takes the work of comparing some pairs of letters, and returns whether there was enough left. Once it
     /// is not enough, nothing is left, so that hints do not depend on the lengths of later names.
-    fn take(&mut self, pairs: usize) -> bool {
+    pub(crate) fn take(&mut self, pairs: usize) -> bool {
         let left = self.left.checked_sub(pairs);
         self.left = left.unwrap_or_default();
         left.is_some()

@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 mod account;
 mod generated;
+mod interfaces;
 mod lookup;
 mod packages;
 mod project;
@@ -14,6 +15,7 @@ mod solving;
 
 pub(crate) use account::*;
 pub(crate) use generated::*;
+pub(crate) use interfaces::*;
 pub(crate) use lookup::*;
 pub(crate) use packages::*;
 pub(crate) use project::*;

@@ -12,6 +12,7 @@ mod commands;
 mod context;
 mod environment;
 mod exit;
+mod facts;
 mod failure;
 mod git;
 mod help;

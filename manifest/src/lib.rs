@@ -1,7 +1,7 @@
 //! The formats of class packages: bytes in, values out, no I/O.
 //!
 //! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest),
-//! [class files](read_class_file), [archives](Archive), [index records](IndexRecord),
+//! [class files](read_class_file), [interfaces](Interface), [archives](Archive), [index records](IndexRecord),
 //! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
 //!
 //! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
@@ -55,6 +55,7 @@ pub mod document;
 mod format;
 mod hexadecimal;
 mod index_record;
+mod interface;
 mod lockfile;
 mod name;
 mod object_model;
@@ -87,6 +88,11 @@ pub use hexadecimal::{Hexadecimal, from_hexadecimal};
 #[cfg(feature = "json")]
 pub use index_record::IndexReader;
 pub use index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems, IndexRecord, IndexedClass};
+#[cfg(feature = "packages")]
+pub use interface::read_interface_file;
+pub use interface::{
+    ConformanceStatus, Deprecation, FactMatch, Facts, Interface, InterfaceFunction,
+};
 pub use lockfile::{
     BindingChange, Bindings, LOCK_FILE, LockDiff, LockedPackage, LockedRequirement, Lockfile,
     OverrideChange, PackageChange, ReleaseChange, RequirementChange,
@@ -99,13 +105,14 @@ pub use object_model::{
 #[cfg(feature = "packages")]
 pub use package::RequirementEdit;
 pub use package::{
-    ClassCycle, ClassEntry, MANIFEST_FILE, Package, PackageKind, PackageManifest, class_cycles,
+    ClassCycle, ClassEntry, Implementation, MANIFEST_FILE, Package, PackageKind, PackageManifest,
+    class_cycles,
 };
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
 #[cfg(feature = "json")]
-pub use schema::{class_schema, lock_schema, manifest_schema};
+pub use schema::{class_schema, interface_schema, lock_schema, manifest_schema};
 pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{

@@ -70,6 +70,23 @@ pub fn manifest_schema() -> Value {
                 "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
                 "additionalProperties": path("The file of the class."),
             },
+            "Interfaces": {
+                "description": "The interfaces that the package defines, each with its file below Interfaces/.",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
+                "additionalProperties": path("The file of the interface."),
+            },
+            "Implements": {
+                "description": "For each class, the interfaces that it implements.",
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
+                "additionalProperties": {
+                    "oneOf": [
+                        {"type": "string", "pattern": NAME},
+                        {"type": "array", "items": {"type": "string", "pattern": NAME}},
+                    ],
+                },
+            },
             "Require": {
                 "description": "The packages that this one requires, each with a spec. The order matters: classes are looked up and versions are decided in it.",
                 "type": ["object", "null"],
@@ -183,6 +200,69 @@ pub fn class_schema() -> Value {
     })
 }
 
+/// Returns the schema of an interface file.
+pub fn interface_schema() -> Value {
+    let platforms = |description: &str| {
+        let value = json!({"type": ["string", "number", "boolean"]});
+        json!({
+            "description": description,
+            "type": ["object", "null"],
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [value, {"type": "array", "minItems": 1, "items": value}],
+            },
+        })
+    };
+    let name = &class_schema()["$defs"]["name"];
+    json!({
+        "$schema": DIALECT,
+        "$id": "https://pkgres.dev/schema/interface.json",
+        "title": "An interface that classes implement",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "Name": name,
+            "Namespaces": {
+                "description": "Prefixes, each with its namespace, for the names in contracts.",
+                "type": ["object", "null"],
+                "additionalProperties": {"type": ["string", "boolean", "null"]},
+            },
+            "Description": {"description": "What the interface is for."},
+            "Functions": {
+                "description": "The functions, by name.",
+                "type": ["object", "null"],
+                "additionalProperties": {
+                    "type": ["object", "null"],
+                    "additionalProperties": false,
+                    "properties": {
+                        "Description": {"description": "What the function does."},
+                        "Arguments": {
+                            "description": "The arguments in order, as those of a method.",
+                            "type": ["array", "object", "null"],
+                        },
+                        "Returns": {
+                            "description": "A JSON Schema of the least that the function returns; more is allowed unless the schema forbids it.",
+                            "type": ["object", "boolean", "null"],
+                        },
+                        "Supported": platforms("The platforms that support the function, by their facts; all if it is left out."),
+                        "NotApplicable": platforms("The platforms on which the function makes no sense, by their facts. A call returns the default of `Returns`."),
+                        "Deprecated": {
+                            "description": "Announces that the function will be removed.",
+                            "type": ["object", "boolean", "null"],
+                            "additionalProperties": false,
+                            "properties": {
+                                "since": text_or_number("The first version of the package in which it is deprecated."),
+                                "removed_in": text_or_number("The first version of the package without it."),
+                                "successor": {"description": "The function to call instead.", "type": "string"},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    })
+}
+
 /// Returns the schema of `pkgres.lock`.
 pub fn lock_schema() -> Value {
     let version = json!({"type": ["string", "number"]});
@@ -262,7 +342,7 @@ pub fn lock_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{class_file, package};
+    use crate::{class_file, interface, package};
 
     #[test]
     fn schemas_and_readers_know_the_same_keys() {
@@ -280,5 +360,15 @@ mod tests {
         let mut described = keys(&class_schema()["$defs"]["class"]["properties"]);
         described.sort_unstable();
         assert_eq!(described, known);
+        let properties = &interface_schema()["properties"];
+        let function = &properties["Functions"]["additionalProperties"]["properties"];
+        for (properties, known) in [
+            (properties, &interface::INTERFACE_KEYS[..]),
+            (function, &interface::FUNCTION_KEYS),
+        ] {
+            let mut described = keys(properties);
+            described.sort_unstable();
+            assert_eq!(described, known);
+        }
     }
 }

@@ -198,6 +198,7 @@ fn record() -> impl Strategy<Value = IndexRecord> {
     );
     let edges = (
         btree_set(class(), 0..3),
+        btree_set(class(), 0..2),
         btree_set(class(), 0..3),
         any::<bool>(),
     );
@@ -207,38 +208,43 @@ fn record() -> impl Strategy<Value = IndexRecord> {
         version(),
         requirements,
         classes,
+        btree_set(class(), 0..3),
         proptest::option::of(digest()),
         any::<bool>(),
         any::<Option<u64>>(),
     )
         .prop_map(
-            |(name, version, requirements, classes, digest, yanked, size)| IndexRecord {
-                ecosystem: pkgres_manifest::CLASS_PACKAGES,
-                format: Some("MuranoPL/1.0".into()),
-                requirements: requirements
-                    .into_iter()
-                    .map(|(package, spec)| Requirement {
-                        package,
-                        spec,
-                        location: None,
-                    })
-                    .collect(),
-                classes: classes.map(|classes| {
-                    let indexed = classes
+            |(name, version, requirements, classes, interfaces, digest, yanked, size)| {
+                IndexRecord {
+                    ecosystem: pkgres_manifest::CLASS_PACKAGES,
+                    format: Some("MuranoPL/1.0".into()),
+                    requirements: requirements
                         .into_iter()
-                        .map(|(name, (extends, uses, internal))| IndexedClass {
-                            name,
-                            internal,
-                            extends: extends.into_iter().collect(),
-                            uses: uses.into_iter().collect(),
-                        });
-                    indexed.collect()
-                }),
-                digest,
-                size,
-                yanked,
-                published: None,
-                ..IndexRecord::new(name, version)
+                        .map(|(package, spec)| Requirement {
+                            package,
+                            spec,
+                            location: None,
+                        })
+                        .collect(),
+                    classes: classes.map(|classes| {
+                        let indexed = classes.into_iter().map(
+                            |(name, (extends, implements, uses, internal))| IndexedClass {
+                                name,
+                                internal,
+                                extends: extends.into_iter().collect(),
+                                implements: implements.into_iter().collect(),
+                                uses: uses.into_iter().collect(),
+                            },
+                        );
+                        indexed.collect()
+                    }),
+                    interfaces: interfaces.into_iter().collect(),
+                    digest,
+                    size,
+                    yanked,
+                    published: None,
+                    ..IndexRecord::new(name, version)
+                }
             },
         )
 }

@@ -26,6 +26,7 @@ pub fn strict_uses(record: &mut IndexRecord) {
             name: name_of(used, number),
             internal: true,
             extends: vec![used.clone()],
+            implements: Vec::new(),
             uses: Vec::new(),
         })
         .collect();
@@ -58,6 +59,7 @@ mod tests {
             name: name(own),
             internal: false,
             extends: Vec::new(),
+            implements: Vec::new(),
             uses: uses.iter().map(|used| name(used)).collect(),
         };
         let package = PackageName::native("a.A").expect("a name");

@@ -93,6 +93,7 @@ fn add_class(record: &mut IndexRecord, name: &str, extends: &[&str], internal: b
         name: class(name),
         internal,
         extends: extends.iter().map(|parent| class(parent)).collect(),
+        implements: Vec::new(),
         uses: Vec::new(),
     };
     classes.change(|all| all.push(added));

@@ -103,6 +103,7 @@ fn a_deep_hierarchy_of_classes_is_walked_on_a_small_stack() {
                 } else {
                     Vec::new()
                 },
+                implements: Vec::new(),
                 uses: Vec::new(),
             })
             .collect(),

@@ -11,6 +11,8 @@ pub(crate) enum SchemaKind {
     Manifest,
     /// Class files
     Class,
+    /// Interface files
+    Interface,
     /// pkgres.lock
     Lock,
     /// pkgres.toml and the user's settings

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PolicyArgs, RegistryArgs};
+use super::{ConformanceArgs, PolicyArgs, RegistryArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpecArgs {
@@ -75,6 +75,9 @@ pub(crate) struct CheckArgs {
     /// resolve
     #[arg(long)]
     pub(crate) members: bool,
+
+    #[command(flatten)]
+    pub(crate) conformance: ConformanceArgs,
 }
 
 #[derive(Debug, Args)]

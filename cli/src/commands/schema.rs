@@ -1,6 +1,6 @@
 //! `pkgres schema`
 
-use pkgres_manifest::{class_schema, lock_schema, manifest_schema};
+use pkgres_manifest::{class_schema, interface_schema, lock_schema, manifest_schema};
 use serde_json::{Map, Value, json};
 
 use crate::args::{SchemaArgs, SchemaKind};
@@ -12,6 +12,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
     output.json(&match args.kind {
         SchemaKind::Manifest => manifest_schema(),
         SchemaKind::Class => class_schema(),
+        SchemaKind::Interface => interface_schema(),
         SchemaKind::Lock => lock_schema(),
         SchemaKind::Settings => settings_schema(),
     });

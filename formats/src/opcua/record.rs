@@ -117,12 +117,14 @@ impl Classes {
             name: extended,
             internal: false,
             extends: vec![name.clone()],
+            implements: Vec::new(),
             uses: Vec::new(),
         });
         self.classes.push(IndexedClass {
             name,
             internal: false,
             extends,
+            implements: Vec::new(),
             uses,
         });
         Ok(())
@@ -139,6 +141,7 @@ impl Classes {
                 name: nodes_name(namespace)?,
                 internal: true,
                 extends: Vec::new(),
+                implements: Vec::new(),
                 uses,
             });
         }

@@ -18,6 +18,8 @@ mod yaql;
 
 pub use contract::{ClassConstraint, Contract, MapKey, Rule};
 pub use member_use::{CallArguments, MemberUse, ObjectCreation};
+#[cfg(feature = "packages")]
+pub(crate) use reader::ClassFileReader;
 #[cfg(test)]
 pub(crate) use reader::KNOWN_KEYS;
 
@@ -60,6 +62,8 @@ pub struct Argument {
     pub contract: Located<Contract>,
     /// Whether there is a default value.
     pub has_default: bool,
+    /// The default value as JSON, if there is one. An expression is a text.
+    pub default: Option<String>,
     /// How values are assigned to it.
     pub usage: ArgumentUsage,
 }

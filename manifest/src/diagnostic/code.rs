@@ -211,6 +211,21 @@ codes! {
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.
     Usage = 91, "wrong usage";
+    /// An interface, or what a manifest says about interfaces, is wrong: a key that an interface cannot have, platforms
+    /// that contradict each other, a schema of returned values that is none, or a class or interface that does not
+    /// exist.
+    Interface = 100, "an invalid interface";
+    /// A class says that it implements an interface, but lacks one of its functions, with its ancestors' methods
+    /// counted. A call of the function fails.
+    NotImplemented = 101, "a function of an interface is not implemented";
+    /// A class has a function of an interface with other arguments, so that a call that the interface allows is wrong.
+    SignatureMismatch = 102, "a function has another signature than its interface";
+    /// A class has a public method that none of its interfaces has, or that one of them announces to remove. Callers who
+    /// rely on the interface should not call it.
+    DeprecatedFunction = 103, "a function is deprecated";
+    /// A class has a function where its interface says that it makes no sense, or the interface says both that a
+    /// platform supports the function and that it makes no sense there.
+    InterfaceConflict = 104, "an interface and a class contradict each other";
 }
 
 impl fmt::Display for Code {

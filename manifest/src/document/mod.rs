@@ -9,6 +9,8 @@
 //! some blow up ("billion laughs"). YAML is parsed in `yaml` alone, so that the parser can be exchanged.
 
 #[cfg(feature = "packages")]
+mod as_json;
+#[cfg(feature = "packages")]
 mod edit;
 #[cfg(feature = "packages")]
 mod json;
@@ -20,6 +22,8 @@ mod unquoted_spec;
 #[cfg(feature = "packages")]
 mod yaml;
 
+#[cfg(feature = "packages")]
+pub(crate) use as_json::as_json;
 #[cfg(feature = "packages")]
 pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
 #[cfg(feature = "packages")]

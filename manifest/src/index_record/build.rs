@@ -53,6 +53,16 @@ impl IndexRecord {
         self
     }
 
+    /// Sets the interfaces that the release defines.
+    #[must_use]
+    pub fn with_interfaces(mut self, interfaces: impl IntoIterator<Item = ClassName>) -> Self {
+        let mut interfaces: Vec<ClassName> = interfaces.into_iter().collect();
+        interfaces.sort();
+        interfaces.dedup();
+        self.interfaces = interfaces.into();
+        self
+    }
+
     /// Sets the digest of the artifact.
     #[must_use]
     pub fn with_digest(mut self, digest: ArtifactDigest) -> Self {
@@ -82,6 +92,7 @@ impl IndexedClass {
             name,
             internal: false,
             extends: Vec::new(),
+            implements: Vec::new(),
             uses: Vec::new(),
         }
     }
@@ -90,6 +101,13 @@ impl IndexedClass {
     #[must_use]
     pub fn extending(mut self, parent: ClassName) -> Self {
         self.extends.push(parent);
+        self
+    }
+
+    /// Adds an interface that this class implements.
+    #[must_use]
+    pub fn implementing(mut self, interface: ClassName) -> Self {
+        self.implements.push(interface);
         self
     }
 
@@ -124,16 +142,19 @@ mod tests {
             .with_requirement(package("a.D"), spec(">=3"))
             .with_classes([
                 IndexedClass::new(class("a.Y")).using(class("a.D")),
-                IndexedClass::new(class("a.X")).extending(class("a.C")),
+                IndexedClass::new(class("a.X"))
+                    .extending(class("a.C"))
+                    .implementing(class("a.I")),
                 IndexedClass::new(class("a.Z")).internal(),
                 IndexedClass::new(class("a.X")),
             ])
+            .with_interfaces([class("a.J"), class("a.I"), class("a.J")])
             .with_digest(ArtifactDigest::Archive([0xab; 32]))
             .with_published("2026-01-31T12:00:00Z".parse().expect("a time"))
             .yanked();
         let digest = "ab".repeat(32);
         let line = format!(
-            r#"{{"name":"a.B","version":"1.2.3","require":[["a.D",">=3"],["a.C","1"]],"classes":{{"a.X":{{"extends":["a.C"]}},"a.Y":{{"uses":["a.D"]}}}},"internal":{{"a.Z":{{}}}},"sha256":"{digest}","yanked":true,"published":"2026-01-31T12:00:00Z"}}"#
+            r#"{{"name":"a.B","version":"1.2.3","require":[["a.D",">=3"],["a.C","1"]],"classes":{{"a.X":{{"extends":["a.C"],"implements":["a.I"]}},"a.Y":{{"uses":["a.D"]}}}},"internal":{{"a.Z":{{}}}},"interfaces":["a.I","a.J"],"sha256":"{digest}","yanked":true,"published":"2026-01-31T12:00:00Z"}}"#
         );
         assert_eq!(
             IndexRecord::parse_line(&line, &crate::Limits::default()).expect("a record"),

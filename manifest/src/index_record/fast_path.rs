@@ -99,6 +99,11 @@ pub(super) fn read(
         }
         record.classes = Some(all);
     }
+    if rest.key(r#""interfaces":"#).is_some() {
+        let mut interfaces = class_names(interner, rest)?;
+        interfaces.sort();
+        record.interfaces = interfaces.into();
+    }
     if rest.key(r#""sha256":"#).is_some() {
         record.digest = Some(ArtifactDigest::parse(rest.word()?).ok()?);
     }
@@ -258,27 +263,46 @@ fn classes(
         rest.skip(":")?;
         rest.space();
         rest.skip("{")?;
-        let (mut extends, mut uses) = (Vec::new(), Vec::new());
-        if rest.skip("\"extends\":").is_some() {
-            rest.space();
-            extends = class_names(interner, rest)?;
-            if rest.key("\"uses\":").is_some() {
-                uses = class_names(interner, rest)?;
-            }
-        } else if rest.skip("\"uses\":").is_some() {
-            rest.space();
-            uses = class_names(interner, rest)?;
-        }
+        let mut is_first = true;
+        let [extends, implements, uses] = [
+            edges(interner, rest, "\"extends\":", &mut is_first)?,
+            edges(interner, rest, "\"implements\":", &mut is_first)?,
+            edges(interner, rest, "\"uses\":", &mut is_first)?,
+        ];
         rest.skip("}")?;
         Some(IndexedClass {
             name,
             internal,
             extends,
+            implements,
             uses,
         })
     })?;
     sort(&mut all).ok()?;
     Some(all)
+}
+
+/// The names under a key of a class; none if another key or the end comes next.
+fn edges(
+    interner: &mut Interner,
+    rest: &mut Cursor<'_>,
+    key: &str,
+    is_first: &mut bool,
+) -> Option<Vec<ClassName>> {
+    let found = if *is_first {
+        let found = rest.skip(key);
+        if found.is_some() {
+            rest.space();
+        }
+        found
+    } else {
+        rest.key(key)
+    };
+    if found.is_none() {
+        return Some(Vec::new());
+    }
+    *is_first = false;
+    class_names(interner, rest)
 }
 
 fn class_names(interner: &mut Interner, rest: &mut Cursor<'_>) -> Option<Vec<ClassName>> {
@@ -304,6 +328,7 @@ mod tests {
         r#"{"name": "a.B", "version": "1.0.0", "format": "MuranoPL/1.4", "require": {}}"#,
         r#"{"name": "a.B", "version": "1.0.1", "require": {"a.C": "1", "a.D": ">=1,<2"}, "classes": {"a.B": {"extends": ["a.C", "a.D"], "uses": []}, "a.B2": {}}, "internal": {"a.A": {"uses": ["a.B"]}}, "size": 0, "yanked": true}"#,
         r#"{"name":"a.B","version":"1.0.2","require":[],"classes":{"a.B":{"extends":[],"uses":["a.E", "a.F"]}},"published": "2026-01-31T12:00:00Z"}"#,
+        r#"{"name":"a.B","version":"1.3.0","classes":{"a.B":{"extends":["a.C"],"implements":["a.I"],"uses":["a.E"]},"a.B2":{"implements":["a.I", "a.J"]}},"interfaces":["a.I","a.J"],"size":7}"#,
         r#"{"name":"a.B","version":"1.0.3","published":"2026-02-28T23:59:59.123456789+02:00"}"#,
     ];
 

@@ -38,6 +38,7 @@ keys! {
     Require = "require",
     Classes = "classes",
     Internal = "internal",
+    Interfaces = "interfaces",
     Sha256 = "sha256",
     Size = "size",
     Yanked = "yanked",

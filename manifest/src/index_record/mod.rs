@@ -11,7 +11,8 @@
 //! object in the order written; a null spec means `0`. Class names are absolute. The implicit requirement
 //! on the core library is not written, nor is the implicit parent of a class without `Extends`. Without
 //! `classes` the classes are unknown, and the release is assumed to define any class. `internal` has classes
-//! like `classes` that only the release itself sees. Unknown keys are skipped. A line with another `ecosystem` than
+//! like `classes` that only the release itself sees. `interfaces` is a list of the interfaces that the release defines, and
+//! a class can have a list of those that it `implements`. Unknown keys are skipped. A line with another `ecosystem` than
 //! `murano` is read and written by that [`Ecosystem`].
 //!
 //! [`json`] defines what a line means and finds every error. Two shortcuts save time on a large index, and
@@ -73,6 +74,8 @@ pub struct IndexRecord {
     pub requirements: Shared<Requirement>,
     /// The classes, sorted by name; `None` if they are unknown.
     pub classes: Option<Shared<IndexedClass>>,
+    /// The interfaces that the release defines, sorted.
+    pub interfaces: Shared<ClassName>,
     /// The digest of the artifact.
     pub digest: Option<ArtifactDigest>,
     /// The size of the artifact in bytes.
@@ -95,6 +98,8 @@ pub struct IndexedClass {
     pub internal: bool,
     /// The classes that it extends; empty for the root class of the core library.
     pub extends: Vec<ClassName>,
+    /// The interfaces that it implements.
+    pub implements: Vec<ClassName>,
     /// The other classes that it names.
     pub uses: Vec<ClassName>,
 }
@@ -134,6 +139,7 @@ impl IndexRecord {
             format: None,
             requirements: Shared::new(),
             classes: None,
+            interfaces: Shared::new(),
             digest: None,
             size: None,
             yanked: false,
@@ -157,6 +163,7 @@ impl IndexRecord {
             .then_with(|| self.format.cmp(&other.format))
             .then_with(|| requirements(self).cmp(&requirements(other)))
             .then_with(|| self.classes.as_deref().cmp(&other.classes.as_deref()))
+            .then_with(|| self.interfaces.cmp(&other.interfaces[..]))
             .then_with(|| self.digest.cmp(&other.digest))
             .then_with(|| self.size.cmp(&other.size))
             .then_with(|| self.yanked.cmp(&other.yanked))
@@ -274,6 +281,9 @@ impl serde::Serialize for IndexRecord {
                 map.serialize_entry(Key::Internal.as_str(), &of_kind(true))?;
             }
         }
+        if !self.interfaces.is_empty() {
+            map.serialize_entry(Key::Interfaces.as_str(), &self.interfaces[..])?;
+        }
         if let Some(digest) = &self.digest {
             map.serialize_entry(Key::Sha256.as_str(), digest)?;
         }
@@ -305,6 +315,8 @@ impl serde::Serialize for ClassMap<'_> {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             extends: &'class [ClassName],
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            implements: &'class [ClassName],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
             uses: &'class [ClassName],
         }
         let chosen = self
@@ -314,6 +326,7 @@ impl serde::Serialize for ClassMap<'_> {
         serializer.collect_map(chosen.map(|class| {
             let edges = WrittenEdges {
                 extends: &class.extends,
+                implements: &class.implements,
                 uses: &class.uses,
             };
             (&class.name, edges)

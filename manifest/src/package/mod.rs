@@ -16,7 +16,7 @@ pub use class_cycles::{ClassCycle, class_cycles};
 pub use edit::RequirementEdit;
 #[cfg(test)]
 pub(crate) use manifest::KNOWN_KEYS;
-pub use manifest::{ClassEntry, PackageKind, PackageManifest};
+pub use manifest::{ClassEntry, Implementation, PackageKind, PackageManifest};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -25,6 +25,9 @@ use crate::archive::Archive;
 use crate::class_file::{self, ClassDefinition};
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
 use crate::index_record::{CLASS_PACKAGES, IndexRecord, IndexedClass};
+#[cfg(feature = "packages")]
+use crate::interface::read_interface_file;
+use crate::interface::{INTERFACES_FOLDER, Interface};
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
@@ -47,6 +50,8 @@ pub struct Package {
     pub classes: Option<BTreeMap<ClassName, ClassDefinition>>,
     /// Classes that the manifest lists but their file does not define.
     pub undefined_classes: Vec<Located<ClassName>>,
+    /// Every interface that the manifest lists, by its full name.
+    pub interfaces: BTreeMap<ClassName, Interface>,
 }
 
 impl Package {
@@ -103,6 +108,7 @@ impl Package {
                 manifest,
                 classes,
                 undefined_classes: Vec::new(),
+                interfaces: BTreeMap::new(),
             };
             return Parsed::new(Some(package), diagnostics);
         }
@@ -134,6 +140,7 @@ impl Package {
                 }
             }
         }
+        let interfaces = read_interfaces(&manifest, options, &mut file, &mut diagnostics);
         let limit = options.limits.inheritance_depth;
         if longest_chain(&classes) > limit {
             let error = Limits::exceeded("classes that extend one another in a chain", limit);
@@ -149,6 +156,7 @@ impl Package {
             manifest,
             classes: Some(classes),
             undefined_classes,
+            interfaces,
         };
         Parsed::new(Some(package), diagnostics)
     }
@@ -250,16 +258,34 @@ impl Package {
                 .any(|entry| entry.name.value == *class)
     }
 
+    /// The interfaces that a class implements, by what the manifest says.
+    pub fn implemented_by(&self, class: &ClassName) -> impl Iterator<Item = &Located<ClassName>> {
+        let of_class = self.manifest.implements.iter();
+        let of_class = of_class.filter(move |entry| entry.class.value == *class);
+        of_class.flat_map(|entry| &entry.interfaces)
+    }
+
     /// Returns the index record of the package, without digest and size.
     pub fn index_record(&self) -> IndexRecord {
         let listed: HashSet<&ClassName> =
             (self.manifest.classes.iter().map(|entry| &entry.name.value)).collect();
         let is_heat_hot = self.manifest.format.is_heat_hot();
+        let implements: HashMap<&ClassName, &Vec<Located<ClassName>>> = (self.manifest.implements)
+            .iter()
+            .map(|entry| (&entry.class.value, &entry.interfaces))
+            .collect();
+        let implements = |class: &ClassName| {
+            let interfaces = implements.get(class).into_iter().copied().flatten();
+            interfaces
+                .map(|interface| interface.value.clone())
+                .collect()
+        };
         let classes = self.classes.as_ref().map(|classes| {
             let undefined = self.undefined_classes.iter().map(|class| IndexedClass {
                 name: class.value.clone(),
                 internal: false,
                 extends: Vec::new(),
+                implements: implements(&class.value),
                 uses: Vec::new(),
             });
             let mut indexed: Vec<IndexedClass> = classes
@@ -272,6 +298,7 @@ impl Package {
                         .iter()
                         .map(|parent| parent.value.clone())
                         .collect(),
+                    implements: implements(&class.name.value),
                     uses: class.uses.iter().map(|used| used.value.clone()).collect(),
                 })
                 .chain(undefined)
@@ -286,6 +313,7 @@ impl Package {
             format: Some(self.manifest.format.to_string().into()),
             requirements: self.manifest.requirements.clone().into(),
             classes: classes.map(Into::into),
+            interfaces: self.interfaces.keys().cloned().collect(),
             digest: None,
             size: None,
             yanked: false,
@@ -322,7 +350,20 @@ fn read_class_file(
     file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<ClassDefinition>> {
-    let path = match entry.file.value.below(CLASSES_FOLDER) {
+    let (name, bytes) = read_listed_file(manifest, entry, CLASSES_FOLDER, file, diagnostics)?;
+    class_file::read_class_file(&name, &bytes, requested, options).drain_into(diagnostics)
+}
+
+/// The name in messages and the bytes of a file that a manifest lists.
+#[cfg(feature = "packages")]
+fn read_listed_file(
+    manifest: &PackageManifest,
+    entry: &ClassEntry,
+    folder: &str,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(String, Vec<u8>)> {
+    let path = match entry.file.value.below(folder) {
         Ok(path) => path,
         Err(error) => {
             let error = Diagnostic::error(Code::Path, error.to_string());
@@ -343,8 +384,42 @@ fn read_class_file(
             return None;
         }
     };
-    let name = sibling(manifest.source().name(), &path);
-    class_file::read_class_file(&name, &bytes, requested, options).drain_into(diagnostics)
+    Some((sibling(manifest.source().name(), &path), bytes))
+}
+
+/// Reads the interfaces of a package. Each has a file of its own.
+#[cfg(feature = "packages")]
+fn read_interfaces(
+    manifest: &PackageManifest,
+    options: &ReadOptions,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> BTreeMap<ClassName, Interface> {
+    let mut interfaces = BTreeMap::new();
+    for entry in &manifest.interfaces {
+        let read = read_listed_file(manifest, entry, INTERFACES_FOLDER, file, diagnostics);
+        let Some((name, bytes)) = read else {
+            continue;
+        };
+        let listed = &entry.name.value;
+        let read = read_interface_file(&name, &bytes, Some(listed), options);
+        let Some(interface) = read.drain_into(diagnostics) else {
+            continue;
+        };
+        if interface.name.value == *listed {
+            interfaces.insert(listed.clone(), interface);
+        } else {
+            let message = format!(
+                "the file defines `{}`, but the manifest lists it for `{listed}`",
+                interface.name.value
+            );
+            let error = Diagnostic::error(Code::Interface, message)
+                .label(interface.name.location, "")
+                .label(entry.name.location.clone(), "it is listed here");
+            diagnostics.push(error);
+        }
+    }
+    interfaces
 }
 
 /// The name in messages of a file beside a manifest.

@@ -64,6 +64,33 @@ impl<'run> KnownReleases<'run> {
         self.errors.take()
     }
 
+    /// Whether a release of a package that matches a spec defines something.
+    fn any(
+        &self,
+        package: &PackageName,
+        spec: &Spec,
+        defines: impl Fn(&IndexRecord) -> bool,
+    ) -> Defines {
+        let releases = self.known(package);
+        let mut matching = releases
+            .iter()
+            .filter(|record| spec.matches(&record.version))
+            .peekable();
+        if matching.peek().is_none() {
+            return Defines::Unknown;
+        }
+        let mut result = Defines::No;
+        for record in matching {
+            if record.classes.is_none() {
+                return Defines::Unknown;
+            }
+            if defines(record) {
+                result = Defines::Yes;
+            }
+        }
+        result
+    }
+
     /// All releases of a package; empty if it is unknown.
     fn known(&self, package: &PackageName) -> Rc<[IndexRecord]> {
         let mut known = self.releases.borrow_mut();
@@ -113,24 +140,17 @@ impl ReleaseLookup for KnownReleases<'_> {
 
 impl RequiredPackages for KnownReleases<'_> {
     fn defines(&self, package: &PackageName, spec: &Spec, class: &ClassName) -> Defines {
-        let releases = self.known(package);
-        let mut matching = releases
-            .iter()
-            .filter(|record| spec.matches(&record.version))
-            .peekable();
-        if matching.peek().is_none() {
-            return Defines::Unknown;
-        }
-        let mut result = Defines::No;
-        for record in matching {
-            if record.classes.is_none() {
-                return Defines::Unknown;
-            }
-            if record.exports(class) {
-                result = Defines::Yes;
-            }
-        }
-        result
+        self.any(package, spec, |record| record.exports(class))
+    }
+
+    fn defines_interface(
+        &self,
+        package: &PackageName,
+        spec: &Spec,
+        interface: &ClassName,
+    ) -> Defines {
+        let has = |record: &IndexRecord| record.interfaces.binary_search(interface).is_ok();
+        self.any(package, spec, has)
     }
 
     fn classes(&self, package: &PackageName) -> Vec<ClassName> {

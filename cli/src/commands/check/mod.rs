@@ -1,5 +1,6 @@
 //! `pkgres check`
 
+mod interfaces;
 mod known_releases;
 mod targets;
 
@@ -17,6 +18,7 @@ use pkgres_manifest::{
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
+use self::interfaces::InterfaceCheck;
 use self::known_releases::KnownReleases;
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
@@ -34,6 +36,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     let mut checker = Checker {
         context,
         checks_members: args.members,
+        interfaces: InterfaceCheck::of(&args.conformance, &context.read_options)?,
         provided: context.registries.provided(&context.read_options)?.into(),
         known: None,
         findings: Vec::new(),
@@ -56,6 +59,10 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
             }
         }
     }
+    let conformance = checker.interfaces.take();
+    if let Some(conformance) = &conformance {
+        conformance.finish(output)?;
+    }
     let (findings, exit) = checker.finish();
     let count = |are_errors| -> usize {
         let counted = findings.iter().filter(|it| it.is_error() == are_errors);
@@ -65,15 +72,22 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
     if output.format == Format::Github {
         output.data(&show::annotations(&findings));
     } else if output.is_json() {
-        output.json(&json!({
+        let mut document = json!({
             "schema_version": 1,
             "status": if exit == Exit::Done { "passed" } else { "failed" },
             "checked": inputs,
             "errors": errors,
             "warnings": warnings,
             "diagnostics": show::diagnostics_json(&findings),
-        }));
+        });
+        if let Some(conformance) = conformance {
+            document["interfaces"] = conformance.document();
+        }
+        output.json(&document);
     } else {
+        if let Some(conformance) = conformance {
+            output.data(&conformance.table());
+        }
         output.findings(&findings);
         output.note(&format!(
             "Checked {}: {}, {}",
@@ -90,6 +104,8 @@ struct Checker<'run> {
     context: &'run Context,
     /// Whether the uses of members are checked, for which requirements are resolved.
     checks_members: bool,
+    /// The check of interfaces, if it is wanted.
+    interfaces: Option<InterfaceCheck>,
     /// The releases that the host provides.
     provided: Rc<[IndexRecord]>,
     /// The known releases for the last package; most packages of a run have the same registries.
@@ -127,8 +143,9 @@ impl<'run> Checker<'run> {
         let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
-        if self.checks_members {
-            self.check_members(target, package, output)?;
+        let has_interfaces = self.interfaces.is_some() && !package.manifest.implements.is_empty();
+        if self.checks_members || has_interfaces {
+            self.check_bound(target, package, output)?;
         }
         Ok(())
     }
@@ -173,8 +190,8 @@ impl<'run> Checker<'run> {
         Ok(())
     }
 
-    /// Checks the uses of members in a package, with the releases that it is bound to.
-    fn check_members(
+    /// Checks the uses of members and the interfaces of a package, with the releases that it is bound to.
+    fn check_bound(
         &mut self,
         target: &Target,
         package: Package,
@@ -191,8 +208,18 @@ impl<'run> Checker<'run> {
             }
             Target::File(_) | Target::Foreign(..) => return Ok(()),
         };
-        self.findings
-            .extend(check_member_uses(&bound.packages, &bound.release));
+        if self.checks_members {
+            let findings = check_member_uses(&bound.packages, &bound.release);
+            self.findings.extend(findings);
+        }
+        if let Some(interfaces) = &mut self.interfaces {
+            for finding in interfaces.check(&bound.packages, &bound.release) {
+                // That an interface is not defined can be found without a resolution, too.
+                if !self.findings.contains(&finding) {
+                    self.findings.push(finding);
+                }
+            }
+        }
         self.findings.extend(bound.unbound);
         Ok(())
     }

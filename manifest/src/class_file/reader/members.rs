@@ -7,7 +7,7 @@ use crate::class_file::{
     Argument, ArgumentUsage, Contract, MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
 use crate::diagnostic::{Code, Escaped, Located, Span};
-use crate::document::{Entry, Mapping, Node, Value, mapping_hint};
+use crate::document::{Entry, Mapping, Node, Value, as_json, mapping_hint};
 
 /// The keys that declarations can have.
 const PROPERTY_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
@@ -110,7 +110,7 @@ impl ClassFileReader<'_> {
     }
 
     /// Reads arguments: a list of mappings with one entry each, or one mapping.
-    fn arguments(&mut self, node: &Node) -> Vec<Argument> {
+    pub(crate) fn arguments(&mut self, node: &Node) -> Vec<Argument> {
         let mappings: Vec<&Mapping> = match &node.value {
             Value::Mapping(mapping) => vec![mapping],
             Value::Sequence(items) => items.iter().filter_map(Node::as_mapping).collect(),
@@ -129,6 +129,9 @@ impl ClassFileReader<'_> {
                 name: self.located(entry.key.text.clone(), entry.key_span),
                 contract: self.contract_of(declaration, entry.key_span),
                 has_default: declaration.get("Default").is_some(),
+                default: declaration
+                    .get("Default")
+                    .map(|node| as_json(node).to_string()),
                 usage: match word(declaration, "Usage") {
                     Some("VarArgs") => ArgumentUsage::VarArgs,
                     Some("KwArgs") => ArgumentUsage::KwArgs,

@@ -44,16 +44,7 @@ pub(super) fn parse(
         readable,
         diagnostics,
     } = parse_yaml(source, syntax);
-    let mut reader = ClassFileReader {
-        source,
-        unreadable_from: nodes.is_none().then(|| beginning_of(&diagnostics)),
-        is_namespaces_known: true,
-        namespaces: Namespaces::default(),
-        uses: Vec::new(),
-        member_uses: Vec::new(),
-        creations: Vec::new(),
-        diagnostics: Vec::new(),
-    };
+    let mut reader = ClassFileReader::new(source, &diagnostics, nodes.is_some());
     let documents = nodes.unwrap_or(readable);
     let mut classes: Vec<ClassDefinition> = Vec::new();
     let mut unnamed: Option<Unnamed> = None;
@@ -153,7 +144,8 @@ impl Unnamed {
     }
 }
 
-struct ClassFileReader<'source> {
+/// The reader of a file with names that namespaces resolve, arguments and contracts.
+pub(crate) struct ClassFileReader<'source> {
     source: &'source Arc<SourceText>,
     /// The place of the first syntax error. What seems to be missing may be there.
     unreadable_from: Option<usize>,
@@ -169,8 +161,38 @@ struct ClassFileReader<'source> {
     diagnostics: Vec<Diagnostic>,
 }
 
+impl<'source> ClassFileReader<'source> {
+    /// A reader of a text with these syntax errors. `is_whole` says that all of it can be read.
+    pub(crate) fn new(
+        source: &'source Arc<SourceText>,
+        errors: &[Diagnostic],
+        is_whole: bool,
+    ) -> Self {
+        Self {
+            source,
+            unreadable_from: (!is_whole).then(|| beginning_of(errors)),
+            is_namespaces_known: true,
+            namespaces: Namespaces::default(),
+            uses: Vec::new(),
+            member_uses: Vec::new(),
+            creations: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The findings so far.
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.diagnostics
+    }
+
+    /// Adds a finding.
+    pub(crate) fn report(&mut self, finding: Diagnostic) {
+        self.diagnostics.push(finding);
+    }
+}
+
 impl ClassFileReader<'_> {
-    fn location(&self, span: Span) -> Location {
+    pub(crate) fn location(&self, span: Span) -> Location {
         Location::new(self.source, span)
     }
 
@@ -183,7 +205,7 @@ impl ClassFileReader<'_> {
             .push(Diagnostic::error(code, message).at(location));
     }
 
-    fn located<T>(&self, value: T, span: Span) -> Located<T> {
+    pub(crate) fn located<T>(&self, value: T, span: Span) -> Located<T> {
         Located {
             value,
             location: self.location(span),
@@ -306,7 +328,8 @@ impl ClassFileReader<'_> {
         }
     }
 
-    fn namespaces(&mut self, node: &Node) {
+    /// Reads `Namespaces`.
+    pub(crate) fn namespaces(&mut self, node: &Node) {
         self.namespaces = Namespaces::default();
         if node.is_nothing() {
             return;
@@ -333,7 +356,12 @@ impl ClassFileReader<'_> {
     }
 
     /// The class that a scalar names; `what` is its role in messages.
-    fn class_name(&mut self, node: &Node, what: &str, code: Code) -> Option<Located<ClassName>> {
+    pub(crate) fn class_name(
+        &mut self,
+        node: &Node,
+        what: &str,
+        code: Code,
+    ) -> Option<Located<ClassName>> {
         let Some(scalar) = node.as_scalar().filter(|scalar| !scalar.is_mistakable()) else {
             let found = match node.as_scalar().filter(|scalar| !scalar.is_null()) {
                 Some(scalar) => format!("`{}`", Escaped::shortened(&scalar.text)),

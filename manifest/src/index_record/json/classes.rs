@@ -50,11 +50,12 @@ impl<'de> Visitor<'de> for Classes<'_> {
         while let Some(name) =
             access.next_key_seed(Converted(|text: &str| self.interner.class(text)))?
         {
-            let (extends, uses) = access.next_value_seed(Edges(&mut *self.interner))?;
+            let [extends, implements, uses] = access.next_value_seed(Edges(&mut *self.interner))?;
             classes.push(IndexedClass {
                 name,
                 internal: self.internal,
                 extends,
+                implements,
                 uses,
             });
         }
@@ -63,11 +64,11 @@ impl<'de> Visitor<'de> for Classes<'_> {
     }
 }
 
-/// Reads `{"extends":[..],"uses":[..]}`.
+/// Reads `{"extends":[..],"implements":[..],"uses":[..]}`.
 struct Edges<'interner>(&'interner mut Interner);
 
 impl<'de> DeserializeSeed<'de> for Edges<'_> {
-    type Value = (Vec<ClassName>, Vec<ClassName>);
+    type Value = [Vec<ClassName>; 3];
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -75,17 +76,18 @@ impl<'de> DeserializeSeed<'de> for Edges<'_> {
 }
 
 impl<'de> Visitor<'de> for Edges<'_> {
-    type Value = (Vec<ClassName>, Vec<ClassName>);
+    type Value = [Vec<ClassName>; 3];
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object with `extends` and `uses`")
+        formatter.write_str("an object with `extends`, `implements` and `uses`")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
-        let (mut extends, mut uses) = (None, None);
+        let [mut extends, mut implements, mut uses] = [None, None, None];
         while let Some(key) = access.next_key::<Cow<'de, str>>()? {
             let target = match key.as_ref() {
                 "extends" => &mut extends,
+                "implements" => &mut implements,
                 "uses" => &mut uses,
                 _ => {
                     access.next_value::<IgnoredAny>()?;
@@ -99,11 +101,12 @@ impl<'de> Visitor<'de> for Edges<'_> {
                 return Err(A::Error::custom(format!("the key `{key}` appears twice")));
             }
         }
-        Ok((extends.unwrap_or_default(), uses.unwrap_or_default()))
+        Ok([extends, implements, uses].map(Option::unwrap_or_default))
     }
 }
 
-struct ClassNames<'interner>(&'interner mut Interner);
+/// Reads a list of names without repetitions.
+pub(super) struct ClassNames<'interner>(pub(super) &'interner mut Interner);
 
 impl<'de> DeserializeSeed<'de> for ClassNames<'_> {
     type Value = Vec<ClassName>;

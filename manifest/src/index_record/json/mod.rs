@@ -19,7 +19,7 @@ use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
 use crate::digest::ArtifactDigest;
 use crate::name::PackageName;
 use crate::version::Version;
-use classes::Classes;
+use classes::{ClassNames, Classes};
 use requirements::Requirements;
 
 /// The most characters shown of a message that may quote the record.
@@ -98,6 +98,11 @@ impl<'de> Visitor<'de> for RecordVisitor<'_> {
                 Key::Internal => {
                     let classes = access.next_value_seed(Classes::new(interner, true))?;
                     internal = classes.unwrap_or_default();
+                }
+                Key::Interfaces => {
+                    let mut interfaces = access.next_value_seed(ClassNames(interner))?;
+                    interfaces.sort();
+                    record.interfaces = interfaces.into();
                 }
                 Key::Sha256 => {
                     let digest: Option<String> = access.next_value()?;

@@ -24,12 +24,14 @@ use crate::spec::Requirement;
 use crate::version::Version;
 
 /// The keys that a manifest can have.
-pub(crate) const KNOWN_KEYS: [&str; 16] = [
+pub(crate) const KNOWN_KEYS: [&str; 18] = [
     "Author",
     "Classes",
     "Description",
     "Format",
     "FullName",
+    "Implements",
+    "Interfaces",
     "Logo",
     "Meta",
     "Name",
@@ -52,14 +54,24 @@ pub enum PackageKind {
     Library,
 }
 
-/// A class that a manifest lists.
+/// A class or interface that a manifest lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassEntry {
-    /// The class.
+    /// The class or interface.
     pub name: Located<ClassName>,
-    /// Its file, below the folder `Classes`.
+    /// Its file, below the folder `Classes` or `Interfaces`.
     pub file: Located<PackagePath>,
+}
+
+/// The interfaces that a class implements, by what a manifest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Implementation {
+    /// The class.
+    pub class: Located<ClassName>,
+    /// The interfaces, in the order written.
+    pub interfaces: Vec<Located<ClassName>>,
 }
 
 /// The manifest of a package.
@@ -92,6 +104,11 @@ pub struct PackageManifest {
     pub supplier_logo: Option<Located<PackagePath>>,
     /// The classes that other packages can see, in the order written.
     pub classes: Vec<ClassEntry>,
+    /// The interfaces that the package defines, each with its file below the folder `Interfaces`, in the order
+    /// written.
+    pub interfaces: Vec<ClassEntry>,
+    /// Which classes implement which interfaces, in the order written.
+    pub implements: Vec<Implementation>,
     /// The requirements, in the order written. The core library is among them only if the manifest names it.
     pub requirements: Vec<Requirement>,
     /// Keys that a manifest cannot have.

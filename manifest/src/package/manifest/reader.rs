@@ -1,8 +1,9 @@
 //! Reading the fields of a manifest.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{ClassEntry, KNOWN_KEYS, PackageKind, PackageManifest};
+use super::{ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, SourceText, Span, is_hazardous,
 };
@@ -108,7 +109,16 @@ impl ManifestReader<'_> {
             (Vec::new(), Vec::new())
         } else {
             let requirements = self.requirements(mapping, name.as_ref());
-            (self.classes(mapping), requirements)
+            let classes = self.listed(mapping, "Classes", "a class name");
+            (classes, requirements)
+        };
+        let (interfaces, implements) = if is_template {
+            self.meaningless_in_template(mapping, "Interfaces");
+            self.meaningless_in_template(mapping, "Implements");
+            (Vec::new(), Vec::new())
+        } else {
+            let interfaces = self.listed(mapping, "Interfaces", "the name of an interface");
+            (interfaces, self.implements(mapping))
         };
         let ui = self.optional_path(mapping, "UI");
         let logo = self.optional_path(mapping, "Logo");
@@ -137,6 +147,8 @@ impl ManifestReader<'_> {
             logo,
             supplier_logo,
             classes,
+            interfaces,
+            implements,
             requirements,
             unknown_keys,
             name,
@@ -263,16 +275,17 @@ impl ManifestReader<'_> {
         found
     }
 
-    fn classes(&mut self, mapping: &Mapping) -> Vec<ClassEntry> {
-        let Some(entries) = self.mapping(mapping, "Classes") else {
+    /// The classes or interfaces under a key, each with its file. `what` is the kind of name in messages.
+    fn listed(&mut self, mapping: &Mapping, key: &str, what: &str) -> Vec<ClassEntry> {
+        let Some(entries) = self.mapping(mapping, key) else {
             return Vec::new();
         };
-        let mut classes = Vec::with_capacity(entries.entries.len());
+        let mut listed = Vec::with_capacity(entries.entries.len());
         for entry in &entries.entries {
-            let name = self.key_name(entry, "a class name", ClassName::parse);
+            let name = self.key_name(entry, what, ClassName::parse);
             let file = self.path(&entry.value);
             if let (Some(name), Some(file)) = (name, file) {
-                classes.push(ClassEntry {
+                listed.push(ClassEntry {
                     name: Located {
                         value: name,
                         location: self.location(entry.key_span),
@@ -284,7 +297,51 @@ impl ManifestReader<'_> {
                 });
             }
         }
-        classes
+        listed
+    }
+
+    /// The interfaces that classes implement: for each class a name or a list of names.
+    fn implements(&mut self, mapping: &Mapping) -> Vec<Implementation> {
+        let Some(entries) = self.mapping(mapping, "Implements") else {
+            return Vec::new();
+        };
+        let mut implements = Vec::with_capacity(entries.entries.len());
+        for entry in &entries.entries {
+            let class = self.key_name(entry, "a class name", ClassName::parse);
+            let listed = entry.value.as_sequence();
+            let listed = listed.unwrap_or(std::slice::from_ref(&entry.value));
+            let mut interfaces: Vec<Located<ClassName>> = Vec::with_capacity(listed.len());
+            let mut seen = HashSet::with_capacity(listed.len());
+            for node in listed {
+                let Some(scalar) = self.name_text(node, "the name of an interface") else {
+                    continue;
+                };
+                match ClassName::parse(&scalar.text) {
+                    Ok(name) if seen.insert(name.clone()) => interfaces.push(Located {
+                        value: name,
+                        location: self.location(node.span),
+                    }),
+                    Ok(name) => {
+                        let message = format!("`{name}` is implemented twice");
+                        self.error(Code::Field, message, node.span);
+                    }
+                    Err(error) => {
+                        let message = format!("this is not the name of an interface: {error}");
+                        self.error(Code::Name, message, node.span);
+                    }
+                }
+            }
+            if let Some(class) = class {
+                implements.push(Implementation {
+                    class: Located {
+                        value: class,
+                        location: self.location(entry.key_span),
+                    },
+                    interfaces,
+                });
+            }
+        }
+        implements
     }
 
     fn optional_path(&mut self, mapping: &Mapping, key: &str) -> Option<Located<PackagePath>> {

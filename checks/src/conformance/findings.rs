@@ -1,0 +1,290 @@
+//! What is reported of the classes and interfaces of a package.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
+use pkgres_manifest::{ClassName, ConformanceStatus, FactMatch, Facts, Package};
+
+use super::{
+    Baseline, BaselineEntry, Capability, ClassConformance, FunctionConformance,
+    InterfaceConformance, Level, Levels, ReturnSchema,
+};
+use crate::required::undefined_interface;
+
+/// A platform with its name in reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Platform {
+    /// The name.
+    pub name: String,
+    /// The facts.
+    pub facts: Facts,
+}
+
+/// The findings on conformance, and all violations, those of the baseline included.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ConformanceFindings {
+    /// The findings.
+    pub findings: Vec<Diagnostic>,
+    /// Every violation.
+    pub violations: BTreeSet<BaselineEntry>,
+}
+
+/// Returns what is wrong with the interfaces of a package by themselves: schemas that are none, functions that the
+/// package's own version should no longer have, and implementing classes that do not exist.
+pub(crate) fn check_interfaces(package: &Package) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for implementation in &package.manifest.implements {
+        let class = &implementation.class;
+        let classes = package.classes.as_ref();
+        if classes.is_some_and(|classes| !classes.contains_key(&class.value)) {
+            let message = format!("the package does not define the class `{}`", class.value);
+            let finding = Diagnostic::error(Code::Interface, message);
+            findings.push(finding.at(class.location.clone()));
+        }
+    }
+    for interface in package.interfaces.values() {
+        for function in &interface.functions {
+            if let Err(error) = ReturnSchema::of(function) {
+                findings.push(*error);
+            }
+            let version = &package.manifest.version;
+            let deprecated = function.deprecated.as_ref();
+            if deprecated.is_some_and(|deprecated| deprecated.is_removed_in(version)) {
+                let name = Escaped::shortened(&function.name.value);
+                let message = format!("`{name}` should have been removed by version {version}");
+                let finding = Diagnostic::warning(Code::Interface, message);
+                findings.push(finding.at(function.name.location.clone()));
+            }
+        }
+    }
+    findings
+}
+
+/// Returns the findings on the classes of a release on some platforms. Violations of the baseline are none.
+pub fn conformance_findings(
+    classes: &[ClassConformance<'_>],
+    platforms: &[Platform],
+    levels: &Levels,
+    baseline: &Baseline,
+) -> ConformanceFindings {
+    let mut reporter = Reporter {
+        platforms,
+        levels,
+        baseline,
+        found: ConformanceFindings::default(),
+        facts_reported: BTreeSet::new(),
+    };
+    for class in classes {
+        reporter.class(class);
+    }
+    reporter.found
+}
+
+struct Reporter<'run> {
+    platforms: &'run [Platform],
+    levels: &'run Levels,
+    baseline: &'run Baseline,
+    found: ConformanceFindings,
+    /// The places of keys that were reported as unknown facts.
+    facts_reported: BTreeSet<(String, usize)>,
+}
+
+impl Reporter<'_> {
+    fn class(&mut self, class: &ClassConformance<'_>) {
+        let name = &class.class.value;
+        for interface in &class.interfaces {
+            self.interface(class, interface);
+        }
+        for function in &class.undeclared {
+            self.function(class, None, function);
+        }
+        if class.is_defined && !class.unknown.is_empty() {
+            let unknown: Vec<String> = class.unknown.iter().map(|it| format!("`{it}`")).collect();
+            let message = format!(
+                "`{name}` may inherit functions from {}, whose methods are unknown",
+                unknown.join(", ")
+            );
+            let finding = Diagnostic::warning(Code::Interface, message);
+            let location = class.class.location.clone();
+            self.found.findings.push(finding.at(location));
+        }
+    }
+
+    fn interface(&mut self, class: &ClassConformance<'_>, interface: &InterfaceConformance<'_>) {
+        if interface.definition.is_none() {
+            let finding = undefined_interface(&class.class.value, interface.interface);
+            self.found.findings.push(finding);
+        }
+        for function in &interface.functions {
+            self.unknown_facts(function);
+            self.function(class, Some(interface.interface), function);
+        }
+    }
+
+    /// Warns about facts that an interface names and platforms do not have.
+    fn unknown_facts(&mut self, conformance: &FunctionConformance<'_>) {
+        let Some(function) = conformance.function else {
+            return;
+        };
+        let matches = [&function.supported, &function.not_applicable];
+        for key in matches.into_iter().flatten().flat_map(FactMatch::keys) {
+            let place = &key.location;
+            let without: Vec<&str> = (self.platforms.iter())
+                .filter(|platform| !platform.facts.has(&key.value))
+                .map(|platform| platform.name.as_str())
+                .collect();
+            let place = (place.source().name().to_owned(), place.span().start);
+            if without.is_empty() || !self.facts_reported.insert(place) {
+                continue;
+            }
+            let message = format!(
+                "the fact `{}` is unknown{}, so that it matches nothing there",
+                Escaped::shortened(&key.value),
+                on(&without)
+            );
+            let finding = Diagnostic::warning(Code::Interface, message);
+            self.found.findings.push(finding.at(key.location.clone()));
+        }
+    }
+
+    fn function(
+        &mut self,
+        class: &ClassConformance<'_>,
+        interface: Option<&Located<ClassName>>,
+        function: &FunctionConformance<'_>,
+    ) {
+        let mut by_status: BTreeMap<ConformanceStatus, (Capability, Vec<&str>)> = BTreeMap::new();
+        for platform in self.platforms {
+            let Some(capability) = function.capability(&platform.facts) else {
+                continue;
+            };
+            let status = capability.status();
+            let same = by_status
+                .entry(status)
+                .or_insert_with(|| (capability, Vec::new()));
+            same.1.push(&platform.name);
+        }
+        for (status, (capability, platforms)) in by_status {
+            let level = self.levels.of(status);
+            if level == Level::Allow || status == ConformanceStatus::Implemented {
+                continue;
+            }
+            let entry = BaselineEntry {
+                class: class.class.value.clone(),
+                interface: interface.map(|interface| interface.value.clone()),
+                function: function.name.to_owned(),
+                status,
+            };
+            let is_known = self.baseline.entries.contains(&entry);
+            self.found.violations.insert(entry);
+            if !is_known {
+                let on = on(&platforms);
+                let finding = finding(class, interface, function, &capability, level, &on);
+                self.found.findings.push(finding);
+            }
+        }
+    }
+}
+
+/// The finding on a function. `on` has the platforms in words.
+fn finding(
+    class: &ClassConformance<'_>,
+    interface: Option<&Located<ClassName>>,
+    function: &FunctionConformance<'_>,
+    capability: &Capability,
+    level: Level,
+    on: &str,
+) -> Diagnostic {
+    let (class_name, name) = (&class.class.value, Escaped::shortened(function.name));
+    let of = interface.map_or("its interface", |interface| interface.value.as_str());
+    let mut hints = Vec::new();
+    let (code, message) = match capability {
+        Capability::NotImplemented => {
+            if let Some(similar) = function.similar {
+                hints.push(format!(
+                    "if `{}` is this function, rename it",
+                    Escaped::shortened(similar)
+                ));
+            }
+            let message = format!("`{class_name}` does not implement `{name}` of `{of}`{on}");
+            (Code::NotImplemented, message)
+        }
+        Capability::NotSupported => {
+            let message =
+                format!("`{class_name}` does not have `{name}`, which `{of}` does not support{on}");
+            (Code::NotImplemented, message)
+        }
+        Capability::NotApplicable { .. } => {
+            let message = format!("`{name}` of `{of}` makes no sense for `{class_name}`{on}");
+            (Code::NotImplemented, message)
+        }
+        Capability::SignatureMismatch(differences) => {
+            let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+            let message = format!(
+                "`{name}` of `{class_name}` cannot be called as `{of}` says: {}",
+                differences.join(", ")
+            );
+            (Code::SignatureMismatch, message)
+        }
+        Capability::Deprecated {
+            successor,
+            removed_in,
+            is_removed,
+        } => {
+            if let Some(successor) = successor {
+                hints.push(format!("`{}` replaces it", Escaped::shortened(successor)));
+            }
+            let message = match (function.function, removed_in) {
+                (None, _) => {
+                    format!(
+                        "`{name}` of `{class_name}` is in no interface that the class implements"
+                    )
+                }
+                (Some(_), Some(removed)) if *is_removed => {
+                    format!("`{class_name}` has `{name}`, which `{of}` removed in {removed}")
+                }
+                (Some(_), Some(removed)) => {
+                    format!("`{class_name}` has `{name}`, which `{of}` removes in {removed}")
+                }
+                (Some(_), None) => {
+                    format!("`{class_name}` has `{name}`, which is deprecated in `{of}`")
+                }
+            };
+            (Code::DeprecatedFunction, message)
+        }
+        Capability::Conflict(reason) => {
+            let message = format!("`{name}` of `{class_name}` contradicts `{of}`{on}: {reason}");
+            (Code::InterfaceConflict, message)
+        }
+        Capability::Implemented => (Code::Interface, String::new()),
+    };
+    let finding = match level {
+        Level::Deny => Diagnostic::error(code, message),
+        Level::Allow | Level::Warn => Diagnostic::warning(code, message),
+    };
+    let named_at = interface.map_or(&class.class.location, |interface| &interface.location);
+    let mut finding = finding.at(function
+        .implemented_at
+        .clone()
+        .unwrap_or_else(|| named_at.clone()));
+    if let Some(declared) = function.function {
+        finding = finding.label(declared.name.location.clone(), "the interface has it here");
+    }
+    for hint in hints {
+        finding = finding.hint(hint);
+    }
+    finding
+}
+
+/// The platforms in words; nothing if there is only one without a name.
+fn on(platforms: &[&str]) -> String {
+    if platforms.iter().all(|name| name.is_empty()) {
+        return String::new();
+    }
+    let names: Vec<String> = platforms
+        .iter()
+        .map(|name| Escaped::shortened(name).to_string())
+        .collect();
+    format!(" on {}", names.join(", "))
+}

@@ -1,0 +1,11 @@
+//! Classes and the interfaces that they implement.
+
+mod calls;
+mod examples;
+mod growth;
+mod levels;
+mod packages;
+mod providers;
+mod random;
+mod reference;
+mod renames;

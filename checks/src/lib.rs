@@ -28,6 +28,7 @@ mod api;
 mod bound;
 mod classes;
 mod conformance;
+mod interface_differences;
 mod manifest;
 mod members;
 mod model;
@@ -39,10 +40,10 @@ pub use bound::{BoundPackage, BoundPackages};
 pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
     ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,
-    InterfaceDifference, Level, Levels, Platform, ReturnSchema, ReturnViolation,
-    SignatureDifference, Strictness, conformance, conformance_findings, interface_differences,
-    interface_text,
+    Level, Levels, Platform, ReturnSchema, ReturnViolation, SignatureDifference, Strictness,
+    conformance, conformance_findings, interface_text,
 };
+pub use interface_differences::{InterfaceDifference, interface_differences};
 pub use members::check_member_uses;
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use required::{Defines, RequiredPackages};

@@ -1,9 +1,10 @@
 //! Manifests, class files and archives.
 
+use pkgres_checks::{Baseline, ReturnSchema};
 use pkgres_manifest::diagnostic::Parsed;
 use pkgres_manifest::{
-    Archive, ClassName, LazyArchive, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, RequirementEdit, Spec, read_class_file, write_archive,
+    Archive, ClassName, Facts, LazyArchive, Package, PackageManifest, PackageName, PackagePath,
+    ReadOptions, RequirementEdit, Spec, read_class_file, read_interface_file, write_archive,
 };
 
 use crate::property::{are_safe, checked, is_safe_line};
@@ -69,6 +70,47 @@ pub(crate) const TARGETS: &[Target] = &[
         quick: 3_000,
     },
     Target {
+        name: "interface_file",
+        run: interface_file,
+        seeds: || texts(&[FULL_INTERFACE, "Name: a.B\nFunctions: {f: {}}\n"]),
+        words: &[
+            "Name: ",
+            "Functions:\n",
+            "Arguments: ",
+            "Returns: ",
+            "Supported: ",
+            "NotApplicable: ",
+            "Deprecated: ",
+            "since: 1.2",
+            "removed_in: ",
+            "successor: ",
+            "osfamily: [a, b]",
+            "{type: object, required: [a]}",
+            "{$ref: '#/properties/a'}",
+            "pattern: '(a+)+$'",
+        ],
+        quick: 2_000,
+    },
+    Target {
+        name: "facts",
+        run: facts,
+        seeds: || {
+            texts(&[
+                "os: Debian\nroles: [web, db]\n",
+                "{\"os\": \"a\", \"x\": null}",
+            ])
+        },
+        words: &["os: ", "osfamily: ", "[a, b]", "1.10", "- "],
+        quick: 2_000,
+    },
+    Target {
+        name: "baseline",
+        run: baseline,
+        seeds: || texts(&["# x\na.B a.I f not-implemented\na.B - g deprecated\n"]),
+        words: &["a.B ", " - ", "conflict", "signature-mismatch", "\n"],
+        quick: 2_000,
+    },
+    Target {
         name: "archive",
         run: archive,
         seeds: archives,
@@ -113,6 +155,24 @@ Require:
   org.acme.Log:
   plug-in.x: 1.10
 Other: 1
+";
+
+const FULL_INTERFACE: &str = "\
+Name: a.B
+Namespaces: {=: a, std: io.murano}
+Description: x
+Functions:
+  start:
+    Description: x
+    Arguments:
+    - name: {Contract: $.string().notNull()}
+    - other: {Contract: $.class(std:Object), Default: {a: [1, 2.5, true, ~]}}
+    - rest: {Usage: KwArgs}
+    Returns: {type: object, required: [a], properties: {a: {type: integer}}}
+    Supported: {os: [Debian, b], os_family: C}
+  stop:
+    NotApplicable: {osfamily: Windows}
+    Deprecated: {since: 1.2, removed_in: 2, successor: start}
 ";
 
 const FLOW_MANIFEST: &str = "{\"FullName\": a.B, Type: Library, Require: {c.D: '*', e.F: ~}}\n";
@@ -240,6 +300,57 @@ fn class_file(data: &[u8]) {
                 is_safe_line(class.as_str());
             }
         }
+    }
+}
+
+/// Interfaces are read with safe findings, and what they say about returned values is checked without a panic.
+fn interface_file(data: &[u8]) {
+    let read = checked(read_interface_file(
+        "i",
+        data,
+        None,
+        &ReadOptions::default(),
+    ));
+    let facts = Facts::from_pairs([("os", "debian"), ("os_family", "c")]);
+    for function in read.iter().flat_map(|interface| &interface.functions) {
+        is_safe_line(&function.name.value);
+        for platforms in [&function.supported, &function.not_applicable]
+            .into_iter()
+            .flatten()
+        {
+            let _ = platforms.matches(&facts);
+            assert!(!platforms.to_string().is_empty());
+        }
+        match ReturnSchema::of(function) {
+            Ok(None) => {}
+            Ok(Some(schema)) => {
+                for value in [
+                    serde_json::json!({"a": 1}),
+                    serde_json::json!("aaaaaaaaaaaaaaaaaaaaaaaa!"),
+                ] {
+                    for violation in schema.check(&value).err().into_iter().flatten() {
+                        is_safe_line(&violation.to_string());
+                    }
+                }
+            }
+            Err(finding) => are_safe(&[*finding]),
+        }
+    }
+}
+
+/// Facts are read with safe findings.
+fn facts(data: &[u8]) {
+    checked(Facts::read("f", data, &ReadOptions::default().limits));
+}
+
+/// Baselines are read as they are written.
+fn baseline(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    match Baseline::read("b", text) {
+        Ok(baseline) => assert_eq!(Baseline::read("b", &baseline.to_text()), Ok(baseline)),
+        Err(findings) => are_safe(&findings),
     }
 }
 

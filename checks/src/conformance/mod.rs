@@ -19,7 +19,6 @@
 //! other names compare pairs of names, within the bound of all suggestions.
 
 mod capability;
-mod difference;
 mod findings;
 mod generate;
 mod levels;
@@ -29,13 +28,13 @@ mod signature;
 mod stubs;
 
 pub use capability::{Capability, CapabilityCase, FunctionConformance};
-pub use difference::{InterfaceDifference, interface_differences};
 pub(crate) use findings::check_interfaces;
 pub use findings::{ConformanceFindings, Platform, conformance_findings};
 pub use generate::interface_text;
 pub use levels::{Baseline, BaselineEntry, Level, Levels};
 pub use returns::{ReturnSchema, ReturnViolation};
 pub use signature::SignatureDifference;
+pub(crate) use signature::compare as compare_signatures;
 pub use stubs::{Answer, CallError, CallWarning, ClassStubs, Strictness};
 
 use std::collections::BTreeSet;

@@ -71,13 +71,13 @@ impl fmt::Display for SignatureDifference {
 
 /// The result of comparing two signatures.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
-    pub(super) differences: Vec<SignatureDifference>,
-    pub(super) notes: Vec<String>,
+pub(crate) struct Comparison {
+    pub(crate) differences: Vec<SignatureDifference>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Compares the arguments that an interface has with those that a method has.
-pub(super) fn compare(wanted: &[Argument], own: &[Argument]) -> Comparison {
+pub(crate) fn compare(wanted: &[Argument], own: &[Argument]) -> Comparison {
     let mut comparison = Comparison::default();
     let differences = &mut comparison.differences;
     let expected = standard(wanted);

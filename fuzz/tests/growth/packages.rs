@@ -1,12 +1,16 @@
 //! Shapes of archives and packages.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use pkgres_checks::{Defines, RequiredPackages, check_package};
+use pkgres_checks::{
+    Baseline, BoundPackage, BoundPackages, Defines, Levels, Platform, RequiredPackages,
+    check_package, conformance, conformance_findings,
+};
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
-    Archive, ClassName, Package, PackageManifest, PackageName, PackagePath, ReadOptions, Spec,
-    Version, class_cycles, write_archive,
+    Archive, ClassName, Facts, Package, PackageManifest, PackageName, PackagePath, ReadOptions,
+    Spec, Version, class_cycles, write_archive,
 };
 
 use crate::Shape;
@@ -76,17 +80,40 @@ fn check(package: &Package) {
     }
 }
 
-/// Reads a package of text: a manifest, a line `===`, and the one class file that serves every path.
+/// Compares the classes of a package with the interfaces that they implement.
+fn check_conformance(package: Package) {
+    let release = (package.name().clone(), package.manifest.version.clone());
+    let mut packages = BoundPackages::default();
+    let bound = BoundPackage {
+        package: Some(Arc::new(package)),
+        requires: Vec::new(),
+    };
+    packages.releases.insert(release.clone(), bound);
+    let classes = conformance(&packages, &release);
+    let platform = Platform {
+        name: "a".to_owned(),
+        facts: Facts::from_pairs([("os", "a")]),
+    };
+    let (levels, baseline) = (Levels::default(), Baseline::default());
+    print(&conformance_findings(&classes, &[platform], &levels, &baseline).findings);
+}
+
+/// Reads a package of text: a manifest, a line `===`, the one class file that serves every path, and perhaps another such
+/// line and the one interface.
 fn package(input: &[u8]) {
     let options = ReadOptions::default();
     let text = str::from_utf8(input).expect("a text");
     let (manifest, class) = text.split_once("===\n").expect("two files");
+    let (class, interface) = class.split_once("===\n").unwrap_or((class, ""));
     let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
     let manifest = match manifest.into_result() {
         Ok((manifest, _)) => manifest,
         Err(findings) => return print(&findings),
     };
     let read = Package::assemble(manifest, &options, |path| {
+        if path.as_str().starts_with("Interfaces/") {
+            return Some(interface.into());
+        }
         let number: String = path.as_str().chars().filter(char::is_ascii_digit).collect();
         Some(class.replace('#', &number).into_bytes())
     });
@@ -94,6 +121,9 @@ fn package(input: &[u8]) {
         Ok((package, findings)) => {
             print(&findings);
             check(&package);
+            if !interface.is_empty() {
+                check_conformance(package);
+            }
         }
         Err(findings) => print(&findings),
     }
@@ -136,7 +166,31 @@ pub(crate) fn shapes() -> Vec<Shape> {
         };
         shape(&format!("package: {name}"), package, Box::new(make))
     };
+    let implementing = |size: usize| {
+        // A manifest has at most 50,000 nodes.
+        let (count, long) = (size / 200, "c".repeat(80));
+        let mut text =
+            "FullName: a.B\nType: Library\nInterfaces: {a.I: I.yaml}\nClasses:\n".to_owned();
+        for number in 0..count {
+            text.push_str(&format!("  a.C{long}{number}: C{number}.yaml\n"));
+        }
+        text.push_str("Implements:\n");
+        for number in 0..count {
+            text.push_str(&format!("  a.C{long}{number}: a.I\n"));
+        }
+        text.push_str(
+            "===\n{Methods: {f0: {Arguments: [x: {}]}, f1: {}, hold: {}, other: {}}}\n\
+             ===\nFunctions: {f0: {Arguments: [x: {}]}, f1: {Arguments: [y: {}]}, lock: {}, \
+             f3: {Supported: {os: a}}, f4: {NotApplicable: {os: a}}}\n",
+        );
+        text.into_bytes()
+    };
     vec![
+        shape(
+            "package: classes that implement an interface",
+            package,
+            Box::new(implementing),
+        ),
         shape(
             "archive: empty files",
             archive,

@@ -2,7 +2,6 @@
 
 mod calls;
 mod examples;
-mod growth;
 mod levels;
 mod packages;
 mod providers;

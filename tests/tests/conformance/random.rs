@@ -314,7 +314,6 @@ fn statuses_are_those_of_the_rules() {
             *total.entry(status).or_default() += count;
         }
     }
-    eprintln!("{total:?}");
     // Each status is exercised.
     assert_eq!(total.len(), 7, "{total:?}");
     let least = total.values().min().expect("there are statuses");

@@ -121,13 +121,16 @@ fn can_be_called_alike(interface: &[Argument], method: &[Argument]) -> bool {
         .filter(|it| it.kind == Kind::Standard)
         .map(|it| it.name.as_str())
         .collect();
-    let mut names = standard.clone();
+    let mut possible = standard.clone();
     // No argument has this name.
-    names.push("further");
+    possible.push("further");
     for positional in 0..=standard.len() + 4 {
-        for chosen in 0..1_usize << names.len() {
-            let named = (0..names.len()).filter(|at| chosen >> at & 1 == 1);
-            let call = (positional, named.map(|at| names[at].to_owned()).collect());
+        for chosen in 0..1_usize << possible.len() {
+            let named = (0..possible.len()).filter(|at| chosen >> at & 1 == 1);
+            let call = (
+                positional,
+                named.map(|at| possible[at].to_owned()).collect(),
+            );
             let Some(expected) = assign(interface, &call) else {
                 continue;
             };

@@ -7,8 +7,8 @@ use std::fmt;
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{FactMatch, Interface, InterfaceFunction};
 
-use super::signature::compare;
 use crate::api::Impact;
+use crate::conformance::compare_signatures;
 
 /// A difference between two versions of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         let mut changed = |impact, what: String| {
             add(impact, format!("`{name}`: {what}"), Some(after));
         };
-        let forward = compare(&before.arguments, &after.arguments);
-        let back = compare(&after.arguments, &before.arguments);
+        let forward = compare_signatures(&before.arguments, &after.arguments);
+        let back = compare_signatures(&after.arguments, &before.arguments);
         if forward.differences.is_empty() && !back.differences.is_empty() {
             changed(Impact::Minor, "it takes more than before".to_owned());
         }

@@ -6,6 +6,7 @@ use pkgres_manifest::{
     Version, sha256,
 };
 
+use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
@@ -194,22 +195,45 @@ fn with_files(
     Parsed::new(Some(record.with_classes(classes)), findings)
 }
 
-fn read_artifact(file: &FormatFile<'_>, options: &ReadOptions) -> Parsed<Vec<Release>> {
-    let mut artifact = match CollectionArtifact::read(file.path, file.bytes, options) {
+/// A release that was read from an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectionRelease {
+    /// The record, with digest and size, and the digest.
+    pub release: Release,
+    /// What its metadata says for people.
+    pub about: CollectionAbout,
+}
+
+/// Reads an artifact of any name: its chain of digests is right, and the record has its classes.
+pub fn read_collection(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Parsed<CollectionRelease> {
+    let mut artifact = match CollectionArtifact::read(name, bytes, options) {
         Ok(artifact) => artifact,
         Err(errors) => return Parsed::new(None, errors),
     };
     let findings = artifact.take_findings();
     let record = artifact.manifest.record.clone();
-    let size = u64::try_from(file.bytes.len()).ok();
+    let size = u64::try_from(bytes.len()).ok();
     let read = with_files(record, findings, &artifact, options);
     match read.into_result() {
         Ok((mut record, findings)) => {
-            let digest = ArtifactDigest::of_archive(file.bytes);
+            let digest = ArtifactDigest::of_archive(bytes);
             record.digest = Some(digest);
             record.size = size;
-            Parsed::new(Some(vec![Release { record, digest }]), findings)
+            let about = artifact.manifest.about;
+            let release = Release { record, digest };
+            Parsed::new(Some(CollectionRelease { release, about }), findings)
         }
+        Err(findings) => Parsed::new(None, findings),
+    }
+}
+
+fn read_artifact(file: &FormatFile<'_>, options: &ReadOptions) -> Parsed<Vec<Release>> {
+    match read_collection(file.path, file.bytes, options).into_result() {
+        Ok((read, findings)) => Parsed::new(Some(vec![read.release]), findings),
         Err(findings) => Parsed::new(None, findings),
     }
 }

@@ -6,6 +6,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, S
 use pkgres_manifest::document::{Mapping, Node, read_json, read_yaml};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
+use super::about::CollectionAbout;
 use super::name::{is_identifier, package_name};
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
@@ -42,6 +43,8 @@ pub struct CollectionManifest {
     pub record: IndexRecord,
     /// The name of the list of files, and its SHA-256 in hexadecimal.
     pub file_list: (String, String),
+    /// What it says for people.
+    pub about: CollectionAbout,
 }
 
 /// The findings of a document, and its text.
@@ -142,6 +145,7 @@ impl MetadataReader<'_> {
         Some(CollectionManifest {
             record: record?,
             file_list: (name.0, digest.0),
+            about: CollectionAbout::read(info_mapping),
         })
     }
 
@@ -333,7 +337,8 @@ mod tests {
 
     #[test]
     fn a_manifest_has_the_digest_of_the_list_of_files() {
-        let text = br#"{"collection_info":{"namespace":"acme","name":"web","version":"1.2.0","dependencies":{"acme.net":">=1.0"}},
+        let text = br#"{"collection_info":{"namespace":"acme","name":"web","version":"1.2.0","dependencies":{"acme.net":">=1.0"},
+            "authors":["Ann","Bob"],"license":"MIT","tags":null,"description":"Pages","homepage":["x"]},
             "file_manifest_file":{"name":"FILES.json","ftype":"file","chksum_type":"sha256","chksum_sha256":"ab","format":1},"format":1}"#;
         let read = read_collection_manifest("MANIFEST.json", text, &Limits::default());
         let (manifest, findings) = read.into_result().expect("it is right");
@@ -343,6 +348,13 @@ mod tests {
             ("FILES.json".to_owned(), "ab".to_owned())
         );
         assert_eq!(manifest.record.requirements.len(), 1);
+        let expected = CollectionAbout {
+            authors: vec!["Ann".to_owned(), "Bob".to_owned()],
+            license: vec!["MIT".to_owned()],
+            description: Some("Pages".to_owned()),
+            ..CollectionAbout::default()
+        };
+        assert_eq!(manifest.about, expected);
         for bad in [
             &b"[]"[..],
             b"{}",

@@ -1,10 +1,11 @@
 //! Ansible collections.
 //!
 //! A collection is a package; its versions are Semantic Versioning, and `range` has its range language. `metadata`,
-//! `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
+//! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
 //! playbooks, and `facts` derives classes from them. `format` puts all of it together.
 
+mod about;
 mod artifact;
 mod core_version;
 mod facts;
@@ -20,11 +21,12 @@ mod runtime;
 mod tree;
 mod yaml_references;
 
+pub use about::CollectionAbout;
 pub use artifact::{CollectionArtifact, WriteFile};
 pub use core_version::{ansible_core_version, requires_ansible};
 pub use facts::{Facts, ForeignReference, Module, Reference, Route};
 pub use file_list::{FILE_LIST, FileList, ListedFile};
-pub use format::Collections;
+pub use format::{CollectionRelease, Collections, read_collection};
 pub use metadata::{
     COLLECTION_MANIFEST, CollectionManifest, GALAXY_FILE, read_collection_manifest,
     read_galaxy_file,

@@ -3,10 +3,12 @@
 //! The checks are those of the validator that clients have, whether the requirements can be satisfied
 //! from the registry, and, as a warning alone, whether the name is similar to that of another package.
 
+mod collection;
 mod satisfiable;
 mod similar;
 
 use bytes::Bytes;
+use pkgres_formats::ansible::CollectionAbout;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
@@ -14,6 +16,7 @@ use pkgres_manifest::{
 
 use pkgres_registry_client::protocol::escape_name;
 
+pub(crate) use collection::check_collection;
 pub(crate) use satisfiable::check_satisfiable;
 pub(crate) use similar::similar_names;
 
@@ -26,8 +29,15 @@ pub(crate) struct Candidate {
     pub(crate) record: IndexRecord,
     pub(crate) title: String,
     pub(crate) description: String,
-    /// The row of the catalog, with the values of the manifest.
-    pub(crate) listing: Listing,
+}
+
+/// What is stored of a release beside its record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Details<'candidate> {
+    /// The row of the catalog of a class package.
+    Listing(&'candidate Listing),
+    /// The metadata of a collection.
+    Collection(&'candidate CollectionAbout),
 }
 
 /// The values of a release in the catalog.
@@ -46,22 +56,25 @@ pub(crate) struct Listing {
 /// The limit of findings in a problem.
 const MAX_FINDINGS: usize = 10;
 
+/// The problem of an archive with errors.
+fn invalid(errors: &[Diagnostic]) -> Problem {
+    let errors: Vec<String> = errors
+        .iter()
+        .filter(|finding| finding.is_error())
+        .take(MAX_FINDINGS)
+        .map(ToString::to_string)
+        .collect();
+    Problem::new(ProblemCode::PackageInvalid, errors.join("\n"))
+}
+
 /// Checks the archive of a release with the validator that clients have, and reads its package. The
-/// archive has to be the `expected` release, if there is one.
+/// archive has to be the `expected` release, if there is one. Also returns the row of the catalog, with the values of
+/// the manifest.
 pub(crate) fn check_archive(
     expected: Option<(&PackageName, &Version)>,
     bytes: &Bytes,
     options: &ReadOptions,
-) -> Result<Candidate, Problem> {
-    let invalid = |errors: &[Diagnostic]| {
-        let errors: Vec<String> = errors
-            .iter()
-            .filter(|finding| finding.is_error())
-            .take(MAX_FINDINGS)
-            .map(ToString::to_string)
-            .collect();
-        Problem::new(ProblemCode::PackageInvalid, errors.join("\n"))
-    };
+) -> Result<(Candidate, Listing), Problem> {
     let shown = match expected {
         Some((name, version)) => format!("{name}-{version}.zip"),
         None => "package.zip".to_owned(),
@@ -91,24 +104,25 @@ pub(crate) fn check_archive(
     check_names(&record)?;
     let manifest = &package.manifest;
     let description = manifest.description.clone().unwrap_or_default();
-    Ok(Candidate {
+    let candidate = Candidate {
         record,
         title: manifest.display_name.clone(),
         description: description.clone(),
-        listing: Listing {
-            name: manifest.display_name.clone(),
-            kind: match manifest.kind {
-                PackageKind::Application => "Application",
-                PackageKind::Library => "Library",
-            },
-            author: manifest.author.clone().unwrap_or_default(),
-            description,
-            tags: manifest.tags.clone(),
-            categories: Vec::new(),
-            is_public: true,
-            enabled: true,
+    };
+    let listing = Listing {
+        name: manifest.display_name.clone(),
+        kind: match manifest.kind {
+            PackageKind::Application => "Application",
+            PackageKind::Library => "Library",
         },
-    })
+        author: manifest.author.clone().unwrap_or_default(),
+        description,
+        tags: manifest.tags.clone(),
+        categories: Vec::new(),
+        is_public: true,
+        enabled: true,
+    };
+    Ok((candidate, listing))
 }
 
 /// Checks that each name can be the name of a file: a mirror of static files has one for each package and class.

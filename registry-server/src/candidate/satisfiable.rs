@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use pkgres_formats::ECOSYSTEMS;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     ArtifactDigest, ClassName, IndexReader, IndexRecord, Limits, PackageName, ReadOptions,
@@ -132,7 +133,7 @@ impl Registry for NodeRegistry {
             else {
                 return Ok(None);
             };
-            let mut reader = IndexReader::new(self.limits.clone());
+            let mut reader = IndexReader::of_ecosystems(self.limits.clone(), ECOSYSTEMS);
             let parsed = IndexDocument::parse(name.as_str(), &document.body, name, &mut reader);
             parsed.map(Some).map_err(|error| self.failed(&error))
         };

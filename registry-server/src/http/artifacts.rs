@@ -29,6 +29,9 @@ pub(crate) const SURFACE: Surface = Surface {
     error: errors_document,
 };
 
+/// How long caches may keep what an address with a digest leads to.
+pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
+
 /// Downloads an artifact. It never changes, so that every cache may keep it.
 fn blob(service: &Service, request: &Request) -> Result<Response, Problem> {
     let missing = || {
@@ -36,7 +39,6 @@ fn blob(service: &Service, request: &Request) -> Result<Response, Problem> {
         Problem::new(ProblemCode::NoSuchBlob, detail)
     };
     let digest = Digest::parse(request.part(0)).map_err(|_| missing())?;
-    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     let response = artifact(
         service,
         &request.headers,
@@ -44,7 +46,7 @@ fn blob(service: &Service, request: &Request) -> Result<Response, Problem> {
         "application/zip",
         missing,
     )?;
-    Ok(response.header(header::CACHE_CONTROL, forever))
+    Ok(response.header(header::CACHE_CONTROL, HeaderValue::from_static(FOREVER)))
 }
 
 /// An artifact, or the range of it that the headers request. An invalid range, or several ranges, give

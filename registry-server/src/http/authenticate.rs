@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, header};
 use pkgres_registry_client::protocol::Digest;
 
 use crate::access::Principal;
@@ -31,20 +31,35 @@ impl Authenticator {
         headers.contains_key(header::AUTHORIZATION) || headers.contains_key("x-auth-token")
     }
 
-    /// The digest of the secret of a request.
+    /// Whether a browser sent a request, for a page of any site. Browsers say so with every request that is not for
+    /// reading.
+    pub(super) fn is_from_page(headers: &HeaderMap) -> bool {
+        let signs = [
+            header::ORIGIN.as_str(),
+            header::REFERER.as_str(),
+            "sec-fetch-site",
+        ];
+        signs.iter().any(|name| headers.contains_key(*name))
+    }
+
+    /// The digest of the secret of a request. It comes as `Bearer`, or as `Token` from clients of Galaxy.
+    ///
     ///
     /// Browsers can send a token only as a password. From then on they send it with every request, even
-    /// with those that a page of another site makes, so that a password is valid only for reading.
-    pub(super) fn secret(method: &Method, headers: &HeaderMap) -> Result<Digest, Problem> {
-        let is_reading = matches!(*method, Method::GET | Method::HEAD);
+    /// with those that a page of another site makes, so that a password is not valid for everything.
+    pub(super) fn secret(is_password_valid: bool, headers: &HeaderMap) -> Result<Digest, Problem> {
         let authorization = headers.get(header::AUTHORIZATION).and_then(|value| {
             let (kind, secret) = value.to_str().ok()?.split_once(' ')?;
             Some((kind, secret.trim()))
         });
         let password;
         let secret = match authorization {
-            Some((kind, secret)) if kind.eq_ignore_ascii_case("bearer") => Some(secret),
-            Some((kind, secret)) if is_reading && kind.eq_ignore_ascii_case("basic") => {
+            Some((kind, secret))
+                if kind.eq_ignore_ascii_case("bearer") || kind.eq_ignore_ascii_case("token") =>
+            {
+                Some(secret)
+            }
+            Some((kind, secret)) if is_password_valid && kind.eq_ignore_ascii_case("basic") => {
                 password = password_of(secret);
                 password.as_deref()
             }

@@ -20,7 +20,9 @@ use super::request::Request;
 use super::response::{Response, ResponseBody, http_date};
 use super::route::{self, Access, BodyKind, Handler, Route, RouteMatch, Surface};
 use super::service::Service;
-use super::{artifacts, catalog, index, native, negotiate, openapi, operations, pages, read_body};
+use super::{
+    artifacts, catalog, galaxy, index, native, negotiate, openapi, operations, pages, read_body,
+};
 use crate::access::{Principal, Scope};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::RegistryBackend;
@@ -33,6 +35,7 @@ pub(super) const SURFACES: &[&Surface] = &[
     &catalog::SURFACE,
     &catalog::APPS,
     &catalog::BUNDLES,
+    &galaxy::SURFACE,
     &operations::HEALTH,
     &operations::METRICS,
 ];
@@ -196,7 +199,7 @@ impl Service {
         let body = match handler.body.media_type() {
             None => Bytes::new(),
             Some(kind) => {
-                if handler.body != BodyKind::Form {
+                if !handler.body.is_form() {
                     negotiate::check_content(&head.headers, kind)?;
                 }
                 let incoming = &self.registry.incoming;
@@ -242,7 +245,7 @@ impl Service {
         match access {
             Access::Public => false,
             Access::Reader => self.registry.options.is_private,
-            Access::OptionalToken | Access::Token => true,
+            Access::OptionalToken | Access::Token | Access::TokenOrPassword => true,
         }
     }
 
@@ -325,7 +328,9 @@ impl Service {
         if is_open && !Authenticator::has_credential(&head.headers) {
             return Ok(None);
         }
-        let secret = Authenticator::secret(&head.method, &head.headers)?;
+        let is_password_valid = is_reading(&head.method)
+            || access == Access::TokenOrPassword && !Authenticator::is_from_page(&head.headers);
+        let secret = Authenticator::secret(is_password_valid, &head.headers)?;
         let principal =
             if let Some(principal) = self.authenticator.cached(&self.registry, &secret)? {
                 principal
@@ -351,6 +356,11 @@ impl Service {
             BodyKind::Archive => self.registry.options.read.limits.archive_bytes,
             // The archive, the metadata, and what is between the parts.
             BodyKind::Form => self.registry.options.read.limits.archive_bytes + MAX_JSON_BYTES,
+            // In base64, four characters for three bytes, with ends of lines.
+            BodyKind::CollectionForm => {
+                let bytes = self.registry.options.read.limits.archive_bytes;
+                bytes + bytes / 2 + MAX_JSON_BYTES
+            }
         }
     }
 }

@@ -9,7 +9,7 @@
 //!    no handler deals with any of it.
 //!
 //! The handlers belong to surfaces, whose errors have different forms: the index and the artifacts, the
-//! native API, the catalog API of Murano, pages for people, and what operators monitor.
+//! native API, the catalog API of Murano, the API of Galaxy, pages for people, and what operators monitor.
 
 mod artifacts;
 mod authenticate;
@@ -17,6 +17,8 @@ mod catalog;
 mod conditional;
 mod dispatch;
 mod error_response;
+mod form;
+mod galaxy;
 mod index;
 mod listen;
 mod metrics;

@@ -85,6 +85,9 @@ pub(crate) enum Access {
     OptionalToken,
     /// Clients with a token. The handler checks its scopes.
     Token,
+    /// As [`Token`](Self::Token), but the token may also be sent as a password, unless the request is one that a page
+    /// in a browser can make.
+    TokenOrPassword,
 }
 
 /// What a response of success contains.
@@ -111,18 +114,25 @@ pub(crate) enum BodyKind {
     Archive,
     /// A form with an archive. The handler checks its media type.
     Form,
+    /// A form with the artifact of a collection. The handler checks its media type.
+    CollectionForm,
     /// A patch of a release in the catalog.
     CatalogPatch,
 }
 
 impl BodyKind {
+    /// Whether the body is a form.
+    pub(crate) fn is_form(self) -> bool {
+        matches!(self, Self::Form | Self::CollectionForm)
+    }
+
     /// The media type of the body.
     pub(crate) fn media_type(self) -> Option<&'static str> {
         match self {
             Self::None => None,
             Self::Json(_) | Self::Batch => Some("application/json"),
             Self::Archive => Some("application/zip"),
-            Self::Form => Some("multipart/form-data"),
+            Self::Form | Self::CollectionForm => Some("multipart/form-data"),
             Self::CatalogPatch => Some("application/murano-packages-json-patch"),
         }
     }

@@ -9,9 +9,10 @@ use super::backend::RegistryBackend;
 use super::checks::{no_such_entry, no_such_package, no_such_version, require_owner};
 use super::publish::Rollback;
 use crate::access::{Principal, Scope};
+use crate::database::Transaction;
 use crate::index::{render, render_removal};
 use crate::problem::{Problem, ProblemCode};
-use crate::store::{catalog, changes, packages, releases};
+use crate::store::{catalog, changes, collections, packages, releases};
 
 impl RegistryBackend {
     /// Yanks a release for a reason, or undoes that. Returns whether that changed anything.
@@ -86,36 +87,75 @@ impl RegistryBackend {
     /// its owners, so that no other owner can take the name.
     pub fn delete(&self, principal: &Principal, id: &str) -> Result<(), Problem> {
         principal.require(Scope::Delete)?;
-        let limits = &self.options.read.limits;
         let serial = self.database.write(|transaction| {
             let serial = changes::next_serial(transaction)?;
             let row = catalog::get(transaction, id)?.ok_or_else(no_such_entry)?;
             let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
             let version = Version::parse(&row.version).map_err(Problem::internal)?;
-            principal.require_for(Scope::Delete, &name)?;
-            require_owner(transaction, principal, &name)?;
-            catalog::remove(transaction, &name, &version)?;
-            releases::remove(transaction, &name, &version)?;
-            let now = self.environment.now();
-            if let Some(newest) = releases::all(transaction, &name, limits)?.last()
-                && newest.record.version < version
-                && let Some(left) = catalog::of_release(transaction, &name, &newest.record.version)?
-            {
-                let (title, description) = (&left.name, &left.description);
-                packages::describe(transaction, &name, title, description, &now.to_string())?;
-            }
-            let change = Change {
-                serial,
-                kind: ChangeKind::Delete,
-                name: name.clone(),
-                version: Some(version),
-                at: now,
-            };
-            changes::add(transaction, &change, &principal.credential)?;
-            render_removal(transaction, &name, serial, limits)?;
+            self.remove_release(transaction, principal, (&name, &version), serial)?;
             Ok::<_, Problem>(serial)
         })?;
         self.node.refresh(serial)?;
+        Ok(())
+    }
+
+    /// Deletes a release of a collection, as [`delete`](Self::delete) does.
+    pub(crate) fn delete_collection(
+        &self,
+        principal: &Principal,
+        name: &PackageName,
+        version: &Version,
+    ) -> Result<(), Problem> {
+        principal.require(Scope::Delete)?;
+        let serial = self.database.write(|transaction| {
+            let serial = changes::next_serial(transaction)?;
+            if collections::get(transaction, name, version)?.is_none() {
+                return Err(no_such_version(transaction, name, version)?);
+            }
+            self.remove_release(transaction, principal, (name, version), serial)?;
+            Ok(serial)
+        })?;
+        self.node.refresh(serial)?;
+        Ok(())
+    }
+
+    /// Removes a release, and describes its package by the newest release that is left.
+    fn remove_release(
+        &self,
+        transaction: &mut dyn Transaction,
+        principal: &Principal,
+        (name, version): (&PackageName, &Version),
+        serial: u64,
+    ) -> Result<(), Problem> {
+        let limits = &self.options.read.limits;
+        principal.require_for(Scope::Delete, name)?;
+        require_owner(transaction, principal, name)?;
+        catalog::remove(transaction, name, version)?;
+        collections::remove(transaction, name, version)?;
+        releases::remove(transaction, name, version)?;
+        let now = self.environment.now();
+        if let Some(newest) = releases::all(transaction, name, limits)?.last()
+            && newest.record.version < *version
+        {
+            let newest = &newest.record.version;
+            let described = match catalog::of_release(transaction, name, newest)? {
+                Some(row) => Some((row.name, row.description)),
+                None => collections::get(transaction, name, newest)?
+                    .map(|row| (name.to_string(), row.about.description.unwrap_or_default())),
+            };
+            if let Some((title, description)) = described {
+                packages::describe(transaction, name, &title, &description, &now.to_string())?;
+            }
+        }
+        let change = Change {
+            serial,
+            kind: ChangeKind::Delete,
+            name: name.clone(),
+            version: Some(version.clone()),
+            at: now,
+        };
+        changes::add(transaction, &change, &principal.credential)?;
+        render_removal(transaction, name, serial, limits)?;
         Ok(())
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use pkgres_manifest::{ArtifactDigest, IndexRecord};
+use pkgres_manifest::ArtifactDigest;
 use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
 use super::backend::RegistryBackend;
 use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
+use crate::store::read_record;
 
 impl RegistryBackend {
     /// Passes every file of a static mirror to `sink`, with its path below the base: one state of the
@@ -85,8 +86,7 @@ impl RegistryBackend {
         let text = std::str::from_utf8(document).map_err(Problem::internal)?;
         let mut digests = Vec::new();
         for line in text.lines() {
-            let record = IndexRecord::parse_line(line, &self.options.read.limits)
-                .map_err(Problem::internal)?;
+            let record = read_record(line, &self.options.read.limits).map_err(Problem::internal)?;
             if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
                 digests.push(Digest(bytes));
             }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::AhoCorasick;
+use pkgres_formats::ECOSYSTEMS;
 use pkgres_manifest::diagnostic::{Location, SourceText};
 use pkgres_manifest::{ClassName, IndexReader, IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::ClassDocument;
@@ -53,7 +54,8 @@ impl RegistryBackend {
                 break;
             }
             if let Some(document) = self.node.package(&package)? {
-                let reader = IndexReader::new(self.options.read.limits.clone());
+                let reader =
+                    IndexReader::of_ecosystems(self.options.read.limits.clone(), ECOSYSTEMS);
                 search.search(&package, &document.body, reader)?;
             }
         }

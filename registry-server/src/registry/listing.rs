@@ -64,7 +64,7 @@ pub(super) fn add_missing(
         let missing = || Problem::internal(format!("the artifact {digest} is missing"));
         let bytes = blobs.get(&digest, incoming).map_err(Problem::unavailable)?;
         let archive = bytes.ok_or_else(missing)?;
-        let candidate = candidate::check_archive(None, &archive, options)?;
+        let (_, listing) = candidate::check_archive(None, &archive, options)?;
         let record =
             IndexRecord::parse_line(&release.record, &options.limits).map_err(Problem::internal)?;
         database.write(|transaction| {
@@ -74,7 +74,7 @@ pub(super) fn add_missing(
                     published: Some(release.published.clone()),
                     ..record.clone()
                 };
-                add(transaction, &record, &candidate.listing, &release.owner)?;
+                add(transaction, &record, &listing, &release.owner)?;
             }
             Ok::<_, Problem>(())
         })?;

@@ -6,6 +6,7 @@
 mod backend;
 mod catalog;
 mod checks;
+mod collections;
 mod contents;
 mod edit;
 mod export;
@@ -25,6 +26,7 @@ pub(crate) use catalog::{
     VersionTest,
 };
 pub(crate) use checks::no_such_package;
+pub(crate) use collections::CollectionView;
 pub(crate) use contents::{PackageText, ReleaseContents};
 pub(crate) use extenders::{Bounds, Extender, Extenders};
 pub(crate) use lineage::{ClassPart, Lineage};

@@ -13,12 +13,12 @@ use super::backend::RegistryBackend;
 use super::checks::require_owner;
 use super::listing::{self, check_categories};
 use crate::access::{Principal, Scope};
-use crate::candidate::{self, Candidate};
+use crate::candidate::{self, Candidate, Details};
 use crate::database::{DatabaseError, Transaction};
 use crate::index::render;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::removals::{self, Removal};
-use crate::store::{changes, packages, releases};
+use crate::store::{changes, collections, packages, releases};
 
 /// How often an artifact is put again that was removed before its release was added.
 const ATTEMPTS: usize = 10;
@@ -47,8 +47,16 @@ impl RegistryBackend {
     ) -> Result<Published, Problem> {
         principal.require_for(Scope::Publish, name)?;
         let options = &self.options.read;
-        let candidate = candidate::check_archive(Some((name, version)), archive, options)?;
-        self.publish_candidate(principal, &candidate, archive, may_be_unsatisfiable)
+        let (candidate, listing) =
+            candidate::check_archive(Some((name, version)), archive, options)?;
+        let details = Details::Listing(&listing);
+        self.publish_candidate(
+            principal,
+            &candidate,
+            details,
+            archive,
+            may_be_unsatisfiable,
+        )
     }
 
     /// Packages of others with a similar name, as long as the package has one release, so that its
@@ -90,15 +98,18 @@ impl RegistryBackend {
         &self,
         principal: &Principal,
         candidate: &Candidate,
+        details: Details<'_>,
         archive: &Bytes,
         may_be_unsatisfiable: bool,
     ) -> Result<Published, Problem> {
         let record = &candidate.record;
-        let digest = Digest::of(archive);
+        let digest = artifact_digest(record)?;
         // A release that exists needs no solver. The transaction checks that again.
         let (known, mut removal) = self.database.read(|transaction| {
             require_owner(transaction, principal, &record.name)?;
-            check_categories(transaction, &candidate.listing.categories)?;
+            if let Details::Listing(listing) = details {
+                check_categories(transaction, &listing.categories)?;
+            }
             let removal = removals::last(transaction, &digest.to_string())?;
             Ok::<_, Problem>((self.known(transaction, record, &digest)?, removal))
         })?;
@@ -113,7 +124,7 @@ impl RegistryBackend {
             self.blobs
                 .put(&digest, archive.clone())
                 .map_err(Problem::unavailable)?;
-            match self.add_release(principal, candidate, &digest, removal.as_ref()) {
+            match self.add_release(principal, candidate, details, removal.as_ref()) {
                 Ok((record, serial)) => {
                     self.node.refresh(serial)?;
                     return Ok(Published::Created(record));
@@ -135,17 +146,17 @@ impl RegistryBackend {
         &self,
         principal: &Principal,
         candidate: &Candidate,
-        digest: &Digest,
+        details: Details<'_>,
         removal: Option<&Removal>,
     ) -> Result<(IndexRecord, u64), Rollback<NotPublished>> {
         let limits = &self.options.read.limits;
-        let listing = &candidate.listing;
         let mut record = candidate.record.clone();
         let name = &candidate.record.name;
         self.database.write(|transaction| {
             let serial = changes::next_serial(transaction)?;
             require_owner(transaction, principal, name)?;
-            if let Some(known) = self.known(transaction, &record, digest)? {
+            let digest = artifact_digest(&record)?;
+            if let Some(known) = self.known(transaction, &record, &digest)? {
                 return Err(Rollback::Skipped(NotPublished::Unchanged(Box::new(known))));
             }
             let last = removals::last(transaction, &digest.to_string())?;
@@ -155,11 +166,23 @@ impl RegistryBackend {
             let now = self.environment.now();
             record.published = Some(now.to_string());
             if packages::get(transaction, name)?.is_none() {
-                packages::add(transaction, name, &principal.owner, &now.to_string())?;
+                let ecosystem = record.ecosystem;
+                packages::add(
+                    transaction,
+                    name,
+                    ecosystem,
+                    &principal.owner,
+                    &now.to_string(),
+                )?;
             }
             releases::add(transaction, &record, &principal.credential)?;
-            check_categories(transaction, &listing.categories)?;
-            listing::add(transaction, &record, listing, &principal.owner)?;
+            match details {
+                Details::Listing(listing) => {
+                    check_categories(transaction, &listing.categories)?;
+                    listing::add(transaction, &record, listing, &principal.owner)?;
+                }
+                Details::Collection(about) => collections::add(transaction, &record, about)?,
+            }
             let all = releases::all(transaction, name, limits)?;
             if all
                 .last()
@@ -182,7 +205,7 @@ impl RegistryBackend {
     }
 
     /// The release of a version, if it exists with the digest. An error if it has another digest, or if
-    /// another package has the same name in other case.
+    /// another package has the same name in other case or in another ecosystem.
     fn known(
         &self,
         transaction: &mut dyn Transaction,
@@ -191,6 +214,15 @@ impl RegistryBackend {
     ) -> Result<Option<IndexRecord>, Problem> {
         let name = &record.name;
         let limits = &self.options.read.limits;
+        if let Some(package) = packages::get(transaction, name)?
+            && package.ecosystem != record.ecosystem.id()
+        {
+            let detail = format!(
+                "there is a package {name} of the ecosystem `{}`: packages of all ecosystems share their names",
+                package.ecosystem
+            );
+            return Err(Problem::new(ProblemCode::NameTaken, detail));
+        }
         if let Some(known) = releases::get(transaction, name, &record.version, limits)? {
             if known.sha256 == digest.to_string() {
                 return Ok(Some(known.record));
@@ -209,6 +241,15 @@ impl RegistryBackend {
             _ => Ok(None),
         }
     }
+}
+
+/// The digest of the artifact of a release candidate.
+fn artifact_digest(record: &IndexRecord) -> Result<Digest, Problem> {
+    let digest = record
+        .digest
+        .map(|digest| digest.to_string())
+        .unwrap_or_default();
+    Ok(Digest::parse(&digest)?)
 }
 
 /// The reason why a transaction that took a serial is rolled back, which frees the serial.

@@ -246,7 +246,8 @@ pub(crate) struct UnlistedRelease {
 pub(crate) fn unlisted(transaction: &mut dyn Transaction) -> Result<Vec<UnlistedRelease>> {
     let rows = transaction.query(
         "SELECT r.record, r.sha256, r.published, COALESCE((SELECT MIN(o.owner) FROM owners o \
-         WHERE o.package = r.package), '') FROM releases r WHERE NOT EXISTS (SELECT 1 FROM catalog c \
+         WHERE o.package = r.package), '') FROM releases r JOIN packages p ON p.name = r.package \
+         WHERE p.ecosystem = 'murano' AND NOT EXISTS (SELECT 1 FROM catalog c \
          WHERE c.package = r.package AND c.version = r.version)",
         &[],
     )?;

@@ -72,6 +72,18 @@ pub(crate) fn add(
     Ok(())
 }
 
+/// When a package last changed.
+pub(crate) fn last_of(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Option<String>> {
+    let row = transaction.query_one(
+        "SELECT at FROM changes WHERE package = $1 ORDER BY serial DESC LIMIT 1",
+        &[package.as_str().into()],
+    )?;
+    row.map(|row| row.text(0).map(str::to_owned)).transpose()
+}
+
 /// At most `limit` changes after a serial, the oldest first.
 pub(crate) fn after(
     transaction: &mut dyn Transaction,

@@ -1,6 +1,8 @@
 //! How values are written to columns, and read from them.
 
-use pkgres_manifest::Version;
+use pkgres_formats::ECOSYSTEMS;
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
+use pkgres_manifest::{IndexReader, IndexRecord, Limits, Version};
 
 use crate::access::Credential;
 use crate::database::Value;
@@ -21,6 +23,13 @@ pub(super) fn credential_from(text: &str) -> Credential {
         "" => Credential::Operator,
         id => Credential::Token(id.to_owned()),
     }
+}
+
+/// Reads the line of a release in the index, of any ecosystem.
+pub(crate) fn read_record(line: &str, limits: &Limits) -> Result<IndexRecord, Diagnostic> {
+    let mut reader = IndexReader::of_ecosystems(limits.clone(), ECOSYSTEMS);
+    let source = SourceText::new("the index record", "");
+    reader.read_line(line, &|span| Location::new(&source, span))
 }
 
 /// A version without its build metadata, which does not distinguish releases.

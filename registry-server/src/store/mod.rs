@@ -5,6 +5,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod changes;
+pub(crate) mod collections;
 mod columns;
 pub(crate) mod documents;
 pub(crate) mod facts;
@@ -14,4 +15,4 @@ pub(crate) mod releases;
 pub(crate) mod removals;
 pub(crate) mod tokens;
 
-pub(crate) use columns::version_key;
+pub(crate) use columns::{read_record, version_key};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::PackageName;
+use pkgres_manifest::{Ecosystem, PackageName};
 
 use super::columns::serial_value;
 use crate::database::{Result, Row, Transaction, Value};
@@ -15,6 +15,8 @@ pub(crate) struct PackageRow {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) updated: String,
+    /// The id of the ecosystem of its releases.
+    pub(crate) ecosystem: String,
 }
 
 /// The package with a name.
@@ -23,7 +25,7 @@ pub(crate) fn get(
     name: &PackageName,
 ) -> Result<Option<PackageRow>> {
     let row = transaction.query_one(
-        "SELECT name, generation, title, description, updated FROM packages WHERE name = $1",
+        "SELECT name, generation, title, description, updated, ecosystem FROM packages WHERE name = $1",
         &[name.as_str().into()],
     )?;
     row.map(|row| package(&row)).transpose()
@@ -36,6 +38,7 @@ fn package(row: &Row) -> Result<PackageRow> {
         title: row.text(2)?.to_owned(),
         description: row.text(3)?.to_owned(),
         updated: row.text(4)?.to_owned(),
+        ecosystem: row.text(5)?.to_owned(),
     })
 }
 
@@ -59,13 +62,19 @@ fn folded(name: &PackageName) -> String {
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     name: &PackageName,
+    ecosystem: &dyn Ecosystem,
     owner: &str,
     updated: &str,
 ) -> Result<()> {
     transaction.execute(
-        "INSERT INTO packages (name, folded, generation, title, description, updated) \
-         VALUES ($1, $2, 0, '', '', $3)",
-        &[name.as_str().into(), folded(name).into(), updated.into()],
+        "INSERT INTO packages (name, folded, generation, title, description, updated, ecosystem) \
+         VALUES ($1, $2, 0, '', '', $3, $4)",
+        &[
+            name.as_str().into(),
+            folded(name).into(),
+            updated.into(),
+            ecosystem.id().into(),
+        ],
     )?;
     add_owner(transaction, name, owner)
 }
@@ -218,7 +227,7 @@ pub(crate) fn search(
     values.extend(words.chain(all).take(MAX_WORDS).map(Value::from));
     let rows = transaction.query(
         concat!(
-            "SELECT name, generation, title, description, updated FROM packages p \
+            "SELECT name, generation, title, description, updated, ecosystem FROM packages p \
              WHERE name > $1 \
              AND EXISTS (SELECT 1 FROM releases r WHERE r.package = p.name) \
              AND ($2 = '' OR EXISTS (SELECT 1 FROM definitions d WHERE d.class = $2 AND d.package = p.name)) \

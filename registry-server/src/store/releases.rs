@@ -1,8 +1,8 @@
 //! Releases, what they require, and the classes that they define.
 
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, Version};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, Limits, PackageName, Version};
 
-use super::columns::{credential_from, credential_value, version_key};
+use super::columns::{credential_from, credential_value, read_record, version_key};
 use crate::access::Credential;
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
 
@@ -49,7 +49,7 @@ pub(crate) fn all(
 }
 
 fn release(row: &Row, limits: &Limits) -> Result<ReleaseRow> {
-    let record = IndexRecord::parse_line(row.text(0)?, limits)
+    let record = read_record(row.text(0)?, limits)
         .map_err(|error| DatabaseError::failed(format!("a release cannot be read: {error}")))?;
     Ok(ReleaseRow {
         record,
@@ -248,10 +248,12 @@ pub(crate) fn derive(
     Ok(gone)
 }
 
-/// The classes that a release defines for other packages.
+/// The classes that a release defines for other packages, and that packages are found by. Those of other ecosystems
+/// begin with the name of their package, which says as much.
 pub(crate) fn exported(record: &IndexRecord) -> impl Iterator<Item = &ClassName> {
     let classes = record.classes.as_deref().unwrap_or_default().iter();
     classes
+        .filter(|_| record.ecosystem == CLASS_PACKAGES)
         .filter(|class| !class.internal)
         .map(|class| &class.name)
 }

@@ -245,6 +245,8 @@ pub(crate) const SURFACE: Surface = Surface {
 /// proxy has for it.
 fn versions() -> Response {
     Response::json(&json!({
+        // Clients of Galaxy take the base for its API if it says so.
+        "available_versions": { "v3": "api/v3/" },
         "versions": [{
             "id": "v1.0",
             "status": "CURRENT",

@@ -53,7 +53,7 @@ pub(crate) fn document(surfaces: &[&Surface]) -> Value {
 }
 
 /// What holds for all operations.
-const DESCRIPTION: &str = "A registry of class packages. The header `OpenStack-API-Version: pkgres X.Y` requests a \
+const DESCRIPTION: &str = "A registry of class packages and Ansible collections. The header `OpenStack-API-Version: pkgres X.Y` requests a \
     microversion. Every path with GET supports HEAD, and every path supports OPTIONS. Other methods \
     are answered with 405. Responses with `ETag` or `Last-Modified` can be revalidated, and every method heeds \
     preconditions. Paths with the tag `pages` are for people: pages may change at any time, and are not for programs.";
@@ -71,12 +71,16 @@ fn components() -> Value {
     let text = json!({ "type": "string" });
     json!({
         "securitySchemes": {
-            "token": { "type": "http", "scheme": "bearer" },
+            "token": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "`Token` instead of `Bearer` means the same, for clients of Galaxy",
+            },
             "tokenHeader": { "type": "apiKey", "in": "header", "name": "X-Auth-Token" },
             "password": {
                 "type": "http",
                 "scheme": "basic",
-                "description": "A token as the password, with any user name; for reading alone",
+                "description": "A token as the password, with any user name; for reading, and for collections",
             },
         },
         "headers": {

@@ -57,6 +57,7 @@ fn body(kind: BodyKind) -> Value {
                 "package": { "contentType": "application/zip" },
             },
         }),
+        BodyKind::CollectionForm => json!({ "schema": reference("CollectionUpload") }),
         BodyKind::None => json!({}),
     }
 }
@@ -81,6 +82,8 @@ fn identifier(route: &Route, handler: &Handler, owner: Owner<'_>) -> String {
     );
     if route.path.is_empty() {
         words.push("base".to_owned());
+    } else if route.path.ends_with('/') {
+        words.push("slash".to_owned());
     }
     words.join("_")
 }
@@ -120,6 +123,7 @@ const LISTS: &[&str] = &["id", "category", "tag", "version", "sort_keys"];
 fn parameter(name: &str) -> Value {
     match name {
         "limit" => json!({ "type": "integer", "minimum": 1 }),
+        "offset" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX >> 1 }),
         "since" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX >> 1 }),
         "allow_unsatisfiable" | "owned" | "include_disabled" | "catalog" => {
             json!({ "type": "boolean" })
@@ -136,16 +140,16 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
         .filter_map(|rest| Some(rest.split_once('}')?.0))
 }
 
-/// The ways to send a token. A browser can send it as a password, which permits only reading.
+/// The ways to send a token. A browser can send it as a password, which permits little more than reading.
 fn security(handler: &Handler) -> Value {
     let mut ways = vec![json!({ "token": [] }), json!({ "tokenHeader": [] })];
-    if handler.method == Method::GET {
+    if handler.method == Method::GET || handler.access == Access::TokenOrPassword {
         ways.push(json!({ "password": [] }));
     }
     match handler.access {
         Access::Public => return json!([]),
         Access::Reader | Access::OptionalToken => ways.insert(0, json!({})),
-        Access::Token => {}
+        Access::Token | Access::TokenOrPassword => {}
     }
     ways.into()
 }
@@ -272,7 +276,7 @@ fn problems(route: &Route, handler: &Handler, owner: Owner<'_>) -> Vec<ProblemCo
             Code::BodyTooLarge,
         ]);
         // The handler of a form finds its boundary by itself.
-        if handler.body != BodyKind::Form {
+        if !handler.body.is_form() {
             codes.push(Code::MediaTypeUnsupported);
         }
     }

@@ -6,7 +6,7 @@ use pkgres_manifest::{IndexRecord, PackageName, PackagePath};
 use pkgres_registry_client::protocol::Digest;
 
 use crate::access::{Principal, Scope};
-use crate::candidate;
+use crate::candidate::{self, Details};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::backend::RegistryBackend;
 use crate::registry::checks::{no_such_entry, require_owner};
@@ -55,13 +55,12 @@ impl RegistryBackend {
         upload: Upload,
     ) -> Result<CatalogEntry, Problem> {
         principal.require(Scope::Publish)?;
-        let mut candidate = candidate::check_archive(None, archive, &self.options.read)?;
+        let (candidate, mut listing) = candidate::check_archive(None, archive, &self.options.read)?;
         let (name, version) = (
             candidate.record.name.clone(),
             candidate.record.version.clone(),
         );
         principal.require_for(Scope::Publish, &name)?;
-        let listing = &mut candidate.listing;
         if let Some(name) = upload.name {
             listing.name = name;
         }
@@ -81,7 +80,8 @@ impl RegistryBackend {
         listing.categories = upload.categories;
         listing.is_public = upload.is_public;
         listing.enabled = upload.enabled;
-        match self.publish_candidate(principal, &candidate, archive, false)? {
+        let details = Details::Listing(&listing);
+        match self.publish_candidate(principal, &candidate, details, archive, false)? {
             Published::Created(record) => {
                 let row = self
                     .database

@@ -1,0 +1,51 @@
+//! Release candidates that are artifacts of Ansible collections.
+
+use bytes::Bytes;
+use pkgres_formats::Format as _;
+use pkgres_formats::ansible::{CollectionAbout, Collections, read_collection};
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{PackageName, ReadOptions};
+
+use super::{Candidate, check_line, check_names, invalid};
+use crate::problem::{Problem, ProblemCode};
+
+/// Checks an artifact with the reader that clients have, and reads its collection. If the artifact has a `file_name`,
+/// it has to be the one that the collection gives it.
+pub(crate) fn check_collection(
+    file_name: Option<&str>,
+    bytes: &Bytes,
+    options: &ReadOptions,
+) -> Result<(Candidate, CollectionAbout), Problem> {
+    let (read, _) = read_collection("the artifact", bytes, options)
+        .into_result()
+        .map_err(|errors| invalid(&errors))?;
+    let (record, about) = (read.release.record, read.about);
+    let expected = Collections.artifact_name(&record.name, &record.version);
+    if let Some(file_name) = file_name
+        && file_name != expected
+    {
+        let detail = format!(
+            "the artifact is called {}, and has {} {}, whose artifact is called {expected}",
+            Escaped::shortened(file_name),
+            record.name,
+            record.version
+        );
+        return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
+    }
+    // The index and its mirrors have these names beside those of class packages.
+    let required = record.requirements.iter();
+    for name in std::iter::once(&record.name).chain(required.map(|required| &required.package)) {
+        if let Err(error) = PackageName::parse(name.as_str()) {
+            let detail = format!("the registry cannot have the name {name}: {error}");
+            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
+        }
+    }
+    check_line(&record, options.limits.index_line_bytes)?;
+    check_names(&record)?;
+    let candidate = Candidate {
+        title: record.name.to_string(),
+        description: about.description.clone().unwrap_or_default(),
+        record,
+    };
+    Ok((candidate, about))
+}

@@ -1,0 +1,190 @@
+//! Reading collections and their artifacts.
+
+use http::StatusCode;
+use http::header::{self, HeaderValue};
+use pkgres_formats::Format as _;
+use pkgres_formats::ansible::Collections;
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{PackageName, Version};
+use pkgres_registry_client::protocol::Digest;
+use serde_json::{Value, json};
+
+use crate::http::artifacts;
+use crate::http::request::Request;
+use crate::http::response::Response;
+use crate::http::service::Service;
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::CollectionView;
+use crate::store::collections::ListedCollection;
+
+/// The default and the greatest number of versions in a response.
+const LIMIT: (u64, u64) = (10, 1000);
+
+/// The name of the collection in a path. For clients, a name that no collection can have is one that is not there.
+fn name(request: &Request) -> Result<PackageName, Problem> {
+    let name = format!("{}.{}", request.part(0), request.part(1));
+    PackageName::parse(&name).map_err(|_| {
+        let detail = format!("there is no collection {}", Escaped::shortened(&name));
+        Problem::new(ProblemCode::NoSuchPackage, detail)
+    })
+}
+
+/// The version in a path.
+fn version_of(name: &PackageName, request: &Request) -> Result<Version, Problem> {
+    let text = request.part(2);
+    Version::parse(text).map_err(|_| {
+        let detail = format!("{name} has no version {}", Escaped::shortened(text));
+        Problem::new(ProblemCode::NoSuchVersion, detail)
+    })
+}
+
+/// The path of a collection, which clients resolve against the host.
+fn path(name: &PackageName) -> String {
+    format!("/api/v3/collections/{}/", name.as_str().replace('.', "/"))
+}
+
+fn version_path(name: &PackageName, version: &Version) -> String {
+    format!("{}versions/{version}/", path(name))
+}
+
+/// The namespace and the name of a collection.
+fn halves(name: &PackageName) -> (&str, &str) {
+    name.as_str().split_once('.').unwrap_or((name.as_str(), ""))
+}
+
+/// The version that clients choose without being told: the newest, and a prerelease only if there is nothing else.
+fn highest(collection: &CollectionView) -> Option<&ListedCollection> {
+    let is_stable = |listed: &&ListedCollection| !listed.version.is_prerelease();
+    let mut offered = collection.offered();
+    offered
+        .find(is_stable)
+        .or_else(|| collection.offered().next())
+}
+
+/// Shows a collection.
+pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let full = name(request)?;
+    let collection = service.registry.collection(&full)?;
+    let (namespace, name) = halves(&full);
+    let highest = highest(&collection).map(|listed| {
+        json!({
+            "href": version_path(&full, &listed.version),
+            "version": listed.version,
+        })
+    });
+    Ok(Response::json(&json!({
+        "href": path(&full),
+        "namespace": namespace,
+        "name": name,
+        "description": collection.description,
+        "deprecated": false,
+        "versions_url": format!("{}versions/", path(&full)),
+        "highest_version": highest,
+        "created_at": collection.created(),
+        "updated_at": collection.updated,
+    })))
+}
+
+/// Lists the versions of a collection. Yanked ones are left out: clients would choose them.
+pub(super) fn versions(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let name = name(request)?;
+    let limit = request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?;
+    let offset = request.query.number("offset", 0, 0..=u64::MAX >> 1)?;
+    let collection = service.registry.collection(&name)?;
+    let count = collection.offered().count() as u64;
+    let versions: Vec<Value> = collection
+        .offered()
+        .skip(usize::try_from(offset).unwrap_or(usize::MAX))
+        .take(usize::try_from(limit).unwrap_or(usize::MAX))
+        .map(|listed| {
+            json!({
+                "version": listed.version,
+                "href": version_path(&name, &listed.version),
+                "requires_ansible": listed.requires_ansible,
+                "created_at": listed.published,
+                "updated_at": listed.published,
+                "marks": [],
+            })
+        })
+        .collect();
+    let link = |offset: u64| format!("{}versions/?limit={limit}&offset={offset}", path(&name));
+    let next = offset.checked_add(limit).filter(|next| *next < count);
+    let previous = (offset > 0).then(|| offset.saturating_sub(limit));
+    Ok(Response::json(&json!({
+        "meta": { "count": count },
+        "links": {
+            "first": link(0),
+            "previous": previous.map(link),
+            "next": next.map(link),
+            "last": link(count.saturating_sub(1) / limit * limit),
+        },
+        "data": versions,
+    })))
+}
+
+/// Shows a version of a collection, also if it is yanked.
+pub(super) fn version(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let full = name(request)?;
+    let wanted = version_of(&full, request)?;
+    let release = service.registry.collection_version(&full, &wanted)?;
+    let (namespace, name) = halves(&full);
+    let version = &release.listed.version;
+    let file = Collections.artifact_name(&full, version);
+    let about = &release.about;
+    Ok(Response::json(&json!({
+        "href": version_path(&full, version),
+        "namespace": { "name": namespace },
+        "collection": { "name": name, "href": path(&full) },
+        "name": name,
+        "version": version,
+        "requires_ansible": release.listed.requires_ansible,
+        "artifact": { "filename": file, "sha256": release.sha256, "size": release.size },
+        "download_url": format!("/api/v3/artifacts/collections/{}/{file}", release.sha256),
+        "metadata": {
+            "authors": about.authors,
+            "dependencies": release.dependencies,
+            "description": about.description,
+            "documentation": about.documentation,
+            "homepage": about.homepage,
+            "issues": about.issues,
+            "license": about.license,
+            "repository": about.repository,
+            "tags": about.tags,
+        },
+        "signatures": [],
+        "marks": [],
+        "created_at": release.listed.published,
+        "updated_at": release.listed.published,
+    })))
+}
+
+/// Deletes a version of a collection.
+pub(super) fn delete(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let name = name(request)?;
+    let version = version_of(&name, request)?;
+    let principal = request.principal()?;
+    service
+        .registry
+        .delete_collection(principal, &name, &version)?;
+    Ok(Response::empty(StatusCode::NO_CONTENT))
+}
+
+/// Downloads an artifact. Its address has its digest, so that every cache may keep it.
+pub(super) fn download(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let missing = || {
+        let detail = "there is no artifact with this digest and file name";
+        Problem::new(ProblemCode::NoSuchBlob, detail)
+    };
+    let digest = Digest::parse(request.part(0)).map_err(|_| missing())?;
+    let found = service.registry.collection_of_artifact(&digest)?;
+    let (name, listed) = found.ok_or_else(missing)?;
+    if Collections.artifact_name(&name, &listed.version) != request.part(1) {
+        return Err(missing());
+    }
+    let kind = "application/gzip";
+    let response = artifacts::artifact(service, &request.headers, &digest, kind, missing)?;
+    Ok(response.header(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static(artifacts::FOREVER),
+    ))
+}

@@ -1,0 +1,97 @@
+//! Ansible collections: publishing them, and what clients of Galaxy ask of them.
+
+use bytes::Bytes;
+use pkgres_manifest::{PackageName, Version};
+use pkgres_registry_client::protocol::Digest;
+
+use super::backend::RegistryBackend;
+use super::checks::{no_such_package, no_such_version};
+use super::publish::Published;
+use crate::access::{Principal, Scope};
+use crate::candidate::{self, Details};
+use crate::problem::Problem;
+use crate::store::collections::{self, CollectionRow, ListedCollection};
+use crate::store::{changes, packages};
+
+/// A collection with all its releases.
+#[derive(Debug)]
+pub(crate) struct CollectionView {
+    pub(crate) description: String,
+    /// When anything about it changed, as RFC 3339.
+    pub(crate) updated: String,
+    /// The releases, the newest first.
+    pub(crate) versions: Vec<ListedCollection>,
+}
+
+impl CollectionView {
+    /// When the first of its releases was published.
+    pub(crate) fn created(&self) -> &str {
+        let published = self.versions.iter().map(|version| &*version.published);
+        published.min().unwrap_or(&self.updated)
+    }
+
+    /// The releases that are not yanked, the newest first.
+    pub(crate) fn offered(&self) -> impl DoubleEndedIterator<Item = &ListedCollection> {
+        self.versions.iter().filter(|version| !version.is_yanked)
+    }
+}
+
+impl RegistryBackend {
+    /// Publishes the collection of an artifact: everything is stored, or nothing.
+    ///
+    /// Its dependencies need not be in the registry, because clients may take them from another server.
+    pub(crate) fn publish_collection(
+        &self,
+        principal: &Principal,
+        file_name: Option<&str>,
+        artifact: &Bytes,
+    ) -> Result<Published, Problem> {
+        principal.require(Scope::Publish)?;
+        let (candidate, about) =
+            candidate::check_collection(file_name, artifact, &self.options.read)?;
+        principal.require_for(Scope::Publish, &candidate.record.name)?;
+        let details = Details::Collection(&about);
+        self.publish_candidate(principal, &candidate, details, artifact, true)
+    }
+
+    /// A collection with all its releases.
+    pub(crate) fn collection(&self, name: &PackageName) -> Result<CollectionView, Problem> {
+        self.database.read(|transaction| {
+            let versions = collections::all(transaction, name)?;
+            let package = packages::get(transaction, name)?;
+            let Some(package) = package.filter(|_| !versions.is_empty()) else {
+                return Err(no_such_package(name));
+            };
+            Ok(CollectionView {
+                description: package.description,
+                updated: changes::last_of(transaction, name)?.unwrap_or(package.updated),
+                versions,
+            })
+        })
+    }
+
+    /// A release of a collection.
+    pub(crate) fn collection_version(
+        &self,
+        name: &PackageName,
+        version: &Version,
+    ) -> Result<CollectionRow, Problem> {
+        self.database.read(
+            |transaction| match collections::get(transaction, name, version)? {
+                Some(release) => Ok(release),
+                None => Err(no_such_version(transaction, name, version)?),
+            },
+        )
+    }
+
+    /// The release of a collection whose artifact has a digest.
+    pub(crate) fn collection_of_artifact(
+        &self,
+        digest: &Digest,
+    ) -> Result<Option<(PackageName, ListedCollection)>, Problem> {
+        let digest = digest.to_string();
+        Ok(self
+            .database
+            .read(|transaction| collections::of_artifact(transaction, &digest))?)
+    }
+}

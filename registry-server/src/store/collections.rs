@@ -1,0 +1,147 @@
+//! Releases of Ansible collections, as clients of Galaxy see them.
+//!
+//! Each release of a collection has one row, which is written and removed with it.
+
+use pkgres_formats::ansible::{ANSIBLE_CORE, CollectionAbout};
+use pkgres_manifest::{IndexRecord, PackageName, Version};
+use serde_json::{Map, Value as Json};
+
+use super::columns::version_key;
+use crate::database::{DatabaseError, Result, Row, Transaction, Value};
+
+/// A release of a collection in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ListedCollection {
+    /// The version as it was published.
+    pub(crate) version: Version,
+    /// The versions of ansible-core; none for any.
+    pub(crate) requires_ansible: Option<String>,
+    pub(crate) published: String,
+    pub(crate) is_yanked: bool,
+}
+
+/// A release of a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CollectionRow {
+    pub(crate) listed: ListedCollection,
+    /// The names of required collections with their ranges.
+    pub(crate) dependencies: Map<String, Json>,
+    pub(crate) about: CollectionAbout,
+    pub(crate) sha256: String,
+    pub(crate) size: u64,
+}
+
+/// Adds the row of a release.
+pub(crate) fn add(
+    transaction: &mut dyn Transaction,
+    record: &IndexRecord,
+    about: &CollectionAbout,
+) -> Result<()> {
+    let mut dependencies = Map::new();
+    let mut core = Value::Null;
+    for requirement in &record.requirements {
+        let range = requirement.spec.written();
+        if requirement.package.as_str() == ANSIBLE_CORE {
+            core = range.into();
+        } else {
+            dependencies.insert(requirement.package.to_string(), range.into());
+        }
+    }
+    let about = serde_json::to_string(about).map_err(DatabaseError::failed)?;
+    transaction.execute(
+        "INSERT INTO collections (package, version, written, requires_ansible, dependencies, about) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        &[
+            record.name.as_str().into(),
+            version_key(&record.version).into(),
+            record.version.to_string().into(),
+            core,
+            Json::Object(dependencies).to_string().into(),
+            about.into(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Removes the row of a release, if it is that of a collection.
+pub(crate) fn remove(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<()> {
+    transaction.execute(
+        "DELETE FROM collections WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), version_key(version).into()],
+    )?;
+    Ok(())
+}
+
+/// All releases of a collection, the newest first.
+pub(crate) fn all(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<ListedCollection>> {
+    let rows = transaction.query(
+        "SELECT c.written, c.requires_ansible, r.published, r.yanked FROM collections c \
+         JOIN releases r ON r.package = c.package AND r.version = c.version WHERE c.package = $1",
+        &[package.as_str().into()],
+    )?;
+    let mut all = rows.iter().map(listed).collect::<Result<Vec<_>>>()?;
+    all.sort_by(|one, two| two.version.cmp(&one.version));
+    Ok(all)
+}
+
+fn listed(row: &Row) -> Result<ListedCollection> {
+    Ok(ListedCollection {
+        version: Version::parse(row.text(0)?).map_err(DatabaseError::failed)?,
+        requires_ansible: row.optional_text(1)?.map(str::to_owned),
+        published: row.text(2)?.to_owned(),
+        is_yanked: row.optional_text(3)?.is_some(),
+    })
+}
+
+/// The release of a version.
+pub(crate) fn get(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<Option<CollectionRow>> {
+    let row = transaction.query_one(
+        "SELECT c.written, c.requires_ansible, r.published, r.yanked, c.dependencies, c.about, r.sha256, r.size \
+         FROM collections c JOIN releases r ON r.package = c.package AND r.version = c.version \
+         WHERE c.package = $1 AND c.version = $2",
+        &[package.as_str().into(), version_key(version).into()],
+    )?;
+    let read = |row: Row| {
+        Ok(CollectionRow {
+            listed: listed(&row)?,
+            dependencies: json(row.text(4)?)?,
+            about: json(row.text(5)?)?,
+            sha256: row.text(6)?.to_owned(),
+            size: row.integer(7)?.unsigned_abs(),
+        })
+    };
+    row.map(read).transpose()
+}
+
+/// The collection and the version of an artifact, and when it was published.
+pub(crate) fn of_artifact(
+    transaction: &mut dyn Transaction,
+    sha256: &str,
+) -> Result<Option<(PackageName, ListedCollection)>> {
+    let row = transaction.query_one(
+        "SELECT c.written, c.requires_ansible, r.published, r.yanked, c.package FROM collections c \
+         JOIN releases r ON r.package = c.package AND r.version = c.version WHERE r.sha256 = $1",
+        &[sha256.into()],
+    )?;
+    let read = |row: Row| {
+        let name = PackageName::parse(row.text(4)?).map_err(DatabaseError::failed)?;
+        Ok((name, listed(&row)?))
+    };
+    row.map(read).transpose()
+}
+
+fn json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| DatabaseError::failed(format!("a collection cannot be read: {error}")))
+}

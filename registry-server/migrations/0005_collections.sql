@@ -13,6 +13,9 @@ CREATE TABLE collections (
     dependencies TEXT NOT NULL,
     -- What the metadata says for people, as a JSON object.
     about TEXT NOT NULL,
+    -- The readme and the licence, as JSON objects; null where there is none.
+    readme TEXT,
+    licence TEXT,
     PRIMARY KEY (package, version),
     FOREIGN KEY (package, version) REFERENCES releases (package, version)
 );

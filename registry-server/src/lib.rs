@@ -1,4 +1,4 @@
-//! A registry of class packages: storage, publishing, the index and the HTTP interface.
+//! A registry of class packages and Ansible collections: storage, publishing, the index and the HTTP interface.
 //!
 //! A [`RegistryBackend`] stores releases in a database (a file, or PostgreSQL for several nodes) and
 //! their archives as files or in a bucket. To publish, an archive is checked with the validator that
@@ -23,6 +23,7 @@ mod database;
 mod environment;
 mod http;
 mod index;
+mod package_text;
 mod problem;
 mod registry;
 mod store;

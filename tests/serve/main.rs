@@ -5,6 +5,7 @@ mod database;
 mod ends;
 mod full_disk;
 mod fuzz;
+mod galaxy;
 mod killed;
 mod murano;
 mod murano_suites;

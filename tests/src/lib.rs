@@ -8,7 +8,7 @@
 //!   object models. [`solution`] has the type of answers and locks.
 //! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
 //!   the solver and the reference.
-//! - [`archives`] are packages to publish, and [`services`] are databases and buckets for a registry.
+//! - [`archives`] and [`collections`] are packages to publish, and [`services`] are databases and buckets for a registry.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`small_disk`] has file systems that are full or read-only.
 //! - [`opcua`] has the corpus of OPC UA models.
@@ -20,6 +20,7 @@
 
 pub mod archives;
 pub mod build;
+pub mod collections;
 pub mod described;
 pub mod drive;
 pub mod examples;

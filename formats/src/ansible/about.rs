@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CollectionAbout {
+    /// The path of the readme.
+    pub readme: Option<String>,
     /// The authors.
     pub authors: Vec<String>,
     /// What the collection is for.
@@ -39,6 +41,7 @@ impl CollectionAbout {
             None => Vec::new(),
         };
         Self {
+            readme: text("readme"),
             authors: texts("authors"),
             description: text("description"),
             license: texts("license"),

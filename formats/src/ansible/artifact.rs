@@ -66,8 +66,12 @@ fn place(name: &str) -> Location {
 impl CollectionArtifact {
     /// Reads an artifact and checks its chain of digests.
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
-        let is_kept =
-            |path: &str| path == COLLECTION_MANIFEST || path == FILE_LIST || is_of_interest(path);
+        let is_kept = |path: &str| {
+            path == COLLECTION_MANIFEST
+                || path == FILE_LIST
+                || is_of_interest(path)
+                || is_text(path)
+        };
         let one = |error: Diagnostic| vec![error];
         let mut reader = MemberReader::new(name, &options.limits);
         reader.read(bytes, &is_kept).map_err(one)?;
@@ -101,6 +105,33 @@ impl CollectionArtifact {
             kept,
             findings,
         })
+    }
+
+    /// The readme: the file that the manifest names, or else the one with the usual name.
+    pub fn readme(&self) -> Option<(&str, &[u8])> {
+        self.text(self.manifest.about.readme.as_deref(), &["readme"])
+    }
+
+    /// The licence: the file that the manifest names, or else the one with a usual name.
+    pub fn licence(&self) -> Option<(&str, &[u8])> {
+        let named = self.manifest.about.license_file.as_deref();
+        self.text(named, &["licen", "copying"])
+    }
+
+    /// A text at the top of the collection, by its name or by the beginnings of names.
+    fn text(&self, named: Option<&str>, beginnings: &[&str]) -> Option<(&str, &[u8])> {
+        let texts = || self.kept.iter().filter(|(path, _)| is_text(path));
+        let named = named.and_then(|named| texts().find(|(path, _)| *path == named));
+        let usual = || {
+            texts().find(|(path, _)| {
+                let path = path.to_ascii_lowercase();
+                beginnings
+                    .iter()
+                    .any(|beginning| path.starts_with(beginning))
+            })
+        };
+        let (path, content) = named.or_else(usual)?;
+        Some((path, content))
     }
 
     /// Takes the findings that are no errors.
@@ -149,6 +180,15 @@ impl FileTree for CollectionArtifact {
             content => Ok(content.cloned()),
         }
     }
+}
+
+/// Whether a file is a text for people at the top of a collection.
+fn is_text(path: &str) -> bool {
+    let is_one = |beginning: &str| {
+        path.get(..beginning.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+    };
+    !path.contains('/') && ["readme", "licen", "copying"].into_iter().any(is_one)
 }
 
 /// The path of the file to which links lead, from the path itself or a folder above it.

@@ -202,6 +202,10 @@ pub struct CollectionRelease {
     pub release: Release,
     /// What its metadata says for people.
     pub about: CollectionAbout,
+    /// The name and the content of the readme.
+    pub readme: Option<(String, Vec<u8>)>,
+    /// The name and the content of the licence.
+    pub licence: Option<(String, Vec<u8>)>,
 }
 
 /// Reads an artifact of any name: its chain of digests is right, and the record has its classes.
@@ -223,9 +227,14 @@ pub fn read_collection(
             let digest = ArtifactDigest::of_archive(bytes);
             record.digest = Some(digest);
             record.size = size;
-            let about = artifact.manifest.about;
-            let release = Release { record, digest };
-            Parsed::new(Some(CollectionRelease { release, about }), findings)
+            let owned = |(name, content): (&str, &[u8])| (name.to_owned(), content.to_vec());
+            let read = CollectionRelease {
+                release: Release { record, digest },
+                readme: artifact.readme().map(owned),
+                licence: artifact.licence().map(owned),
+                about: artifact.manifest.about,
+            };
+            Parsed::new(Some(read), findings)
         }
         Err(findings) => Parsed::new(None, findings),
     }

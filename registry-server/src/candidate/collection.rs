@@ -2,12 +2,14 @@
 
 use bytes::Bytes;
 use pkgres_formats::Format as _;
-use pkgres_formats::ansible::{CollectionAbout, Collections, read_collection};
+use pkgres_formats::ansible::{Collections, read_collection};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, ReadOptions};
 
 use super::{Candidate, check_line, check_names, invalid};
+use crate::package_text::PackageText;
 use crate::problem::{Problem, ProblemCode};
+use crate::store::collections::CollectionTexts;
 
 /// Checks an artifact with the reader that clients have, and reads its collection. If the artifact has a `file_name`,
 /// it has to be the one that the collection gives it.
@@ -15,11 +17,25 @@ pub(crate) fn check_collection(
     file_name: Option<&str>,
     bytes: &Bytes,
     options: &ReadOptions,
-) -> Result<(Candidate, CollectionAbout), Problem> {
+) -> Result<(Candidate, CollectionTexts), Problem> {
     let (read, _) = read_collection("the artifact", bytes, options)
         .into_result()
         .map_err(|errors| invalid(&errors))?;
-    let (record, about) = (read.release.record, read.about);
+    let record = read.release.record;
+    let text = |(file, bytes): (String, Vec<u8>)| PackageText::new(file, &bytes);
+    let texts = CollectionTexts {
+        about: read.about,
+        readme: read.readme.map(text),
+        licence: read.licence.map(text),
+    };
+    // The index and its mirrors have these names beside those of class packages.
+    let required = record.requirements.iter();
+    for name in std::iter::once(&record.name).chain(required.map(|required| &required.package)) {
+        if let Err(error) = PackageName::parse(name.as_str()) {
+            let detail = format!("the registry cannot have the name {name}: {error}");
+            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
+        }
+    }
     let expected = Collections.artifact_name(&record.name, &record.version);
     if let Some(file_name) = file_name
         && file_name != expected
@@ -32,20 +48,12 @@ pub(crate) fn check_collection(
         );
         return Err(Problem::new(ProblemCode::ReleaseMismatch, detail));
     }
-    // The index and its mirrors have these names beside those of class packages.
-    let required = record.requirements.iter();
-    for name in std::iter::once(&record.name).chain(required.map(|required| &required.package)) {
-        if let Err(error) = PackageName::parse(name.as_str()) {
-            let detail = format!("the registry cannot have the name {name}: {error}");
-            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
-        }
-    }
     check_line(&record, options.limits.index_line_bytes)?;
     check_names(&record)?;
     let candidate = Candidate {
         title: record.name.to_string(),
-        description: about.description.clone().unwrap_or_default(),
+        description: texts.about.description.clone().unwrap_or_default(),
         record,
     };
-    Ok((candidate, about))
+    Ok((candidate, texts))
 }

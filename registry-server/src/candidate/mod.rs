@@ -8,7 +8,6 @@ mod satisfiable;
 mod similar;
 
 use bytes::Bytes;
-use pkgres_formats::ansible::CollectionAbout;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
@@ -21,6 +20,7 @@ pub(crate) use satisfiable::check_satisfiable;
 pub(crate) use similar::similar_names;
 
 use crate::problem::{Problem, ProblemCode};
+use crate::store::collections::CollectionTexts;
 
 /// A release that can be published: its archive was checked.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(crate) struct Candidate {
 pub(crate) enum Details<'candidate> {
     /// The row of the catalog of a class package.
     Listing(&'candidate Listing),
-    /// The metadata of a collection.
-    Collection(&'candidate CollectionAbout),
+    /// What a collection says for people.
+    Collection(&'candidate CollectionTexts),
 }
 
 /// The values of a release in the catalog.

@@ -167,13 +167,13 @@ fn finish<T>(future: impl Future<Output = T>, is_over: &AtomicBool) -> Option<T>
 mod tests {
     use super::*;
 
-    fn decoded(pieces: &[&str]) -> Option<Vec<u8>> {
+    fn bytes_of(pieces: &[&str]) -> Option<Vec<u8>> {
         let mut decoder = Base64Decoder::default();
-        let mut decoded = Vec::new();
+        let mut bytes = Vec::new();
         for piece in pieces {
-            decoded.extend(decoder.decode(piece.as_bytes()).ok()?);
+            bytes.extend(decoder.decode(piece.as_bytes()).ok()?);
         }
-        decoder.is_complete().then_some(decoded)
+        decoder.is_complete().then_some(bytes)
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
             (&["a"], None),
         ] {
             let expected = expected.map(|text| text.as_bytes().to_vec());
-            assert_eq!(decoded(pieces), expected, "{pieces:?}");
+            assert_eq!(bytes_of(pieces), expected, "{pieces:?}");
         }
     }
 }

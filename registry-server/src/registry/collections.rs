@@ -1,11 +1,12 @@
 //! Ansible collections: publishing them, and what clients of Galaxy ask of them.
 
 use bytes::Bytes;
-use pkgres_manifest::{PackageName, Version};
+use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
 
 use super::backend::RegistryBackend;
 use super::checks::{no_such_package, no_such_version};
+use super::contents::ReleaseContents;
 use super::publish::Published;
 use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
@@ -47,10 +48,10 @@ impl RegistryBackend {
         artifact: &Bytes,
     ) -> Result<Published, Problem> {
         principal.require(Scope::Publish)?;
-        let (candidate, about) =
+        let (candidate, texts) =
             candidate::check_collection(file_name, artifact, &self.options.read)?;
         principal.require_for(Scope::Publish, &candidate.record.name)?;
-        let details = Details::Collection(&about);
+        let details = Details::Collection(&texts);
         self.publish_candidate(principal, &candidate, details, artifact, true)
     }
 
@@ -82,6 +83,28 @@ impl RegistryBackend {
                 None => Err(no_such_version(transaction, name, version)?),
             },
         )
+    }
+
+    /// The texts of a release of a collection, which were read when it was published.
+    pub(super) fn collection_contents(
+        &self,
+        record: &IndexRecord,
+    ) -> Result<ReleaseContents, Problem> {
+        let (name, version) = (&record.name, &record.version);
+        let texts = self
+            .database
+            .read(|transaction| collections::texts(transaction, name, version))?;
+        let texts = texts.ok_or_else(|| no_such_package(name))?;
+        let about = texts.about;
+        Ok(ReleaseContents {
+            title: record.name.to_string(),
+            description: about.description.unwrap_or_default(),
+            authors: about.authors,
+            tags: about.tags,
+            licences: about.license,
+            readme: texts.readme,
+            licence: texts.licence,
+        })
     }
 
     /// The release of a collection whose artifact has a digest.

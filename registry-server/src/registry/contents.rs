@@ -7,16 +7,14 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    ClassDefinition, ClassName, IndexRecord, LazyArchive, MANIFEST_FILE, PackageManifest,
-    PackagePath, read_class_file,
+    CLASS_PACKAGES, ClassDefinition, ClassName, IndexRecord, LazyArchive, MANIFEST_FILE,
+    PackageManifest, PackagePath, read_class_file,
 };
 use pkgres_registry_client::protocol::Digest;
 
 use super::backend::RegistryBackend;
+use crate::package_text::{MAX_TEXT, PackageText};
 use crate::problem::Problem;
-
-/// The most bytes of a readme or a licence that are read.
-const MAX_TEXT: u64 = 256 << 10;
 
 /// The usual names of a readme; the first one in an archive is read.
 const README_FILES: &[&str] = &[
@@ -64,20 +62,15 @@ pub(super) fn damaged(error: &Diagnostic) -> Problem {
     Problem::internal(error.to_string())
 }
 
-/// A text out of an archive.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PackageText {
-    /// The name of its file.
-    pub(crate) file: &'static str,
-    pub(crate) text: String,
-    /// Whether the text is only the beginning of the file.
-    pub(crate) is_cut: bool,
-}
-
 /// What a release says about itself beside its record.
 #[derive(Debug)]
 pub(crate) struct ReleaseContents {
-    pub(crate) manifest: PackageManifest,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) authors: Vec<String>,
+    pub(crate) tags: Vec<String>,
+    /// The identifiers of licences, as far as the release states them.
+    pub(crate) licences: Vec<String>,
     pub(crate) readme: Option<PackageText>,
     pub(crate) licence: Option<PackageText>,
 }
@@ -116,11 +109,19 @@ impl RegistryBackend {
         Ok(manifest)
     }
 
-    /// The manifest, the readme and the licence of a release.
+    /// The texts of a release.
     pub(crate) fn contents(&self, record: &IndexRecord) -> Result<ReleaseContents, Problem> {
+        if record.ecosystem != CLASS_PACKAGES {
+            return self.collection_contents(record);
+        }
         let stored = self.archive_of(record)?;
+        let manifest = self.stored_manifest(&stored)?;
         Ok(ReleaseContents {
-            manifest: self.stored_manifest(&stored)?,
+            title: manifest.display_name,
+            description: manifest.description.unwrap_or_default(),
+            authors: manifest.author.into_iter().collect(),
+            tags: manifest.tags,
+            licences: Vec::new(),
             readme: first_text(&stored, README_FILES)?,
             licence: first_text(&stored, LICENCE_FILES)?,
         })
@@ -206,17 +207,9 @@ fn first_text(
             .archive
             .read_start(&usual(file), MAX_TEXT)
             .map_err(|error| damaged(&error))?;
-        let Some(mut bytes) = bytes else {
-            continue;
-        };
-        let limit = usize::try_from(MAX_TEXT).unwrap_or(usize::MAX);
-        let is_cut = bytes.len() > limit;
-        bytes.truncate(limit);
-        return Ok(Some(PackageText {
-            file,
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-            is_cut,
-        }));
+        if let Some(bytes) = bytes {
+            return Ok(Some(PackageText::new(*file, &bytes)));
+        }
     }
     Ok(None)
 }

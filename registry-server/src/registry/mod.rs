@@ -27,7 +27,7 @@ pub(crate) use catalog::{
 };
 pub(crate) use checks::no_such_package;
 pub(crate) use collections::CollectionView;
-pub(crate) use contents::{PackageText, ReleaseContents};
+pub(crate) use contents::ReleaseContents;
 pub(crate) use extenders::{Bounds, Extender, Extenders};
 pub(crate) use lineage::{ClassPart, Lineage};
 pub use options::{Bucket, RegistryOptions, Storage};

@@ -181,7 +181,7 @@ impl RegistryBackend {
                     check_categories(transaction, &listing.categories)?;
                     listing::add(transaction, &record, listing, &principal.owner)?;
                 }
-                Details::Collection(about) => collections::add(transaction, &record, about)?,
+                Details::Collection(texts) => collections::add(transaction, &record, texts)?,
             }
             let all = releases::all(transaction, name, limits)?;
             if all

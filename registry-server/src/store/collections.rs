@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::columns::version_key;
 use crate::database::{DatabaseError, Result, Row, Transaction, Value};
+use crate::package_text::PackageText;
 
 /// A release of a collection in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +32,19 @@ pub(crate) struct CollectionRow {
     pub(crate) size: u64,
 }
 
+/// What a release of a collection says for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CollectionTexts {
+    pub(crate) about: CollectionAbout,
+    pub(crate) readme: Option<PackageText>,
+    pub(crate) licence: Option<PackageText>,
+}
+
 /// Adds the row of a release.
 pub(crate) fn add(
     transaction: &mut dyn Transaction,
     record: &IndexRecord,
-    about: &CollectionAbout,
+    texts: &CollectionTexts,
 ) -> Result<()> {
     let mut dependencies = Map::new();
     let mut core = Value::Null;
@@ -47,10 +56,17 @@ pub(crate) fn add(
             dependencies.insert(requirement.package.to_string(), range.into());
         }
     }
-    let about = serde_json::to_string(about).map_err(DatabaseError::failed)?;
+    let about = serde_json::to_string(&texts.about).map_err(DatabaseError::failed)?;
+    let text = |text: &Option<PackageText>| match text {
+        Some(text) => serde_json::to_string(text)
+            .map(Value::from)
+            .map_err(DatabaseError::failed),
+        None => Ok(Value::Null),
+    };
     transaction.execute(
-        "INSERT INTO collections (package, version, written, requires_ansible, dependencies, about) \
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO collections \
+         (package, version, written, requires_ansible, dependencies, about, readme, licence) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             record.name.as_str().into(),
             version_key(&record.version).into(),
@@ -58,6 +74,8 @@ pub(crate) fn add(
             core,
             Json::Object(dependencies).to_string().into(),
             about.into(),
+            text(&texts.readme)?,
+            text(&texts.licence)?,
         ],
     )?;
     Ok(())
@@ -119,6 +137,26 @@ pub(crate) fn get(
             about: json(row.text(5)?)?,
             sha256: row.text(6)?.to_owned(),
             size: row.integer(7)?.unsigned_abs(),
+        })
+    };
+    row.map(read).transpose()
+}
+
+/// What the release of a version says for people.
+pub(crate) fn texts(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+    version: &Version,
+) -> Result<Option<CollectionTexts>> {
+    let row = transaction.query_one(
+        "SELECT about, readme, licence FROM collections WHERE package = $1 AND version = $2",
+        &[package.as_str().into(), version_key(version).into()],
+    )?;
+    let read = |row: Row| {
+        Ok(CollectionTexts {
+            about: json(row.text(0)?)?,
+            readme: row.optional_text(1)?.map(json).transpose()?,
+            licence: row.optional_text(2)?.map(json).transpose()?,
         })
     };
     row.map(read).transpose()

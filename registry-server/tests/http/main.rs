@@ -2,6 +2,7 @@
 
 mod catalog;
 mod connections;
+mod galaxy;
 mod malformed;
 mod pages;
 mod rules;

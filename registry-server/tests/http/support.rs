@@ -115,6 +115,17 @@ impl Served {
         folder.join(&name[..2]).join(name)
     }
 
+    /// The names of the artifacts that are stored.
+    pub(crate) fn artifacts(&self) -> Vec<String> {
+        let folders = std::fs::read_dir(self.folder.path().join("data/blobs/sha256"));
+        let folders = folders.into_iter().flatten().filter_map(Result::ok);
+        let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok());
+        let files = files.flatten().filter_map(Result::ok);
+        files
+            .map(|file| file.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+
     /// Sends a request; headers are `name: value`.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Answer {
         self.ask_with(

@@ -9,6 +9,7 @@ use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
 use serde_json::{Value, json};
 
+use super::links::{Links, halves, with_links};
 use crate::http::artifacts;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -38,20 +39,6 @@ fn version_of(name: &PackageName, request: &Request) -> Result<Version, Problem>
     })
 }
 
-/// The path of a collection, which clients resolve against the host.
-fn path(name: &PackageName) -> String {
-    format!("/api/v3/collections/{}/", name.as_str().replace('.', "/"))
-}
-
-fn version_path(name: &PackageName, version: &Version) -> String {
-    format!("{}versions/{version}/", path(name))
-}
-
-/// The namespace and the name of a collection.
-fn halves(name: &PackageName) -> (&str, &str) {
-    name.as_str().split_once('.').unwrap_or((name.as_str(), ""))
-}
-
 /// The version that clients choose without being told: the newest, and a prerelease only if there is nothing else.
 fn highest(collection: &CollectionView) -> Option<&ListedCollection> {
     let is_stable = |listed: &&ListedCollection| !listed.version.is_prerelease();
@@ -65,24 +52,25 @@ fn highest(collection: &CollectionView) -> Option<&ListedCollection> {
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let full = name(request)?;
     let collection = service.registry.collection(&full)?;
+    let links = Links::of(request);
     let (namespace, name) = halves(&full);
     let highest = highest(&collection).map(|listed| {
         json!({
-            "href": version_path(&full, &listed.version),
+            "href": links.version(&full, &listed.version),
             "version": listed.version,
         })
     });
-    Ok(Response::json(&json!({
-        "href": path(&full),
+    Ok(with_links(Response::json(&json!({
+        "href": links.collection(&full),
         "namespace": namespace,
         "name": name,
         "description": collection.description,
         "deprecated": false,
-        "versions_url": format!("{}versions/", path(&full)),
+        "versions_url": links.versions(&full),
         "highest_version": highest,
         "created_at": collection.created(),
         "updated_at": collection.updated,
-    })))
+    }))))
 }
 
 /// Lists the versions of a collection. Yanked ones are left out: clients would choose them.
@@ -91,6 +79,7 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
     let limit = request.query.number("limit", LIMIT.0, 1..=LIMIT.1)?;
     let offset = request.query.number("offset", 0, 0..=u64::MAX >> 1)?;
     let collection = service.registry.collection(&name)?;
+    let links = Links::of(request);
     let count = collection.offered().count() as u64;
     let versions: Vec<Value> = collection
         .offered()
@@ -99,18 +88,18 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
         .map(|listed| {
             json!({
                 "version": listed.version,
-                "href": version_path(&name, &listed.version),
+                "href": links.version(&name, &listed.version),
                 "requires_ansible": listed.requires_ansible,
                 "created_at": listed.published,
                 "updated_at": listed.published,
-                "marks": [],
             })
         })
         .collect();
-    let link = |offset: u64| format!("{}versions/?limit={limit}&offset={offset}", path(&name));
+    let base = links.versions(&name);
+    let link = |offset: u64| format!("{base}?limit={limit}&offset={offset}");
     let next = offset.checked_add(limit).filter(|next| *next < count);
     let previous = (offset > 0).then(|| offset.saturating_sub(limit));
-    Ok(Response::json(&json!({
+    Ok(with_links(Response::json(&json!({
         "meta": { "count": count },
         "links": {
             "first": link(0),
@@ -119,7 +108,7 @@ pub(super) fn versions(service: &Service, request: &Request) -> Result<Response,
             "last": link(count.saturating_sub(1) / limit * limit),
         },
         "data": versions,
-    })))
+    }))))
 }
 
 /// Shows a version of a collection, also if it is yanked.
@@ -127,19 +116,20 @@ pub(super) fn version(service: &Service, request: &Request) -> Result<Response, 
     let full = name(request)?;
     let wanted = version_of(&full, request)?;
     let release = service.registry.collection_version(&full, &wanted)?;
+    let links = Links::of(request);
     let (namespace, name) = halves(&full);
     let version = &release.listed.version;
     let file = Collections.artifact_name(&full, version);
     let about = &release.about;
-    Ok(Response::json(&json!({
-        "href": version_path(&full, version),
+    Ok(with_links(Response::json(&json!({
+        "href": links.version(&full, version),
         "namespace": { "name": namespace },
-        "collection": { "name": name, "href": path(&full) },
+        "collection": { "name": name, "href": links.collection(&full) },
         "name": name,
         "version": version,
         "requires_ansible": release.listed.requires_ansible,
         "artifact": { "filename": file, "sha256": release.sha256, "size": release.size },
-        "download_url": format!("/api/v3/artifacts/collections/{}/{file}", release.sha256),
+        "download_url": links.artifact(&release.sha256, &file),
         "metadata": {
             "authors": about.authors,
             "dependencies": release.dependencies,
@@ -152,10 +142,9 @@ pub(super) fn version(service: &Service, request: &Request) -> Result<Response, 
             "tags": about.tags,
         },
         "signatures": [],
-        "marks": [],
         "created_at": release.listed.published,
         "updated_at": release.listed.published,
-    })))
+    }))))
 }
 
 /// Deletes a version of a collection.

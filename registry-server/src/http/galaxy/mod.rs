@@ -1,12 +1,12 @@
 //! The API of Galaxy, version 3, as far as clients need it to install and publish Ansible collections.
 //!
-//! `ansible-galaxy` finds it at the base and at `api/`. Clients resolve links against the host alone, so that links
-//! begin with `/`: a proxy has to serve the registry at the root of a host.
+//! `ansible-galaxy` finds it at the base and at `api/`.
 //!
 //! A publish is over when it is answered. Clients expect the address of a task all the same: that of a publish is the
 //! digest of the artifact, so that every node knows it.
 
 mod collections;
+mod links;
 mod publish;
 
 use http::Method;

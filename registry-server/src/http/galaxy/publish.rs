@@ -6,6 +6,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_registry_client::protocol::Digest;
 use serde_json::{Value, json};
 
+use super::links::{Links, halves};
 use crate::http::form::{self, Part};
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -44,7 +45,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, 
         return Err(form::invalid(detail));
     }
     registry.publish_collection(request.principal()?, file_name.as_deref(), &artifact)?;
-    let task = format!("/api/v3/imports/collections/{digest}/");
+    let task = Links::of(request).task(&digest.to_string());
     Ok(Response::json_with(
         StatusCode::ACCEPTED,
         &json!({ "task": task }),
@@ -79,7 +80,7 @@ pub(super) fn task(service: &Service, request: &Request) -> Result<Response, Pro
     let digest = Digest::parse(request.part(0)).map_err(|_| missing())?;
     let found = service.registry.collection_of_artifact(&digest)?;
     let (full, listed) = found.ok_or_else(missing)?;
-    let (namespace, name) = full.as_str().split_once('.').unwrap_or((full.as_str(), ""));
+    let (namespace, name) = halves(&full);
     let warnings = service.publish_warnings(request.principal()?, &full);
     let messages: Vec<Value> = warnings
         .iter()

@@ -123,8 +123,7 @@ const LISTS: &[&str] = &["id", "category", "tag", "version", "sort_keys"];
 fn parameter(name: &str) -> Value {
     match name {
         "limit" => json!({ "type": "integer", "minimum": 1 }),
-        "offset" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX >> 1 }),
-        "since" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX >> 1 }),
+        "offset" | "since" => json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX >> 1 }),
         "allow_unsatisfiable" | "owned" | "include_disabled" | "catalog" => {
             json!({ "type": "boolean" })
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, PackageName};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass, PackageName};
 
-use super::layout::{class_link, package_link};
+use super::layout::{self, class_link, package_link};
 use super::text;
 use crate::http::service::Service;
 use crate::problem::Problem;
@@ -17,8 +17,11 @@ const MAX_CLASSES: usize = 200;
 /// The limit of classes that extend a class in the section.
 const MAX_EXTENDERS: usize = 20;
 
-/// The classes of a release that the section shows.
+/// The classes of a release that the section shows with what extends them.
 pub(super) fn shown(record: &IndexRecord) -> &[IndexedClass] {
+    if record.ecosystem != CLASS_PACKAGES {
+        return &[];
+    }
     let classes = record.classes.as_deref().unwrap_or_default();
     &classes[..classes.len().min(MAX_CLASSES)]
 }
@@ -39,6 +42,9 @@ pub(super) fn section(
         });
     };
     let shown = shown(record);
+    if record.ecosystem != CLASS_PACKAGES {
+        return Ok(plain(classes));
+    }
     let mut parents: BTreeMap<&ClassName, Vec<PackageName>> = BTreeMap::new();
     for parent in shown.iter().flat_map(|class| &class.extends) {
         if !parents.contains_key(parent) {
@@ -60,6 +66,28 @@ pub(super) fn section(
             }
         }
     })
+}
+
+/// The section of a release of another ecosystem, whose classes have no pages: they begin with the name of its package.
+fn plain(classes: &[IndexedClass]) -> Markup {
+    let shown = &classes[..classes.len().min(MAX_CLASSES)];
+    html! {
+        section aria-labelledby="classes" {
+            h2 #classes { "Classes " span.number { (classes.len()) } }
+            @if classes.is_empty() { p.quiet { "This release defines no classes." } }
+            ul.classes {
+                @for class in shown {
+                    li {
+                        p.class { code { (layout::name(class.name.as_str())) } }
+                        @for parent in &class.extends {
+                            p.edge { span.quiet { "extends " } code { (layout::name(parent.as_str())) } }
+                        }
+                    }
+                }
+            }
+            @if classes.len() > shown.len() { p.quiet { "And " (classes.len() - shown.len()) " more." } }
+        }
+    }
 }
 
 /// The packages that define a parent: the release itself, its requirements, or else all.

@@ -57,7 +57,7 @@ impl Page<'_> {
                     main #content.wide tabindex="-1" { (self.content) }
                     footer {
                         div.wide {
-                            span { "Class packages, their versions and requirements." }
+                            span { "Packages, their versions and requirements." }
                             nav aria-label="For programs" {
                                 a href={ (root) "v1/openapi.json" } { "API" }
                                 a href={ (root) "index/config.json" } { "Index" }

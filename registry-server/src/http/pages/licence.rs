@@ -1,7 +1,7 @@
 //! The name of a licence, from its text.
 
 use super::text;
-use crate::registry::PackageText;
+use crate::package_text::PackageText;
 
 /// Texts that licences have, with their identifiers of SPDX. The first one whose texts all occur is taken.
 const KNOWN: &[(&str, &[&str])] = &[
@@ -68,7 +68,7 @@ pub(super) fn name(licence: &PackageText) -> String {
         .iter()
         .find(|(_, parts)| parts.iter().all(|part| start.contains(part)));
     known
-        .map_or(licence.file, |(identifier, _)| identifier)
+        .map_or(&*licence.file, |(identifier, _)| identifier)
         .to_owned()
 }
 
@@ -103,7 +103,7 @@ mod tests {
             ("", "LICENSE"),
         ] {
             let licence = PackageText {
-                file: "LICENSE",
+                file: "LICENSE".to_owned(),
                 text: text.to_owned(),
                 is_cut: false,
             };

@@ -1,14 +1,20 @@
 //! What pages say about one release: how to require it, facts, requirements, readme and licence.
 
 use maud::{Markup, html};
-use pkgres_manifest::{IndexRecord, PackageName, Spec};
+use pkgres_formats::Format as _;
+use pkgres_formats::ansible::Collections;
+use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, Spec};
 
 use super::layout::{self, package_link, version_link};
 use super::{licence, readme, text};
-use crate::registry::{PackageText, PackageView, ReleaseContents};
+use crate::package_text::PackageText;
+use crate::registry::{PackageView, ReleaseContents};
 
 /// The limit of tags.
 const MAX_TAGS: usize = 30;
+
+/// The limit of authors.
+const MAX_AUTHORS: usize = 10;
 
 /// The panels beside the page of a package or a version.
 pub(super) fn about(
@@ -21,12 +27,23 @@ pub(super) fn about(
     html! {
         section.panel aria-labelledby="require" {
             h2 #require { "Require it" }
-            p.quiet { "On the command line:" }
-            pre.copy tabindex="0" aria-label="Command to copy" { code { "pkgres add " (package.name) "@" (spec) } }
-            p.quiet { "In " code { "manifest.yaml" } ":" }
-            pre.copy tabindex="0" aria-label="Text to copy" { code {
-                "Require:\n  " (package.name) ": \"" (spec) "\""
-            } }
+            @if record.ecosystem == CLASS_PACKAGES {
+                p.quiet { "On the command line:" }
+                pre.copy tabindex="0" aria-label="Command to copy" { code { "pkgres add " (package.name) "@" (spec) } }
+                p.quiet { "In " code { "manifest.yaml" } ":" }
+                pre.copy tabindex="0" aria-label="Text to copy" { code {
+                    "Require:\n  " (package.name) ": \"" (spec) "\""
+                } }
+            } @else {
+                p.quiet { "On the command line:" }
+                pre.copy tabindex="0" aria-label="Command to copy" { code {
+                    "ansible-galaxy collection install " (package.name) ":" (record.version)
+                } }
+                p.quiet { "In " code { "requirements.yml" } ":" }
+                pre.copy tabindex="0" aria-label="Text to copy" { code {
+                    "collections:\n  - name: " (package.name) "\n    version: \">=" (record.version) "\""
+                } }
+            }
         }
         section.panel aria-labelledby="facts" {
             h2 #facts { "Facts" }
@@ -34,15 +51,18 @@ pub(super) fn about(
                 dt { "Version" } dd { (record.version) }
                 dt { "Published" }
                 dd { (layout::time(record.published.as_deref().unwrap_or_default())) }
-                @if let Some(author) = &contents.manifest.author {
-                    dt { "Author" }
-                    dd { (search_link(root, &text::beginning(author, 120))) }
+                @if !contents.authors.is_empty() {
+                    dt { (if contents.authors.len() == 1 { "Author" } else { "Authors" }) }
+                    @for author in contents.authors.iter().take(MAX_AUTHORS) {
+                        dd { (search_link(root, &text::beginning(author, 120))) }
+                    }
                 }
                 dt { "Licence" }
                 dd {
                     @match &contents.licence {
                         Some(licence) => a href="#licence" { (licence::name(licence)) },
-                        None => span.quiet { "not stated" },
+                        None if contents.licences.is_empty() => span.quiet { "not stated" },
+                        None => (text::beginning(&contents.licences.join(", "), 120)),
                     }
                 }
                 @if let Some(size) = record.size { dt { "Size" } dd { (text::size(size)) } }
@@ -50,20 +70,29 @@ pub(super) fn about(
                 dt { (if package.owners.len() == 1 { "Owner" } else { "Owners" }) }
                 @for owner in &package.owners { dd { (text::shown(owner)) } }
             }
-            @if !contents.manifest.tags.is_empty() {
+            @if !contents.tags.is_empty() {
                 div.tags {
                     span.hidden { "Tags:" }
-                    @for tag in contents.manifest.tags.iter().take(MAX_TAGS) {
+                    @for tag in contents.tags.iter().take(MAX_TAGS) {
                         (search_link(root, &text::beginning(tag, 60)))
                     }
                 }
             }
             @if let Some(digest) = &record.digest {
-                p { a.button href={ (root) "blobs/sha256/" (digest) } download={ (package.name) "-" (record.version) ".zip" } {
+                p { a.button href={ (root) "blobs/sha256/" (digest) } download=(file_name(record)) {
                     "Download " (record.version)
                 } }
             }
         }
+    }
+}
+
+/// The name of the file that a browser saves a release as.
+pub(super) fn file_name(record: &IndexRecord) -> String {
+    if record.ecosystem == CLASS_PACKAGES {
+        format!("{}-{}.zip", record.name, record.version)
+    } else {
+        Collections.artifact_name(&record.name, &record.version)
     }
 }
 
@@ -92,7 +121,9 @@ pub(super) fn requirements(
         section aria-labelledby="requirements" {
             h2 #requirements { "Requires " span.number { (record.requirements.len()) } }
             @if record.requirements.is_empty() {
-                p.quiet { "Only the core library, which every package requires." }
+                @if record.ecosystem == CLASS_PACKAGES {
+                    p.quiet { "Only the core library, which every package requires." }
+                } @else { p.quiet { "Nothing." } }
             } @else {
                 ul.rows {
                     @for requirement in &record.requirements {

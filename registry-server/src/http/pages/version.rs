@@ -37,8 +37,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     // Which classes of others extend these is on the page of the package.
     let classes = classes::section(service, ROOT, record, &Extenders::default())?;
     let is_here = |package: &PackageName| state.package(package).is_some();
-    let title = text::title(&contents.manifest.display_name, &name);
-    let description = contents.manifest.description.as_deref().unwrap_or_default();
+    let title = text::title(&contents.title, &name);
+    let description = &contents.description;
     let page = Page {
         root: ROOT,
         title: &format!("{title} {} · pkgres", record.version),

@@ -1,0 +1,715 @@
+//! The API of Galaxy: publishing and reading collections.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use pkgres_registry_client::protocol::Digest;
+use pkgres_registry_server::RegistryOptions;
+use pkgres_tests::archives::archive;
+use pkgres_tests::collections::{
+    ArtifactBuilder, artifact, compressed, file_name, form as form_of,
+};
+use serde_json::json;
+use tar::EntryType;
+
+use crate::support::{Answer, Served};
+
+const PUBLISH: &str = "/api/v3/artifacts/collections/";
+
+/// Publishes an artifact with a header that authenticates.
+fn publish_with(served: &Served, authorization: &[&str], name: &str, bytes: &[u8]) -> Answer {
+    let (kind, body) = form_of(name, bytes);
+    let kind = format!("content-type: {kind}");
+    served.ask("POST", PUBLISH, &[authorization, &[&kind]].concat(), &body)
+}
+
+fn publish(served: &Served, name: &str, version: &str, requires: &[(&str, &str)]) -> Vec<u8> {
+    let bytes = artifact(name, version, requires);
+    let file = file_name(name, version);
+    let answer = publish_with(served, &[&served.authorization()], &file, &bytes);
+    assert_eq!(answer.status, 202, "{answer:?}");
+    bytes
+}
+
+/// A form of parts, each with the lines of its head.
+fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (head, content) in parts {
+        body.extend_from_slice(format!("--limit\r\n{head}\r\n\r\n").as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--limit--\r\n");
+    body
+}
+
+const FILE: &str =
+    "Content-Disposition: form-data; name=\"file\"; filename=\"acme-web-1.0.0.tar.gz\"";
+const SHA256: &str = "Content-Disposition: form-data; name=\"sha256\"";
+
+#[test]
+fn clients_find_the_api_at_the_base_and_below_it() {
+    let served = Served::new();
+    for (path, expected) in [("/", "api/v3/"), ("/api/", "v3/"), ("/api", "v3/")] {
+        let answer = served.get(path);
+        assert_eq!(
+            answer.json()["available_versions"]["v3"],
+            expected,
+            "{path}"
+        );
+    }
+    // A program that has tokens sends them everywhere.
+    let answer = served.ask("GET", "/api/", &["authorization: Token nothing"], b"");
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn a_collection_is_published_listed_and_downloaded() {
+    let served = Served::new();
+    publish(&served, "acme.net", "1.0.0", &[]);
+    let bytes = publish(&served, "acme.web", "1.2.0", &[("acme.net", ">=1.0.0,<2")]);
+    let digest = Digest::of(&bytes).to_string();
+
+    let collection = served.get("/api/v3/collections/acme/web/").json();
+    assert_eq!(collection["highest_version"]["version"], "1.2.0");
+    assert_eq!(collection["created_at"], collection["updated_at"]);
+    assert_eq!(collection["description"], "A collection of tests");
+    let list = served
+        .get("/api/v3/collections/acme/web/versions/?limit=100")
+        .json();
+    assert_eq!(list["meta"]["count"], 1);
+    assert_eq!(list["data"][0]["version"], "1.2.0");
+    assert_eq!(list["links"]["next"], json!(null));
+
+    let version = served
+        .get("/api/v3/collections/acme/web/versions/1.2.0/")
+        .json();
+    assert_eq!(version["namespace"]["name"], "acme");
+    assert_eq!(version["collection"]["name"], "web");
+    assert_eq!(version["artifact"]["sha256"], digest);
+    assert_eq!(version["artifact"]["size"], bytes.len());
+    assert_eq!(version["artifact"]["filename"], "acme-web-1.2.0.tar.gz");
+    assert_eq!(
+        version["metadata"]["dependencies"],
+        json!({ "acme.net": ">=1.0.0,<2" })
+    );
+    assert_eq!(version["metadata"]["authors"], json!(["Ann"]));
+    assert_eq!(version["signatures"], json!([]));
+
+    let url = version["download_url"].as_str().expect("a path");
+    assert!(url.ends_with("/acme-web-1.2.0.tar.gz"), "{url}");
+    let whole = served.get(url);
+    assert_eq!((whole.status, &whole.body[..]), (200, &bytes[..]));
+    assert_eq!(whole.header("content-type"), "application/gzip");
+    assert_eq!(
+        whole.header("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
+    let etag = format!("if-none-match: {}", whole.header("etag"));
+    assert_eq!(served.ask("GET", url, &[&etag], b"").status, 304);
+    let part = served.ask("GET", url, &["range: bytes=2-4"], b"");
+    assert_eq!((part.status, &part.body[..]), (206, &bytes[2..5]));
+    let head = served.ask("HEAD", url, &[], b"");
+    assert_eq!(head.header("content-length"), bytes.len().to_string());
+    let other = url.replace("acme-web", "acme-net");
+    assert_eq!(served.get(&other).code(), "pkgres.no_such_blob");
+
+    // The protocol of the registry has it as well.
+    let line = served.get("/index/v1/packages/acme.web.ndjson");
+    let record: serde_json::Value = serde_json::from_slice(&line.body).expect("one line");
+    assert_eq!(record["ecosystem"], "ansible");
+    assert!(record["classes"]["acme.web.plugins.modules.page"].is_object());
+    assert_eq!(served.get(&format!("/blobs/sha256/{digest}")).body, bytes);
+    let package = served.get("/v1/packages/acme.web").json();
+    assert_eq!(package["versions"][0]["sha256"], digest);
+    // Clients of Murano see class packages alone.
+    assert_eq!(
+        served.get("/v1/catalog/packages").json()["packages"],
+        json!([])
+    );
+    let class = "/index/v1/classes/acme.web.plugins.modules.page.json";
+    assert_eq!(served.get(class).status, 404);
+}
+
+#[test]
+fn a_publish_is_over_when_it_is_answered() {
+    let served = Served::new();
+    let authorization = served.authorization();
+    let bytes = artifact("acme.web", "1.0.0", &[]);
+    let answer = publish_with(&served, &[&authorization], "acme-web-1.0.0.tar.gz", &bytes);
+    assert_eq!(answer.status, 202);
+    let answer = answer.json();
+    let task = answer["task"].as_str().expect("a path");
+    let import = served.ask("GET", task, &[&authorization], b"").json();
+    assert_eq!(import["state"], "completed");
+    assert_eq!(import["messages"], json!([]));
+    assert!(import["finished_at"].is_string());
+    let other = task.replace(&Digest::of(&bytes).to_string(), &"0".repeat(64));
+    assert_eq!(
+        served.ask("GET", &other, &[&authorization], b"").status,
+        404
+    );
+    // A name that is easily taken for one of others is a warning of the import.
+    let others = served.authorization_of("others", r#"["publish"]"#);
+    let bytes = artifact("acme.wab", "1.0.0", &[]);
+    let answer = publish_with(&served, &[&others], "acme-wab-1.0.0.tar.gz", &bytes).json();
+    let task = answer["task"].as_str().expect("a path");
+    let import = served.ask("GET", task, &[&others], b"").json();
+    let message = import["messages"][0]["message"].as_str().expect("a text");
+    assert!(message.contains("acme.web"), "{message}");
+}
+
+#[test]
+fn versions_come_in_pages_in_their_order() {
+    let served = Served::new();
+    for version in ["1.9.0", "1.10.0", "2.0.0-rc.1", "1.2.0"] {
+        publish(&served, "acme.web", version, &[]);
+    }
+    let base = "/api/v3/collections/acme/web/versions/";
+    let mut path = format!("{base}?limit=3");
+    let mut versions = Vec::new();
+    loop {
+        let list = served.get(&path).json();
+        let data = list["data"].as_array().expect("a list");
+        versions.extend(
+            data.iter()
+                .map(|one| one["version"].as_str().expect("a text").to_owned()),
+        );
+        match list["links"]["next"].as_str() {
+            Some(next) => path = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(versions, ["2.0.0-rc.1", "1.10.0", "1.9.0", "1.2.0"]);
+    let last = served.get(&format!("{base}?limit=3&offset=3")).json();
+    assert_eq!(
+        last["links"]["previous"],
+        format!("{base}?limit=3&offset=0")
+    );
+    assert_eq!(last["links"]["last"], format!("{base}?limit=3&offset=3"));
+    let beyond = served
+        .get(&format!("{base}?limit=3&offset=9223372036854775807"))
+        .json();
+    assert_eq!(
+        (&beyond["data"], &beyond["links"]["next"]),
+        (&json!([]), &json!(null))
+    );
+    for bad in ["limit=0", "limit=1001", "limit=x", "offset=-1"] {
+        let answer = served.get(&format!("{base}?{bad}"));
+        assert_eq!(answer.code(), "pkgres.query_invalid", "{bad}");
+    }
+    let highest = served.get("/api/v3/collections/acme/web/").json();
+    assert_eq!(highest["highest_version"]["version"], "1.10.0");
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let served = Served::new();
+    publish(&served, "acme.web", "1.0.0", &[]);
+    let zip = archive("acme.classes", "1.0.0", &[]);
+    assert_eq!(served.publish("acme.classes", "1.0.0", &zip).status, 201);
+    for (path, code) in [
+        ("acme/nothing/", "pkgres.no_such_package"),
+        ("acme/nothing/versions/", "pkgres.no_such_package"),
+        ("acme/nothing/versions/1.0.0/", "pkgres.no_such_package"),
+        ("acme/a-b/versions/", "pkgres.no_such_package"),
+        ("acme/web/versions/2.0.0/", "pkgres.no_such_version"),
+        ("acme/web/versions/latest/", "pkgres.no_such_version"),
+        // A class package is no collection.
+        ("acme/classes/", "pkgres.no_such_package"),
+        ("acme/classes/versions/", "pkgres.no_such_package"),
+        ("acme/classes/versions/1.0.0/", "pkgres.no_such_version"),
+    ] {
+        let answer = served.get(&format!("/api/v3/collections/{path}"));
+        assert_eq!((answer.status, &*answer.code()), (404, code), "{path}");
+    }
+}
+
+#[test]
+fn a_version_has_one_content_and_a_name_one_ecosystem() {
+    let served = Served::new();
+    let authorization = served.authorization();
+    let bytes = publish(&served, "acme.web", "1.0.0", &[]);
+    let file = "acme-web-1.0.0.tar.gz";
+    let again = publish_with(&served, &[&authorization], file, &bytes);
+    assert_eq!(again.status, 202);
+    let mut other = ArtifactBuilder::new("acme.web", "1.0.0", &[]);
+    other.file("more.txt", b"more");
+    let answer = publish_with(&served, &[&authorization], file, &other.finish());
+    assert_eq!(
+        (answer.status, &*answer.code()),
+        (409, "pkgres.version_exists")
+    );
+    // Build metadata does not tell releases apart.
+    let built = artifact("acme.web", "1.0.0+2", &[]);
+    let answer = publish_with(
+        &served,
+        &[&authorization],
+        "acme-web-1.0.0+2.tar.gz",
+        &built,
+    );
+    assert_eq!(answer.code(), "pkgres.version_exists");
+
+    let zip = archive("acme.web", "2.0.0", &[]);
+    let answer = served.publish("acme.web", "2.0.0", &zip);
+    assert_eq!(answer.code(), "pkgres.name_taken");
+    let zip = archive("acme.classes", "1.0.0", &[]);
+    assert_eq!(served.publish("acme.classes", "1.0.0", &zip).status, 201);
+    let bytes = artifact("acme.classes", "2.0.0", &[]);
+    let file = "acme-classes-2.0.0.tar.gz";
+    let answer = publish_with(&served, &[&authorization], file, &bytes);
+    assert_eq!(answer.code(), "pkgres.name_taken");
+    let bytes = artifact("Acme.web", "2.0.0", &[]);
+    let file = "Acme-web-2.0.0.tar.gz";
+    let answer = publish_with(&served, &[&authorization], file, &bytes);
+    assert_eq!(answer.code(), "pkgres.name_taken");
+}
+
+#[test]
+fn tokens_come_in_three_ways_and_permit_what_they_permit() {
+    let served = Served::new();
+    let file = "acme-web-1.0.0.tar.gz";
+    let bytes = artifact("acme.web", "1.0.0", &[]);
+    let publish = |headers: &[&str]| publish_with(&served, headers, file, &bytes);
+    let password = BASE64_STANDARD.encode(format!("anyone:{}", served.token));
+    let basic = format!("authorization: Basic {password}");
+    for (headers, status) in [
+        (&[][..], 401),
+        (&["authorization: Token nothing"], 401),
+        (&["authorization: Basic bm9ib2R5Om5vdGhpbmc="], 401),
+        // What a page of another site makes a browser send.
+        (&[&*basic, "origin: https://example.org"], 401),
+        (&[&*basic, "sec-fetch-site: cross-site"], 401),
+        (&[&*basic, "referer: https://example.org/"], 401),
+        (&[&*basic], 202),
+        (&[&*format!("authorization: Token {}", served.token)], 202),
+        (&[&*served.authorization()], 202),
+    ] {
+        let answer = publish(headers);
+        assert_eq!(answer.status, status, "{headers:?}: {answer:?}");
+    }
+    // A password is valid for the API of Galaxy alone.
+    let path = "/v1/packages/acme.web/versions/1.0.0/yank";
+    let json = "content-type: application/json";
+    let answer = served.ask("PUT", path, &[&basic, json], br#"{"reason":"x"}"#);
+    assert_eq!(answer.status, 401);
+
+    let others = served.authorization_of("others", r#"["publish"]"#);
+    let newer = artifact("acme.web", "1.1.0", &[]);
+    let answer = publish_with(&served, &[&others], "acme-web-1.1.0.tar.gz", &newer);
+    assert_eq!(answer.code(), "pkgres.not_owner");
+    let reader = served.authorization_of("others", r#"["read"]"#);
+    let answer = publish_with(&served, &[&reader], "acme-web-1.1.0.tar.gz", &newer);
+    assert_eq!(answer.code(), "pkgres.forbidden");
+    let body = br#"{"scopes":["publish"],"names":["acme.*"]}"#;
+    let made = served.ask("POST", "/v1/tokens", &[&served.authorization(), json], body);
+    let made = made.json();
+    let limited = format!(
+        "authorization: Token {}",
+        made["token"].as_str().expect("a token")
+    );
+    let answer = publish_with(&served, &[&limited], "acme-web-1.1.0.tar.gz", &newer);
+    assert_eq!(answer.status, 202);
+    let other = artifact("other.web", "1.0.0", &[]);
+    let answer = publish_with(&served, &[&limited], "other-web-1.0.0.tar.gz", &other);
+    assert_eq!(answer.code(), "pkgres.forbidden");
+}
+
+#[test]
+fn a_private_registry_shows_collections_to_readers() {
+    let served = Served::with(RegistryOptions::default().with_private(true));
+    let bytes = publish(&served, "acme.web", "1.0.0", &[]);
+    let artifact = format!(
+        "/api/v3/artifacts/collections/{}/acme-web-1.0.0.tar.gz",
+        Digest::of(&bytes)
+    );
+    let password = BASE64_STANDARD.encode(format!("anyone:{}", served.token));
+    for path in [
+        "/api/v3/collections/acme/web/",
+        "/api/v3/collections/acme/web/versions/",
+        "/api/v3/collections/acme/web/versions/1.0.0/",
+        &artifact,
+    ] {
+        assert_eq!(served.get(path).status, 401, "{path}");
+        for authorization in [
+            format!("authorization: Token {}", served.token),
+            format!("authorization: Basic {password}"),
+        ] {
+            let answer = served.ask("GET", path, &[&authorization], b"");
+            assert_eq!(answer.status, 200, "{path}");
+            assert!(
+                answer.header("cache-control").starts_with("private"),
+                "{path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_yanked_version_is_not_offered_and_a_deleted_one_is_gone() {
+    let served = Served::new();
+    let authorization = served.authorization();
+    publish(&served, "acme.web", "1.0.0", &[]);
+    publish(&served, "acme.web", "1.1.0", &[]);
+    let versions = || {
+        let list = served.get("/api/v3/collections/acme/web/versions/").json();
+        let data = list["data"].as_array().expect("a list").clone();
+        let texts = data
+            .iter()
+            .map(|one| one["version"].as_str().expect("a text").to_owned());
+        texts.collect::<Vec<_>>()
+    };
+    let newest = "/api/v3/collections/acme/web/versions/1.1.0/";
+    let yank = "/v1/packages/acme.web/versions/1.1.0/yank";
+    let json = "content-type: application/json";
+    let answer = served.ask("PUT", yank, &[&authorization, json], br#"{"reason":"x"}"#);
+    assert_eq!(answer.status, 204);
+    assert_eq!(versions(), ["1.0.0"]);
+    // Who has locked it still gets it.
+    assert_eq!(served.get(newest).status, 200);
+    assert_eq!(
+        served.ask("DELETE", yank, &[&authorization], b"").status,
+        204
+    );
+    assert_eq!(versions(), ["1.1.0", "1.0.0"]);
+
+    let others = served.authorization_of("others", r#"["delete"]"#);
+    assert_eq!(
+        served.ask("DELETE", newest, &[&others], b"").code(),
+        "pkgres.not_owner"
+    );
+    assert_eq!(
+        served.ask("DELETE", newest, &[&authorization], b"").status,
+        204
+    );
+    assert_eq!(
+        served.ask("DELETE", newest, &[&authorization], b"").status,
+        404
+    );
+    assert_eq!(versions(), ["1.0.0"]);
+    let oldest = "/api/v3/collections/acme/web/versions/1.0.0/";
+    assert_eq!(
+        served.ask("DELETE", oldest, &[&authorization], b"").status,
+        204
+    );
+    assert_eq!(served.get("/api/v3/collections/acme/web/").status, 404);
+    assert_eq!(served.get("/index/v1/packages/acme.web.ndjson").status, 404);
+    // The name still has its owner.
+    let bytes = artifact("acme.web", "2.0.0", &[]);
+    let others = served.authorization_of("others", r#"["publish"]"#);
+    let answer = publish_with(&served, &[&others], "acme-web-2.0.0.tar.gz", &bytes);
+    assert_eq!(answer.code(), "pkgres.not_owner");
+}
+
+#[test]
+fn links_begin_with_the_path_of_a_proxy() {
+    let served = Served::new();
+    publish(&served, "acme.web", "1.0.0", &[]);
+    let version = "/api/v3/collections/acme/web/versions/1.0.0/";
+    let url = |headers: &[&str]| {
+        let answer = served.ask("GET", version, headers, b"");
+        assert!(answer.values("vary").contains(&"x-forwarded-prefix"));
+        answer.json()["download_url"]
+            .as_str()
+            .expect("a path")
+            .to_owned()
+    };
+    let plain = url(&[]);
+    let behind_proxy = url(&["x-forwarded-prefix: /packages/"]);
+    assert_eq!(behind_proxy, format!("/packages{plain}"));
+    assert_eq!(url(&["x-forwarded-prefix: //example.org"]), plain);
+    let list = served.ask(
+        "GET",
+        "/api/v3/collections/acme/web/versions/?limit=1",
+        &["x-forwarded-prefix: /packages"],
+        b"",
+    );
+    let first = list.json()["links"]["first"].clone();
+    assert_eq!(
+        first,
+        "/packages/api/v3/collections/acme/web/versions/?limit=1&offset=0"
+    );
+}
+
+#[test]
+fn collections_have_pages() {
+    let served = Served::new();
+    publish(&served, "acme.net", "1.0.0", &[]);
+    publish(&served, "acme.web", "1.2.0", &[("acme.net", ">=1.0.0,<2")]);
+    let page = |path: &str| {
+        let answer = served.ask("GET", path, &["accept: text/html"], b"");
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        String::from_utf8(answer.body.to_vec()).expect("a page")
+    };
+    for path in ["/packages/acme.web", "/packages/acme.web/1.2.0"] {
+        let text = page(path);
+        for expected in [
+            "ansible-galaxy collection install acme.web:1.2.0",
+            "download=\"acme-web-1.2.0.tar.gz\"",
+            "A collection of tests",
+            "Ann",
+            "MIT",
+            "plugins.",
+            "&gt;=1.0.0,&lt;2",
+            "It is <em>small</em>.",
+        ] {
+            assert!(text.contains(expected), "{path}: {expected}: {text}");
+        }
+        assert!(
+            !text.contains("manifest.yaml") && !text.contains("classes/acme"),
+            "{path}"
+        );
+    }
+    assert!(page("/packages/acme.net").contains("acme.web"));
+    let found = page("/packages?q=collection");
+    assert!(
+        found.contains("acme.net") && found.contains("acme.web"),
+        "{found}"
+    );
+}
+
+#[test]
+fn forms_are_read_as_clients_write_them() {
+    let bytes = artifact("acme.web", "1.0.0", &[]);
+    let digest = Digest::of(&bytes).to_string();
+    let text = BASE64_STANDARD.encode(&bytes);
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(76)
+        .map(|line| std::str::from_utf8(line).expect("text"))
+        .collect();
+    let text = lines.join("\r\n") + "\r\n";
+    let encoded = format!(
+        "Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n{FILE}"
+    );
+    let nameless = "Content-Disposition: form-data; name=\"file\"";
+    let binary = format!("{FILE}\r\nContent-Transfer-Encoding: binary");
+    for body in [
+        form(&[(&encoded, text.as_bytes()), (SHA256, digest.as_bytes())]),
+        form(&[(SHA256, digest.to_uppercase().as_bytes()), (FILE, &bytes)]),
+        form(&[(nameless, &bytes)]),
+        form(&[
+            (&binary, &bytes),
+            ("Content-Disposition: form-data; name=\"other\"", b"x"),
+        ]),
+    ] {
+        let served = Served::new();
+        let kind = "content-type: multipart/form-data; boundary=\"limit\"";
+        let answer = served.ask("POST", PUBLISH, &[&served.authorization(), kind], &body);
+        assert_eq!(answer.status, 202, "{answer:?}");
+        assert_eq!(served.get("/api/v3/collections/acme/web/").status, 200);
+    }
+}
+
+/// An error unless a form is refused for a reason, and nothing of it is there afterwards.
+fn refused(body: &[u8], kind: &str, status: u16, expected: &str) {
+    let served = Served::new();
+    let kind = format!("content-type: {kind}");
+    let answer = served.ask("POST", PUBLISH, &[&served.authorization(), &kind], body);
+    let shown = String::from_utf8_lossy(&answer.body).into_owned();
+    assert_eq!(answer.status, status, "{expected}: {shown}");
+    assert!(shown.contains(expected), "{expected}: {shown}");
+    assert_eq!(served.registry.package_count(), 0, "{expected}");
+    assert_eq!(served.registry.serial(), 0, "{expected}");
+    assert!(
+        served.artifacts().is_empty(),
+        "{expected}: {:?}",
+        served.artifacts()
+    );
+}
+
+#[test]
+fn bad_forms_store_nothing() {
+    let bytes = artifact("acme.web", "1.0.0", &[]);
+    let multipart = "multipart/form-data; boundary=limit";
+    let whole = form(&[(FILE, &bytes)]);
+    let encoded = format!("{FILE}\r\nContent-Transfer-Encoding: base64");
+    let quoted = format!("{FILE}\r\nContent-Transfer-Encoding: quoted-printable");
+    let many: Vec<(&str, &[u8])> = vec![("Content-Disposition: form-data; name=\"x\"", b"x"); 21];
+    for (body, kind, expected) in [
+        (whole.clone(), "application/json", "multipart/form-data"),
+        (whole.clone(), "multipart/form-data", "boundary"),
+        (
+            whole.clone(),
+            "multipart/form-data; boundary=other",
+            "ends too early",
+        ),
+        (Vec::new(), multipart, "ends too early"),
+        (
+            whole[..whole.len() / 2].to_vec(),
+            multipart,
+            "ends too early",
+        ),
+        (
+            whole[..whole.len() - 12].to_vec(),
+            multipart,
+            "ends too early",
+        ),
+        (form(&[]), multipart, "no artifact"),
+        (form(&[(SHA256, b"ab")]), multipart, "no artifact"),
+        (form(&[(FILE, b"")]), multipart, "no artifact"),
+        (form(&[(FILE, &bytes), (FILE, &bytes)]), multipart, "twice"),
+        (
+            form(&[(SHA256, b"ab"), (FILE, &bytes)]),
+            multipart,
+            "SHA-256",
+        ),
+        (
+            form(&[(FILE, &bytes), (SHA256, b"a"), (SHA256, b"a")]),
+            multipart,
+            "twice",
+        ),
+        (form(&[(&encoded, b"*not base64*")]), multipart, "base64"),
+        (form(&[(&encoded, b"H4sI")]), multipart, "gzip"),
+        (form(&[(&encoded, b"H4s")]), multipart, "base64"),
+        (
+            form(&[(&quoted, &bytes)]),
+            multipart,
+            "Content-Transfer-Encoding",
+        ),
+        (form(&many), multipart, "parts"),
+    ] {
+        refused(&body, kind, 400, expected);
+    }
+    // More than an artifact can have in base64.
+    let limit = RegistryOptions::default().read.limits.archive_bytes;
+    let length = usize::try_from(limit + limit / 2 + (1 << 20) + 1).expect("a length");
+    refused(&vec![b'x'; length], multipart, 413, "pkgres.body_too_large");
+}
+
+#[test]
+fn bad_artifacts_store_nothing() {
+    let make = |change: &dyn Fn(&mut ArtifactBuilder)| {
+        let mut builder = ArtifactBuilder::new("acme.web", "1.0.0", &[]);
+        change(&mut builder);
+        builder.finish()
+    };
+    let right = artifact("acme.web", "1.0.0", &[]);
+    let mut damaged = right.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x40;
+    let limit =
+        usize::try_from(RegistryOptions::default().read.limits.archive_bytes).expect("a length");
+    for (bytes, expected) in [
+        (b"PK\x03\x04".to_vec(), "gzip"),
+        (compressed(b"not a tar file"), "tar file"),
+        (right[..right.len() / 2].to_vec(), "pkgres.package_invalid"),
+        (damaged, "pkgres.package_invalid"),
+        (vec![0; limit + 1], "limit"),
+        (compressed(&vec![0; 48 << 20]), "pkgres.package_invalid"),
+        (
+            make(&|new| new.file("zeros.bin", &vec![0; 8 << 20])),
+            "limit",
+        ),
+        (
+            make(&|new| new.member(EntryType::Regular, "../x", "", b"x")),
+            "..",
+        ),
+        (
+            make(&|new| new.member(EntryType::Regular, "/etc/x", "", b"x")),
+            "/etc/x",
+        ),
+        (
+            make(&|new| new.member(EntryType::Symlink, "x", "../../etc", b"")),
+            "leads out",
+        ),
+        (
+            make(&|new| new.member(EntryType::Symlink, "x", "/etc/passwd", b"")),
+            "leads out",
+        ),
+        (
+            make(&|new| new.member(EntryType::Link, "x", "../x", b"")),
+            "leads out",
+        ),
+        (
+            make(&|new| new.member(EntryType::Char, "x", "", b"")),
+            "neither a file",
+        ),
+        (
+            make(&|new| new.member(EntryType::Regular, "README.md", "", b"other")),
+            "comes twice",
+        ),
+        (make(&|new| new.list("missing.txt", b"x")), "missing.txt"),
+        (
+            make(&|new| {
+                new.member(EntryType::Regular, "x.txt", "", b"one");
+                new.list("x.txt", b"two");
+            }),
+            "FILES.json says otherwise",
+        ),
+        (
+            make(&|new| new.set("namespace", json!("a-b"))),
+            "identifier",
+        ),
+        (
+            make(&|new| new.set("namespace", json!("aux"))),
+            "device name",
+        ),
+        (make(&|new| new.set("name", json!("import"))), "pkgres."),
+        (
+            make(&|new| new.set("version", json!("1.0"))),
+            "three numbers",
+        ),
+        (make(&|new| new.set("version", json!("latest"))), "version"),
+        (
+            make(&|new| new.set("version", json!("1.0.1"))),
+            "acme-web-1.0.1.tar.gz",
+        ),
+        (
+            make(&|new| new.set("dependencies", json!({ "acme.net": "^1" }))),
+            "`^` is not an operator",
+        ),
+        (
+            make(&|new| new.set("dependencies", json!({ "acme.web": "*" }))),
+            "requires itself",
+        ),
+        (
+            make(&|new| new.set("dependencies", json!({ "aux.x": "*" }))),
+            "device name",
+        ),
+    ] {
+        let (kind, body) = form_of("acme-web-1.0.0.tar.gz", &bytes);
+        refused(&body, &kind, 400, expected);
+    }
+}
+
+/// Whatever bytes of a form are changed or cut off: the answer is no failure of the server, and what is stored is right.
+#[test]
+fn changed_forms_do_no_harm() {
+    let served = Served::new();
+    let bytes = artifact("acme.web", "1.0.0", &[]);
+    let (kind, body) = form_of("acme-web-1.0.0.tar.gz", &bytes);
+    let kind = format!("content-type: {kind}");
+    let headers = [&*served.authorization(), &kind];
+    let mut random = 0x2545_f491_u64;
+    let mut next = || {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(random >> 33).expect("31 bits")
+    };
+    let mut refused = 0;
+    for round in 0..300 {
+        let mut changed = body.clone();
+        for _ in 0..=round % 3 {
+            let at = next() % changed.len();
+            changed[at] = u8::try_from(next() % 256).expect("a byte");
+        }
+        if round % 5 == 0 {
+            changed.truncate(next() % changed.len());
+        }
+        let answer = served.ask("POST", PUBLISH, &headers, &changed);
+        assert!(
+            answer.status == 202 || (400..500).contains(&answer.status),
+            "{answer:?}"
+        );
+        refused += u32::from(answer.status != 202);
+    }
+    // The form has the digest of the artifact, which nearly every change contradicts.
+    assert!(refused > 250, "{refused}");
+    let stored = served.artifacts();
+    assert!(stored.len() <= 1, "{stored:?}");
+    assert!(
+        stored
+            .iter()
+            .all(|name| *name == Digest::of(&bytes).to_string())
+    );
+}

@@ -310,6 +310,8 @@ fn the_client_upgrades_downloads_and_verifies() {
     );
 }
 
+// Tests write files as plainly as a user would.
+#[allow(clippy::disallowed_methods)]
 #[test]
 fn the_client_shows_why_a_publish_is_refused() {
     let Some(galaxy) = Galaxy::start(&[]) else {

@@ -15,7 +15,7 @@ use crate::problem::{Problem, ProblemCode};
 
 /// What a form says.
 #[derive(Debug, Default)]
-struct Upload {
+struct UploadForm {
     artifact: Option<(Option<String>, Bytes)>,
     sha256: Option<Bytes>,
 }
@@ -23,7 +23,7 @@ struct Upload {
 /// Publishes a collection. The response is a task, which is over already.
 pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, Problem> {
     let registry = &service.registry;
-    let mut upload = Upload::default();
+    let mut upload = UploadForm::default();
     for part in form::read(request, &registry.incoming)? {
         take(&mut upload, part)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn publish(service: &Service, request: &Request) -> Result<Response, 
 }
 
 /// Takes a part of the form. Fields that other servers know are passed over.
-fn take(upload: &mut Upload, part: Part) -> Result<(), Problem> {
+fn take(upload: &mut UploadForm, part: Part) -> Result<(), Problem> {
     let is_new = match &*part.name {
         "file" => upload
             .artifact

@@ -73,7 +73,8 @@ impl Problem {
 
     /// The part of a problem that is the same for all projects with the registries and the ecosystem of one.
     pub(crate) fn for_projects_like(project: &Project, context: &Context) -> Result<Self> {
-        let registries = context.registries.for_project(project)?;
+        let default = Some(project.default_registry());
+        let registries = (context.registries).for_folder(Some(&project.folder), default)?;
         Self::with_registries(&registries, project.format.ecosystem(), context)
     }
 
@@ -97,9 +98,10 @@ impl Problem {
         };
         let locations = registries.iter().map(|registry| &registry.location);
         let searched = locations.map(ToString::to_string).collect();
-        let registries = context
-            .registries
-            .open(registries, &context.read_options.of_ecosystem(ecosystem))?;
+        let registries = context.registries.open(
+            registries,
+            &context.read_options.of_ecosystem(ecosystem.id()),
+        )?;
         let registries = if context.strict_uses {
             registries.with_strict_uses()
         } else {

@@ -6,7 +6,6 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::format::SupportedFormats;
-use crate::index_record::Ecosystem;
 use crate::name::PackageName;
 
 /// The options of readers. Start from the default and change fields.
@@ -29,8 +28,9 @@ pub struct ReadOptions {
     /// The core library, whose class `Application` a Heat template extends implicitly. If `None`, it extends
     /// nothing.
     pub core: Option<PackageName>,
-    /// The ecosystem whose releases are looked for where those of several can be; all if `None`.
-    pub ecosystem: Option<&'static dyn Ecosystem>,
+    /// The [id](crate::Ecosystem::id) of the ecosystem whose releases are looked for where those of several can be; all
+    /// if `None`.
+    pub ecosystem: Option<&'static str>,
 }
 
 impl ReadOptions {
@@ -42,19 +42,18 @@ impl ReadOptions {
         }
     }
 
-    /// Returns these options for the releases of one ecosystem.
+    /// Returns these options for the releases of the ecosystem with an id.
     #[must_use]
-    pub fn of_ecosystem(&self, ecosystem: &'static dyn Ecosystem) -> Self {
+    pub fn of_ecosystem(&self, ecosystem: &'static str) -> Self {
         Self {
             ecosystem: Some(ecosystem),
             ..self.clone()
         }
     }
 
-    /// Returns whether releases of an ecosystem are looked for.
-    pub fn looks_for(&self, ecosystem: &dyn Ecosystem) -> bool {
-        self.ecosystem
-            .is_none_or(|wanted| wanted.id() == ecosystem.id())
+    /// Returns whether releases of the ecosystem with an id are looked for.
+    pub fn looks_for(&self, ecosystem: &str) -> bool {
+        self.ecosystem.is_none_or(|wanted| wanted == ecosystem)
     }
 }
 

@@ -147,9 +147,7 @@ fn releases_of_one_ecosystem_can_be_looked_for() {
     let all = open(None);
     assert!(versions(&all, MOTOR).is_empty());
     assert_eq!(all.take_findings().len(), 1);
-    let models = pkgres_formats::ECOSYSTEMS.find("opcua");
-    assert!(models.is_some());
-    let models = open(models);
+    let models = open(Some("opcua"));
     assert_eq!(versions(&models, MOTOR), ["1.0@2021-05-01"]);
     assert_eq!(models.take_findings(), []);
 }

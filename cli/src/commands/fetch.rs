@@ -74,8 +74,9 @@ fn fetch_locked(
 ) -> Result<Fetched> {
     let options = context
         .read_options
-        .of_ecosystem(project.format.ecosystem());
-    let registries = context.registries.for_project(project)?;
+        .of_ecosystem(project.format.ecosystem().id());
+    let default = Some(project.default_registry());
+    let registries = (context.registries).for_folder(Some(&project.folder), default)?;
     let registries = context.registries.open(&registries, &options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();

@@ -24,7 +24,6 @@ use pkgres_registry_client::{
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, credential_sources, state_folder, variable};
 use crate::failure::{Failure, Result};
-use crate::project::Project;
 use crate::settings::{Origin, Overrides, Registries, RegistryTable, Settings, SettingsFile};
 
 /// The variable that names registries, separated by commas.
@@ -138,16 +137,11 @@ impl RegistryOptions {
 
     /// The registries for a package folder or archive, in order of preference.
     pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
-        self.of_folder(root, root.map(RegistryLocation::beside))
-    }
-
-    /// The registries for a project, in order of preference.
-    pub(crate) fn for_project(&self, project: &Project) -> Result<Vec<ConfiguredRegistry>> {
-        self.of_folder(Some(&project.folder), Some(project.default_registry()))
+        self.for_folder(root, root.map(RegistryLocation::beside))
     }
 
     /// The registries for a root at a path, in order of preference; the default one if there are no others.
-    fn of_folder(
+    pub(crate) fn for_folder(
         &self,
         root: Option<&Path>,
         default: Option<RegistryLocation>,

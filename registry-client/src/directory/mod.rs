@@ -100,7 +100,7 @@ impl DirectoryRegistry {
         {
             return Err(registry.unreachable(folder, &"this is not a folder"));
         }
-        let reads_class_packages = options.looks_for(CLASS_PACKAGES);
+        let reads_class_packages = options.looks_for(CLASS_PACKAGES.id());
         let mut rest = vec![folder.to_owned()];
         while let Some(folder) = rest.pop() {
             if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {

@@ -21,7 +21,7 @@ const RECOGNIZED_BYTES: u64 = 4096;
 fn formats(options: &ReadOptions) -> impl Iterator<Item = &'static dyn Format> {
     let formats = pkgres_formats::ALL.iter().copied();
     formats.filter(|format| {
-        format.ecosystem() != CLASS_PACKAGES && options.looks_for(format.ecosystem())
+        format.ecosystem() != CLASS_PACKAGES && options.looks_for(format.ecosystem().id())
     })
 }
 

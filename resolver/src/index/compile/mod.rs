@@ -110,7 +110,7 @@ struct Compiler<'records> {
     spec_flags: Vec<u8>,
     /// The sets that specs allow of packages that are not large, and what each spec allows by target.
     sets: Vec<u64>,
-    allowed: FxHashMap<(u32, u32), Allowed>,
+    allowed: FxHashMap<(u32, u32), AllowedReleases>,
     /// The index of each set of releases of a package.
     places: FxHashMap<(u32, Box<[u64]>), u32>,
     /// The number of each list of ranges of releases of large packages.
@@ -121,12 +121,12 @@ struct Compiler<'records> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Group {
     target: u32,
-    allowed: Allowed,
+    allowed: AllowedReleases,
 }
 
 /// What a requirement allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Allowed {
+enum AllowedReleases {
     /// The index has no releases of the target: what is allowed is found when releases are known from
     /// elsewhere.
     Unknown,
@@ -209,11 +209,11 @@ impl<'records> Compiler<'records> {
     }
 
     /// What a spec allows.
-    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> Allowed {
+    fn allowed(&mut self, target: u32, number: u32, spec: &Spec) -> AllowedReleases {
         let records = self.records;
         let releases = &records[self.packages[target as usize].clone()];
         if releases.is_empty() {
-            return Allowed::Unknown;
+            return AllowedReleases::Unknown;
         }
         if let Some(known) = self.allowed.get(&(target, number)) {
             return *known;
@@ -228,9 +228,9 @@ impl<'records> Compiler<'records> {
         let allowed = if is_large(width) {
             let ranges = joined(ranges);
             let next = to_u32(self.ranges.len());
-            Allowed::Ranges(*self.ranges.entry(ranges).or_insert(next))
+            AllowedReleases::Ranges(*self.ranges.entry(ranges).or_insert(next))
         } else {
-            Allowed::Set(self.set_of(target, width, ranges))
+            AllowedReleases::Set(self.set_of(target, width, ranges))
         };
         self.allowed.insert((target, number), allowed);
         allowed
@@ -297,7 +297,7 @@ impl GroupSets {
             }
             self.places.push(to_u32(words.len()));
             words.resize(words.len() + width, 0);
-            if let Allowed::Set(at) = group.allowed {
+            if let AllowedReleases::Set(at) = group.allowed {
                 words.extend_from_slice(compiler.set(group.target, at));
             }
         }

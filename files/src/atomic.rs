@@ -1,12 +1,9 @@
-//! Atomic writes of files and folders.
+//! Atomic writes of files.
 
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use pkgres_manifest::PackagePath;
 
 use crate::error::FileError;
 use crate::file_system::{Access, EntryKind, FileSystem, NewFile};
@@ -262,108 +259,14 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
     }
 }
 
-/// A file of a folder that is written with [`write_tree`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewTreeFile {
-    /// Its path in the folder.
-    pub path: PackagePath,
-    /// Its content.
-    pub bytes: Vec<u8>,
-    /// Its access rights.
-    pub access: Access,
-}
-
-/// Writes a folder with all its files, atomically and durably: there is all of it or nothing.
-///
-/// # Errors
-///
-/// The target exists and is not an empty folder, a file is an error, or a step fails.
-pub fn write_tree(
-    system: &dyn FileSystem,
-    folder: &Path,
-    files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
-) -> Result<(), FileError> {
-    let parent = parent(folder);
-    let name = file_name(folder)?;
-    let occupied = FileError::rejected(folder, "it exists already");
-    match system
-        .kind(folder)
-        .map_err(FileError::system("cannot write", folder))?
-    {
-        None => {}
-        Some(EntryKind::Folder) => {
-            let names = system
-                .names(folder)
-                .map_err(FileError::system("cannot read", folder))?;
-            if !names.is_empty() {
-                return Err(occupied);
-            }
-            system
-                .remove(folder)
-                .map_err(FileError::system("cannot write", folder))?;
-        }
-        Some(_) => return Err(occupied),
-    }
-    sweep(system, parent, &name);
-    let temporary = parent.join(temporary_name(&name));
-    let filled = fill(system, &temporary, folder, files);
-    if filled.is_err() {
-        let _ = system.remove(&temporary);
-    }
-    filled?;
-    system
-        .sync_folder(parent)
-        .map_err(FileError::system("cannot write", parent))
-}
-
-/// Makes and fills the folder `temporary`, and renames it; errors name the paths in `target`, which it becomes.
-fn fill(
-    system: &dyn FileSystem,
-    temporary: &Path,
-    target: &Path,
-    files: impl IntoIterator<Item = Result<NewTreeFile, FileError>>,
-) -> Result<(), FileError> {
-    let being_filled = system
-        .create_temporary_folder(temporary)
-        .map_err(FileError::system("cannot create", target))?;
-    let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
-    folders.insert(temporary.to_owned());
-    for file in files {
-        let file = file?;
-        let mut at = temporary.to_owned();
-        let failed = || FileError::system("cannot write", target.join(file.path.as_str()));
-        let mut parts = file.path.as_str().split('/').peekable();
-        while let Some(part) = parts.next() {
-            at.push(part);
-            if parts.peek().is_some() && folders.insert(at.clone()) {
-                system.create_folder(&at).map_err(failed())?;
-            }
-        }
-        let mut new = system.create_file(&at, file.access).map_err(failed())?;
-        new.write(&file.bytes).map_err(failed())?;
-        new.sync().map_err(failed())?;
-    }
-    for folder in folders.iter().rev() {
-        system
-            .sync_folder(folder)
-            .map_err(FileError::system("cannot write", target))?;
-    }
-    system
-        .rename(temporary, target)
-        .map_err(FileError::system("cannot write", target))?;
-    // Until here, another process would have taken the folder for one that was left behind.
-    drop(being_filled);
-    Ok(())
-}
-
-fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
 }
 
-fn file_name(path: &Path) -> Result<String, FileError> {
+pub(crate) fn file_name(path: &Path) -> Result<String, FileError> {
     path.file_name()
         .and_then(|name| name.to_str())
         .map(str::to_owned)

@@ -32,10 +32,10 @@ mod read;
 mod real;
 pub mod simulated;
 mod spool;
+mod tree;
 
 pub use atomic::{
-    FolderWriter, NewTreeFile, make_folder, write_cache_file, write_cache_pieces, write_file,
-    write_private_file, write_tree,
+    FolderWriter, make_folder, write_cache_file, write_cache_pieces, write_file, write_private_file,
 };
 pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
@@ -44,3 +44,4 @@ pub use map::{FileBytes, map_file};
 pub use read::{Follow, open_file, read_file, read_file_below};
 pub use real::RealFileSystem;
 pub use spool::Spool;
+pub use tree::{NewTreeFile, replace_tree, write_tree};

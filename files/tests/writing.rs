@@ -3,12 +3,13 @@
 // These files are thrown away.
 #![allow(clippy::disallowed_methods)]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pkgres_files::simulated::{Fault, SimulatedFileSystem};
 use pkgres_files::{
     Access, FileSystem, FolderWriter, Follow, NewTreeFile, RealFileSystem, make_folder, read_file,
-    read_file_below, write_cache_pieces, write_file, write_private_file, write_tree,
+    read_file_below, replace_tree, write_cache_pieces, write_file, write_private_file, write_tree,
 };
 use pkgres_manifest::PackagePath;
 
@@ -132,6 +133,41 @@ fn a_folder_is_written_as_a_whole_or_not_at_all() {
                     .all(|(path, bytes)| files.get(path) == Some(bytes));
                 assert!(
                     below.is_empty() || whole,
+                    "step {step}, {fault:?}: {below:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_replaced_as_a_whole() {
+    let folder = Path::new("cache/package");
+    let fresh = || {
+        SimulatedFileSystem::with_files([
+            ("cache/package/old", OLD),
+            ("cache/package/Classes/old", OLD),
+        ])
+    };
+    let before = fresh().files();
+    let undisturbed = fresh();
+    replace_tree(&undisturbed, folder, tree()).expect("nothing fails");
+    let after = undisturbed.files();
+    assert_eq!(after.len(), 3);
+    for step in 0..undisturbed.steps() {
+        for fault in [Fault::Fails, Fault::Stops] {
+            let system = fresh();
+            system.set_fault(step, fault);
+            let _ = replace_tree(&system, folder, tree());
+            let mut states = system.after_crash();
+            states.push(system.files());
+            for files in states {
+                let below: BTreeMap<_, _> = files
+                    .into_iter()
+                    .filter(|(path, _)| path.starts_with(folder))
+                    .collect();
+                assert!(
+                    below.is_empty() || below == before || below == after,
                     "step {step}, {fault:?}: {below:?}"
                 );
             }

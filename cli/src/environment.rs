@@ -5,10 +5,17 @@ use std::path::PathBuf;
 
 use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_registry_client::http::{CredentialSources, Secret};
+use pkgres_registry_client::http::{CredentialSources, Secret, TokenExchange};
 
 /// The prefix of the variable with the token of a registry.
 const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
+
+/// The prefixes of the variables that say where the token of a registry is exchanged, and for which client.
+const AUTH_URL_VARIABLE: &str = "PKGRES_AUTH_URL_";
+const CLIENT_ID_VARIABLE: &str = "PKGRES_CLIENT_ID_";
+
+/// The client of tokens that are exchanged, unless it is said: that of the automation hub of Red Hat.
+pub(crate) const DEFAULT_CLIENT_ID: &str = "cloud-services";
 
 /// The variable with the credential helper: a program and its arguments, separated by spaces.
 const HELPER_VARIABLE: &str = "PKGRES_CREDENTIAL_HELPER";
@@ -60,11 +67,16 @@ fn xdg_folder(xdg: &str, in_home: &str) -> Option<PathBuf> {
     folder.map(|folder| folder.join("pkgres"))
 }
 
-/// The variable with the token of a registry: its name in upper case, with `_` for `.` and `-`.
+/// The variable with the token of a registry.
 fn token_variable(name: &RegistryName) -> String {
+    variable_of(TOKEN_VARIABLE, name)
+}
+
+/// The variable of a registry: a prefix and the name in upper case, with `_` for `.` and `-`.
+fn variable_of(prefix: &str, name: &RegistryName) -> String {
     let name = name.as_str().to_ascii_uppercase();
     let name = name.replace(['.', '-'], "_");
-    format!("{TOKEN_VARIABLE}{name}")
+    format!("{prefix}{name}")
 }
 
 /// The hint for a rejected token that came from a variable: logging in again would not help. `message` is the message
@@ -89,6 +101,13 @@ pub(crate) fn credential_sources(name: &RegistryName) -> Result<CredentialSource
     let helper = text(HELPER_VARIABLE)?;
     let mut sources = CredentialSources::default();
     sources.token = text(&token_variable(name))?.map(Secret::new);
+    if let Some(url) = text(&variable_of(AUTH_URL_VARIABLE, name))? {
+        let client_id = text(&variable_of(CLIENT_ID_VARIABLE, name))?;
+        sources.exchange = Some(TokenExchange {
+            url,
+            client_id: client_id.unwrap_or_else(|| DEFAULT_CLIENT_ID.to_owned()),
+        });
+    }
     sources.token_file = token_file();
     sources.helper = helper.map(|line| line.split_whitespace().map(str::to_owned).collect());
     sources.netrc = variable("NETRC").map(PathBuf::from).or_else(|| {

@@ -8,10 +8,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
 };
-use pkgres_registry_client::{Answer, RegistrySet, drive, strict_uses};
-use pkgres_resolver::{
-    ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
-};
+use pkgres_registry_client::{Answer, RegistrySet, solve, strict_uses};
+use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
 use crate::advice::empty_specs;
@@ -202,9 +200,8 @@ impl Problem {
     ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
         let has_one_root = self.request.roots.len() == 1;
-        let mut resolver = Resolver::new(self.request);
         let progress = output.progress("Resolving", context.registries.activity());
-        let answer = drive(&mut resolver, &self.registries, &context.read_options);
+        let answer = solve(self.request, &self.registries, &context.read_options);
         drop(progress);
         output.findings(&self.registries.take_findings());
         let searched = match answer? {

@@ -4,17 +4,17 @@
 //! to know and continue once they have it. Each function here is the loop around one of them. They block while a
 //! registry answers; [`drive_async`](fn@crate::drive_async) does not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "index")]
 use pkgres_manifest::ArtifactDigest;
 use pkgres_manifest::diagnostic::Diagnostic;
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, ReleaseSource, Version};
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
-    Conflict, Definers, LockCheck, LockReport, ModelPlan, PlannedModel, Resolution, Resolver, Step,
-    Supply,
+    ClassRules, Conflict, Definers, LockCheck, LockReport, ModelPlan, PlannedModel, Request,
+    Resolution, ResolvedOwner, Resolver, Root, Step, Supply,
 };
 
 use crate::registry::RegistryError;
@@ -72,6 +72,66 @@ pub fn drive(
     }
 }
 
+/// Solves a request with the releases of some registries. Blocks while a registry answers.
+///
+/// Unlike [`drive`] it makes sure that no release of the answer is a [draft](crate::Registry::has_drafts): it completes
+/// those of an answer and solves again, until there are none. As a draft allows more than the whole record, a conflict
+/// is one with whole records, too.
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn solve(
+    request: Request,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Answer, RegistryError> {
+    if request.options.classes == ClassRules::Ignored || !registries.has_drafts() {
+        return drive(&mut Resolver::new(request), registries, options);
+    }
+    let has_classes = |root: &Root| match root {
+        Root::Package(record) => record.classes.iter().flatten().next().is_some(),
+        Root::Model(_) => true,
+    };
+    let roots_have_classes = request.roots.iter().any(has_classes);
+    loop {
+        let answer = drive(&mut Resolver::new(request.clone()), registries, options)?;
+        let Answer::Solved(resolution) = &answer else {
+            return Ok(answer);
+        };
+        if !registries.complete(&related(resolution, roots_have_classes))? {
+            return Ok(answer);
+        }
+    }
+}
+
+/// The releases of a resolution that class rules are about: each requires another one, or something with classes
+/// requires it.
+fn related(
+    resolution: &Resolution,
+    roots_have_classes: bool,
+) -> Vec<(&RegistryName, PackageName, Version)> {
+    let mut required = BTreeSet::new();
+    for owner in resolution.owners() {
+        if roots_have_classes || matches!(owner, ResolvedOwner::Package(_)) {
+            let bound = owner.requires().iter();
+            required.extend(bound.map(|one| (&one.package, &one.version)));
+        }
+    }
+    let packages = resolution.packages().iter();
+    packages
+        .filter(|package| {
+            !package.requires.is_empty() || required.contains(&(&package.name, &package.version))
+        })
+        .filter_map(|package| match &package.source {
+            ReleaseSource::Registry(registry) => {
+                Some((registry, package.name.clone(), package.version.clone()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
 /// Runs a solver until a step reports anything but missing packages.
 ///
 /// Unlike [`drive`] it stops as soon as it is proved that there is no resolution, before the reason is worked
@@ -122,6 +182,9 @@ pub fn check_lock(
 ) -> Result<LockReport, RegistryError> {
     for (source, index) in registries.compiled()? {
         check.attach(source, index);
+    }
+    if registries.has_drafts() {
+        registries.complete(&check.related_releases())?;
     }
     let names = check.needs();
     let supplies = registries.supply(&names)?;

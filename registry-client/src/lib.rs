@@ -74,6 +74,8 @@ pub mod http;
 mod index_cache;
 #[cfg(feature = "index")]
 mod index_file;
+#[cfg(feature = "index")]
+mod installation;
 #[cfg(feature = "http")]
 mod location;
 mod memory;
@@ -98,16 +100,18 @@ pub use class_graph::{ClassNode, class_graph};
 pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;
-pub use drive::{Answer, advance, check_lock, drive, finish_plan};
+pub use drive::{Answer, advance, check_lock, drive, finish_plan, solve};
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
 #[cfg(feature = "index")]
 pub use folder_tree::FolderTree;
 #[cfg(feature = "http")]
-pub use http::{Address, HttpOptions, HttpRegistry, NetworkActivity};
+pub use http::{Address, GalaxyRegistry, HttpOptions, HttpRegistry, NetworkActivity};
 #[cfg(feature = "index")]
 pub use index_cache::IndexCache;
 #[cfg(feature = "index")]
 pub use index_file::{IndexFileRegistry, read_provided};
+#[cfg(feature = "index")]
+pub use installation::{Installation, InstalledState, collection_files};
 #[cfg(feature = "http")]
 pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
@@ -116,7 +120,7 @@ pub use outdated::{BlockingRequirement, Outdated, outdated};
 #[cfg(feature = "index")]
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder};
 #[cfg(feature = "index")]
-pub use registry::{Artifact, ReceivedArtifact, TakeArtifact};
+pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;

@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ReadOptions, RegistryName};
 
 use crate::directory::DirectoryRegistry;
-use crate::http::{Address, AddressError, HttpOptions, HttpRegistry};
+use crate::http::{Address, AddressError, GalaxyRegistry, HttpOptions, HttpRegistry};
 use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
 use crate::registry::{Registry, RegistryError};
@@ -24,6 +24,7 @@ enum Kind {
     Directory(PathBuf),
     IndexFile(PathBuf),
     Http(Address),
+    Galaxy(Address),
 }
 
 /// A text that is not the location of a registry.
@@ -37,7 +38,7 @@ pub enum LocationError {
     #[error("two registries are called `{0}`")]
     NameTwice(RegistryName),
     /// The kind is missing or not known.
-    #[error("`{}` is not a registry: `dir:FOLDER`, `index:FILE` or `https://ADDRESS` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
+    #[error("`{}` is not a registry: `dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS` is expected, with `NAME=` in front for another name", Escaped::shortened(.0))]
     Kind(String),
     /// The address is not valid.
     #[error(transparent)]
@@ -66,6 +67,7 @@ impl RegistryLocation {
             let kind = match rest.split_once(':') {
                 Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),
                 Some(("index", path)) if !path.is_empty() => Kind::IndexFile(base.join(path)),
+                Some(("galaxy", address)) => Kind::Galaxy(Address::parse(address)?),
                 Some(("https" | "http", _)) => Kind::Http(Address::parse(rest)?),
                 _ => return Err(LocationError::Kind(text.to_owned())),
             };
@@ -108,9 +110,14 @@ impl RegistryLocation {
     /// The address, if the registry is on the network.
     pub fn address(&self) -> Option<&Address> {
         match &self.kind {
-            Kind::Http(address) => Some(address),
+            Kind::Http(address) | Kind::Galaxy(address) => Some(address),
             Kind::Directory(_) | Kind::IndexFile(_) => None,
         }
+    }
+
+    /// Whether the registry is a server with the Galaxy API.
+    pub fn is_galaxy(&self) -> bool {
+        matches!(self.kind, Kind::Galaxy(_))
     }
 
     /// Opens the registry. Index files use the cache, if there is one. No request is sent to a registry on the network
@@ -130,6 +137,12 @@ impl RegistryLocation {
                 self.name.clone(),
                 address.clone(),
                 &options.limits,
+                http.clone(),
+            )),
+            Kind::Galaxy(address) => Box::new(GalaxyRegistry::new(
+                self.name.clone(),
+                address.clone(),
+                options,
                 http.clone(),
             )),
             Kind::Directory(path) => {
@@ -156,6 +169,7 @@ impl std::fmt::Display for RegistryLocation {
             Kind::IndexFile(path) => ("index", path),
             // An address is shown without credentials.
             Kind::Http(address) => return write!(formatter, "{}={address}", self.name),
+            Kind::Galaxy(address) => return write!(formatter, "{}=galaxy:{address}", self.name),
         };
         let path = path.to_string_lossy();
         write!(formatter, "{}={kind}:{}", self.name, Escaped::new(&path))
@@ -210,6 +224,7 @@ mod tests {
         let texts = [
             "acme=https://me:secret@example.org/base",
             "http://127.0.0.1:8080",
+            "hub=galaxy:https://me:secret@hub.example/",
         ];
         let locations = RegistryLocation::parse_all(texts, Path::new("")).expect("two addresses");
         let shown: Vec<String> = locations.iter().map(ToString::to_string).collect();
@@ -217,10 +232,13 @@ mod tests {
             shown,
             [
                 "acme=https://example.org/base/",
-                "default=http://127.0.0.1:8080/"
+                "default=http://127.0.0.1:8080/",
+                "hub=galaxy:https://hub.example/",
             ]
         );
-        assert!(locations[0].address().is_some());
+        assert!(locations[0].address().is_some() && !locations[0].is_galaxy());
+        assert!(locations[2].address().is_some() && locations[2].is_galaxy());
+        assert!(parse(&["galaxy:dir"]).is_err());
         assert!(parse(&["https://"]).is_err());
         assert!(parse(&["https:x y"]).is_err());
     }

@@ -10,10 +10,10 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Spec, Version};
 use pkgres_resolver::{
     Locked, Owner, PackageUpdate, Preference, PrereleasePolicy, Reason, ReasonKind, Request,
-    Resolution, Resolver, Root, Supply, Update, UpdateTarget,
+    Resolution, Root, Supply, Update, UpdateTarget,
 };
 
-use crate::drive::{Answer, drive};
+use crate::drive::{Answer, solve};
 use crate::registry::RegistryError;
 use crate::set::RegistrySet;
 
@@ -74,7 +74,7 @@ pub fn outdated(
         .map(|package| (package.name.clone(), package.version.clone()))
         .collect();
     afresh.update = None;
-    let fresh = match drive(&mut Resolver::new(afresh.clone()), registries, options)? {
+    let fresh = match solve(afresh.clone(), registries, options)? {
         Answer::Solved(fresh) => Some(fresh),
         Answer::Conflict(_) | Answer::GaveUp { .. } | Answer::Cancelled => None,
     };
@@ -276,7 +276,7 @@ fn proof(
     request.update = Some(Update {
         packages: BTreeMap::from([(outdated.package.clone(), moving)]),
     });
-    let answer = drive(&mut Resolver::new(request), registries, options)?;
+    let answer = solve(request, registries, options)?;
     let conflict = match answer {
         Answer::Conflict(conflict) => conflict,
         Answer::Solved(other) => return Ok(price(&other, &outdated.package)),

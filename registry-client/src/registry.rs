@@ -11,7 +11,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
 use pkgres_manifest::{Archive, ArtifactDigest, PackagePath, sha256};
-use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
+use pkgres_manifest::{
+    ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName, Version,
+};
 use pkgres_resolver::CompiledIndex;
 use pkgres_resolver::ProvideError;
 
@@ -100,6 +102,18 @@ impl ReceivedArtifact {
             not_kept: None,
         }
     }
+}
+
+/// A release whose artifact is wanted.
+#[cfg(feature = "index")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WantedArtifact<'wanted> {
+    /// The package.
+    pub package: &'wanted PackageName,
+    /// The version.
+    pub version: &'wanted Version,
+    /// The digest that the artifact has to have.
+    pub digest: ArtifactDigest,
 }
 
 /// A function that takes artifacts, each with its position among those that were wanted; `None` if the registry does not
@@ -290,6 +304,22 @@ pub trait Registry: Send + Sync {
         names: &[PackageName],
     ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError>;
 
+    /// Whether [`records`](Self::records) returns drafts, whose classes are unknown until they are
+    /// [completed](Self::complete).
+    fn has_drafts(&self) -> bool {
+        false
+    }
+
+    /// Replaces the drafts of releases by whole records, which [`records`](Self::records) returns from then on; a
+    /// release whose artifact turns out to be broken is left out from then on. Releases that the registry does not
+    /// have are skipped.
+    ///
+    /// Returns whether there were drafts among them.
+    fn complete(&self, releases: &[(PackageName, Version)]) -> Result<bool, RegistryError> {
+        let _ = releases;
+        Ok(false)
+    }
+
     /// An index of all releases, if it is loaded or cheap to load. It holds what
     /// [`records`](Self::records) returns.
     fn compiled(&self) -> Result<Option<Arc<CompiledIndex>>, RegistryError> {
@@ -354,14 +384,14 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
-    /// Several artifacts. Each goes to `take` with its position in `digests` once it is there, in any order, until
+    /// Several artifacts. Each goes to `take` with its position in `wanted` once it is there, in any order, until
     /// `take` breaks. After many errors a registry may leave out the rest.
     ///
     /// By default one is read after the other.
     #[cfg(feature = "index")]
-    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
-        for (at, digest) in digests.iter().enumerate() {
-            let found = self.artifact(digest);
+    fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
+        for (at, wanted) in wanted.iter().enumerate() {
+            let found = self.artifact(&wanted.digest);
             let found = found.map(|artifact| artifact.map(ReceivedArtifact::kept));
             if take(at, found).is_break() {
                 return;

@@ -8,7 +8,7 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName};
 
 #[cfg(feature = "index")]
-use crate::registry::{Artifact, TakeArtifact};
+use crate::registry::{Artifact, TakeArtifact, WantedArtifact};
 use crate::registry::{Registry, RegistryError, defined_classes};
 
 /// One package of a registry, such as a package folder that replaces the releases of other registries: other
@@ -66,8 +66,8 @@ impl Registry for SinglePackage {
     }
 
     #[cfg(feature = "index")]
-    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
-        self.inner.artifacts(digests, take);
+    fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
+        self.inner.artifacts(wanted, take);
     }
 
     fn package(

@@ -16,6 +16,15 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
+    /// Exchange the token there for one that is valid for a short time, before each run: for Galaxy servers whose
+    /// tokens need it, such as the automation hub of Red Hat
+    #[arg(long, value_name = "URL")]
+    pub(crate) auth_url: Option<String>,
+
+    /// The client of the exchange; by default `cloud-services`
+    #[arg(long, value_name = "ID", requires = "auth_url")]
+    pub(crate) client_id: Option<String>,
+
     /// The same as `pkgres logout`
     #[arg(long, hide = true, conflicts_with = "token_file")]
     pub(crate) remove: bool,

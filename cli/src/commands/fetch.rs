@@ -11,7 +11,7 @@ use pkgres_files::{
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, ReleaseSource, Version};
-use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact};
+use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, WantedArtifact};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
@@ -27,11 +27,11 @@ use crate::show::counted;
 use crate::solve::require_current_lock;
 
 /// The result of fetching everything that is locked.
-struct Fetched {
+pub(super) struct Fetched {
     /// How many releases the lockfile has.
     packages: usize,
     /// The releases without a digest to verify: the host provides them, or the lockfile has none.
-    without_digest: Vec<String>,
+    pub(super) without_digest: Vec<String>,
 }
 
 /// Fetches the artifact of every locked release that has a digest.
@@ -47,7 +47,7 @@ fn fetch_all(
 }
 
 /// Opens a project with its lockfile.
-fn locked_project(
+pub(super) fn locked_project(
     args: &LockedArgs,
     manifest: &Path,
     context: &Context,
@@ -65,7 +65,7 @@ fn locked_project(
 }
 
 /// Fetches the artifact of every release of a lockfile that has a digest.
-fn fetch_locked(
+pub(super) fn fetch_locked(
     project: &Project,
     lock: &Lockfile,
     context: &Context,
@@ -90,7 +90,14 @@ fn fetch_locked(
     }
     let sources: Vec<_> = wanted
         .iter()
-        .map(|(_, _, registry, digest)| (*registry, *digest))
+        .map(|(package, version, registry, digest)| {
+            let artifact = WantedArtifact {
+                package,
+                version,
+                digest: *digest,
+            };
+            (*registry, artifact)
+        })
         .collect();
     let release = |at: usize| {
         let (name, version, ..) = wanted[at];

@@ -5,15 +5,17 @@ use std::path::PathBuf;
 
 use console::Term;
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_registry_client::http::{CredentialError, Secret, TokenFile};
-use pkgres_registry_client::{Address, HttpRegistry};
+use pkgres_manifest::{Limits, ReadOptions};
+use pkgres_registry_client::http::{CredentialError, Secret, TokenExchange, TokenFile};
+use pkgres_registry_client::{
+    Address, GalaxyRegistry, HttpOptions, HttpRegistry, RegistryError, RegistryLocation,
+};
 use serde_json::json;
 
 use crate::args::LoginArgs;
 use crate::context::Context;
-use crate::environment::token_file;
+use crate::environment::{DEFAULT_CLIENT_ID, token_file};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -34,13 +36,20 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
     tokens
         .set(&address, &token)
         .map_err(|error| failed(&error))?;
+    let exchange = args.auth_url.as_ref().map(|url| TokenExchange {
+        url: url.clone(),
+        client_id: args
+            .client_id
+            .clone()
+            .unwrap_or_else(|| DEFAULT_CLIENT_ID.to_owned()),
+    });
+    tokens.set_exchange(&address, exchange.clone());
     // A token that the registry rejects is not stored.
     let mut options = context.registries.http(&registry)?;
     options.cache_folder = None;
     options.credentials.token = Some(Secret::new(token));
-    let name = registry.location.name;
-    let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
-    let identity = registry.whoami().map_err(|error| {
+    options.credentials.exchange = exchange;
+    let owner = owner_of(&registry.location, &address, options).map_err(|error| {
         let mut failure = Failure::from(error);
         // The usual hint suggests to log in, which this was.
         for finding in &mut failure.findings {
@@ -52,7 +61,6 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
         }
         failure
     })?;
-    let owner = identity.owner;
     tokens.write(&path).map_err(|error| failed(&error))?;
     if output.is_json() {
         output.json(&json!({
@@ -67,6 +75,26 @@ pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) ->
     });
     output.note(&format!("Logged in to {address}{owner}"));
     Ok(Exit::Done)
+}
+
+/// Asks a registry whose token it is, as far as it says so. It has to accept the token.
+fn owner_of(
+    location: &RegistryLocation,
+    address: &Address,
+    options: HttpOptions,
+) -> std::result::Result<Option<String>, RegistryError> {
+    let name = location.name.clone();
+    if location.is_galaxy() {
+        let registry = GalaxyRegistry::new(name, address.clone(), &ReadOptions::default(), options);
+        // The API does not say whose token it is.
+        return registry.probe().map(|()| None);
+    }
+    if options.credentials.exchange.is_some() {
+        let message = format!("`--auth-url` is for Galaxy servers: `galaxy:{address}`");
+        return Err(Diagnostic::error(Code::Usage, message).into());
+    }
+    let registry = HttpRegistry::new(name, address.clone(), &Limits::default(), options);
+    registry.whoami().map(|identity| identity.owner)
 }
 
 /// Removes the stored token of a registry.

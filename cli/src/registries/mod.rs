@@ -219,6 +219,15 @@ impl RegistryOptions {
     /// Opens a registry on the network by its name or address.
     pub(crate) fn open_remote(&self, wanted: Option<&str>) -> Result<HttpRegistry> {
         let RemoteRegistry { registry, address } = self.remote(wanted)?;
+        if registry.location.is_galaxy() {
+            let message = format!(
+                "the registry `{}` has the Galaxy API, which this command does not use",
+                registry.location.name
+            );
+            return Err(Diagnostic::error(Code::Usage, message)
+                .hint("name a registry `https://ADDRESS`; `ansible-galaxy collection publish` publishes to Galaxy servers")
+                .into());
+        }
         let options = self.http(&registry)?;
         let name = registry.location.name;
         let limits = Limits::default();

@@ -64,7 +64,9 @@ impl RegistryOptions {
     /// first answer it gets, also that of a registry that went back in time.
     fn check_state(&self, registry: &ConfiguredRegistry) -> Result<()> {
         let is_remembered = self.network.without_state || state_folder().is_some();
-        if is_remembered || registry.location.address().is_none() {
+        // A Galaxy server signs no state.
+        let has_state = registry.location.address().is_some() && !registry.location.is_galaxy();
+        if is_remembered || !has_state {
             return Ok(());
         }
         let message = format!(

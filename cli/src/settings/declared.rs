@@ -299,6 +299,14 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
         "The token for the registry `name`; `.` and `-` in the name become `_`.",
     ),
     (
+        "PKGRES_AUTH_URL_NAME",
+        "Where that token is exchanged, for a Galaxy server whose tokens do not authenticate requests themselves.",
+    ),
+    (
+        "PKGRES_CLIENT_ID_NAME",
+        "The client of that exchange; by default `cloud-services`.",
+    ),
+    (
         "PKGRES_CREDENTIAL_HELPER",
         "A program that prints tokens, and its arguments, separated by spaces.",
     ),

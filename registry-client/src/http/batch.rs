@@ -87,9 +87,7 @@ impl HttpRegistry {
             let before = wanted.len();
             let truncated = self.apply_response(session, &batch, response)?;
             if session.answered > self.transport.options.limits.packages {
-                return Err(self
-                    .too_many_packages()
-                    .to_error(&self.transport.name, &self.transport.address));
+                return Err(self.transport.error(&self.too_many_packages()));
             }
             wanted.extend(truncated);
             wanted.retain(|name| !session.is_fresh(name));

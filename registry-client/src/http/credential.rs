@@ -24,12 +24,28 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Where a token is exchanged for one that authenticates requests (the refresh token grant of OAuth 2).
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TokenExchange {
+    /// The address.
+    pub url: String,
+    /// The id of the client.
+    pub client_id: String,
+}
+
 /// A credential, which authenticates requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credential {
     /// A token.
     Token(Secret),
+    /// A token that is exchanged for another one, which is valid for a short time.
+    Exchanged {
+        /// The token.
+        token: Secret,
+        /// Where it is exchanged.
+        exchange: TokenExchange,
+    },
     /// A user and a password.
     Basic {
         /// The user.

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use pkgres_files::{FileError, Follow, RealFileSystem, make_folder, read_file, write_private_file};
 
 use super::address::Address;
-use super::credential::{Credential, Secret};
+use super::credential::{Credential, Secret, TokenExchange};
 
 /// The limit of a file with credentials, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -25,6 +25,8 @@ const MAX_TOKEN_BYTES: usize = 8 << 10;
 pub struct CredentialSources {
     /// A token, for example from the environment.
     pub token: Option<Secret>,
+    /// Where that token is exchanged, if it does not authenticate requests itself.
+    pub exchange: Option<TokenExchange>,
     /// The file that `pkgres login` writes.
     pub token_file: Option<PathBuf>,
     /// A program and its arguments: it gets the address as its last argument and writes a token to its
@@ -64,12 +66,14 @@ impl CredentialSources {
     /// The credentials for an address, if there are any.
     pub fn find(&self, address: &Address) -> Result<Option<Credential>, CredentialError> {
         if let Some(token) = &self.token {
-            return Ok(Some(Credential::Token(checked(token.reveal())?)));
+            let token = checked(token.reveal())?;
+            return Ok(Some(with_exchange(token, self.exchange.as_ref())));
         }
-        if let Some(path) = &self.token_file
-            && let Some(token) = TokenFile::read(path)?.token(address)
-        {
-            return Ok(Some(Credential::Token(checked(token)?)));
+        if let Some(path) = &self.token_file {
+            let file = TokenFile::read(path)?;
+            if let Some(token) = file.token(address) {
+                return Ok(Some(with_exchange(checked(token)?, file.exchange(address))));
+            }
         }
         if let Some(helper) = &self.helper
             && let Some(token) = run_helper(helper, address)?
@@ -83,6 +87,14 @@ impl CredentialSources {
             Some(path) => from_netrc(path, address),
             None => Ok(None),
         }
+    }
+}
+
+/// The credential of a token.
+fn with_exchange(token: Secret, exchange: Option<&TokenExchange>) -> Credential {
+    match exchange.cloned() {
+        Some(exchange) => Credential::Exchanged { token, exchange },
+        None => Credential::Token(token),
     }
 }
 
@@ -104,6 +116,9 @@ fn checked(text: &str) -> Result<Secret, CredentialError> {
 #[derive(Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenFile {
     tokens: BTreeMap<String, String>,
+    /// Where tokens are exchanged. A project must not say so: the token would go where it wants.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    exchanges: BTreeMap<String, TokenExchange>,
 }
 
 /// Shows the addresses without their tokens.
@@ -141,6 +156,20 @@ impl TokenFile {
         self.tokens.get(address.as_str()).map(String::as_str)
     }
 
+    /// Where the token for an address is exchanged, if it is.
+    pub fn exchange(&self, address: &Address) -> Option<&TokenExchange> {
+        self.exchanges.get(address.as_str())
+    }
+
+    /// Sets where the token for an address is exchanged.
+    pub fn set_exchange(&mut self, address: &Address, exchange: Option<TokenExchange>) {
+        let key = address.as_str().to_owned();
+        match exchange {
+            Some(exchange) => self.exchanges.insert(key, exchange),
+            None => self.exchanges.remove(&key),
+        };
+    }
+
     /// Adds or replaces a token.
     pub fn set(&mut self, address: &Address, token: &str) -> Result<(), CredentialError> {
         let token = checked(token)?;
@@ -151,6 +180,7 @@ impl TokenFile {
 
     /// Removes a token; returns whether there was one.
     pub fn remove(&mut self, address: &Address) -> bool {
+        self.exchanges.remove(address.as_str());
         self.tokens.remove(address.as_str()).is_some()
     }
 

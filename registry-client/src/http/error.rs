@@ -7,8 +7,6 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::registry::RegistryError;
 
-use super::address::Address;
-
 /// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
 
@@ -101,8 +99,8 @@ pub(super) struct RequestError {
 }
 
 impl RequestError {
-    /// The error of a registry with this name and address.
-    pub(super) fn to_error(&self, registry: &RegistryName, address: &Address) -> RegistryError {
+    /// The error of a registry with this name. `address` is what `pkgres login` takes.
+    pub(super) fn to_error(&self, registry: &RegistryName, address: &str) -> RegistryError {
         let Self {
             error,
             attempts,
@@ -177,7 +175,7 @@ mod tests {
     #[test]
     fn a_known_caller_gets_no_hint_to_log_in() {
         let registry = RegistryName::parse("acme").expect("a name");
-        let address = Address::parse("https://example.org/").expect("an address");
+        let address = "https://example.org/";
         let hints = |code: &str| {
             let failed = RequestError {
                 error: AttemptError {
@@ -187,7 +185,7 @@ mod tests {
                 attempts: 1,
                 request: "GET https://example.org/".to_owned(),
             };
-            failed.to_error(&registry, &address).to_diagnostic().hints
+            failed.to_error(&registry, address).to_diagnostic().hints
         };
         assert_eq!(
             hints("pkgres.unauthorized"),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pkgres_manifest::PackageName;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use crate::registry::RegistryError;
 
@@ -64,11 +63,7 @@ impl HttpRegistry {
     }
 
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
-        let name = &self.transport.name;
-        let message = format!("the registry `{name}` cannot be read offline, and {reason}");
-        Diagnostic::error(Code::Offline, message)
-            .hint("run once without `--offline`")
-            .into()
+        self.transport.offline(reason)
     }
 
     /// Makes sure that the session has each package, or knows that the registry does not have it.

@@ -31,6 +31,7 @@ mod document;
 mod download;
 mod error;
 mod find;
+mod galaxy;
 mod lookup;
 mod mirror;
 mod network_limits;
@@ -59,13 +60,16 @@ pub use activity::{AwaitedRegistry, NetworkActivity};
 pub use address::{Address, AddressError};
 pub use api::{Publication, Published};
 pub use artifacts::{ArtifactCache, CacheReport};
-pub use credential::{Credential, Secret};
+pub use credential::{Credential, Secret, TokenExchange};
 pub use credential_sources::{CredentialError, CredentialSources, TokenFile};
+pub use galaxy::GalaxyRegistry;
 pub use network_limits::NetworkLimits;
 pub use options::{HttpOptions, RetryPolicy};
 
 use crate::protocol::{ClassDocument, Config, Digest};
-use crate::registry::{Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact};
+use crate::registry::{
+    Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
+};
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;
@@ -73,7 +77,7 @@ use error::{AttemptError, ErrorKind, RequestError};
 use request::Request;
 use response::Reply;
 use session::Session;
-use transport::Transport;
+use transport::{Authorization, Transport};
 
 /// The largest document about a class, in bytes.
 const MAX_CLASS_BYTES: u64 = 16 << 20;
@@ -108,7 +112,7 @@ impl HttpRegistry {
     ) -> Self {
         let reader = DocumentReader::new(name.clone(), limits.clone());
         Self {
-            transport: Transport::new(name, address, options),
+            transport: Transport::new(name, address, Authorization::Bearer, options),
             limits: limits.clone(),
             session: Mutex::new(Session::new(reader)),
             is_dirty: AtomicBool::new(false),
@@ -293,8 +297,9 @@ impl Registry for HttpRegistry {
         self.archive(digest, bytes).map(Some)
     }
 
-    fn artifacts(&self, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
-        self.fetch_artifacts(digests, take);
+    fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
+        let digests: Vec<ArtifactDigest> = wanted.iter().map(|wanted| wanted.digest).collect();
+        self.fetch_artifacts(&digests, take);
     }
 }
 

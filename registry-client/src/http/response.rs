@@ -103,7 +103,7 @@ pub(super) async fn classify(
             code,
             ..AttemptError::new(ErrorKind::Denied, reason)
         },
-        408 | 429 | 500 | 502 | 503 | 504 => AttemptError {
+        408 | 429 | 500 | 502 | 503 | 504 | 520 => AttemptError {
             retry_after,
             ..AttemptError::transient(ErrorKind::Unreachable, reason)
         },

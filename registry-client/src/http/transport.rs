@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use pkgres_manifest::RegistryName;
-use reqwest::header;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use reqwest::header::{self, HeaderValue};
 use reqwest::{Response, StatusCode};
 use url::Url;
 
@@ -17,7 +18,7 @@ use crate::registry::RegistryError;
 
 use super::address::{Address, shown};
 use super::clients::Clients;
-use super::credential::Credential;
+use super::credential::{Credential, Secret};
 use super::error::{AttemptError, ErrorKind, RequestError, causes};
 use super::network_limits::Usage;
 use super::options::HttpOptions;
@@ -31,6 +32,15 @@ const MAX_REDIRECTS: usize = 3;
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
 
+/// How a token is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Authorization {
+    /// As a bearer token (RFC 6750).
+    Bearer,
+    /// As Galaxy servers expect their own tokens. What a token is exchanged for is a bearer token.
+    Galaxy,
+}
+
 /// The sender of requests to one registry.
 pub(super) struct Transport {
     pub(super) name: RegistryName,
@@ -41,15 +51,29 @@ pub(super) struct Transport {
     runtime: OnceLock<tokio::runtime::Runtime>,
     clients: Clients,
     credential: OnceLock<Option<Credential>>,
+    authorization: Authorization,
+    /// What a token was exchanged for.
+    pub(super) exchanged: OnceLock<Secret>,
     requests: AtomicU64,
     usage: Usage,
 }
 
 impl Transport {
-    pub(super) fn new(name: RegistryName, address: Address, options: HttpOptions) -> Self {
+    pub(super) fn new(
+        name: RegistryName,
+        address: Address,
+        authorization: Authorization,
+        options: HttpOptions,
+    ) -> Self {
+        let kind = match authorization {
+            Authorization::Bearer => "",
+            Authorization::Galaxy => "galaxy:",
+        };
         Self {
             name,
-            shown_address: address.to_string(),
+            shown_address: format!("{kind}{address}"),
+            authorization,
+            exchanged: OnceLock::new(),
             address,
             usage: Usage::new(options.limits),
             options,
@@ -70,6 +94,17 @@ impl Transport {
             registry: self.name.clone(),
             reason: reason.into(),
         }
+    }
+
+    /// The error of a run that may use the cache only, which lacks something.
+    pub(super) fn offline(&self, reason: &str) -> RegistryError {
+        let message = format!(
+            "the registry `{}` cannot be read offline, and {reason}",
+            self.name
+        );
+        Diagnostic::error(Code::Offline, message)
+            .hint("run once without `--offline`")
+            .into()
     }
 
     /// Blocks until some work that sends requests is finished.
@@ -104,7 +139,17 @@ impl Transport {
         } else {
             runtime.block_on(work)
         };
-        outcome.map_err(|failed| failed.to_error(&self.name, &self.address))
+        outcome.map_err(|failed| self.error(&failed))
+    }
+
+    /// The error of a request to this registry.
+    pub(super) fn error(&self, failed: &RequestError) -> RegistryError {
+        failed.to_error(&self.name, &self.shown_address)
+    }
+
+    /// The credential, once it was looked up.
+    pub(super) fn credential(&self) -> Option<&Credential> {
+        self.credential.get().and_then(Option::as_ref)
     }
 
     /// Looks up the credential, once.
@@ -112,11 +157,7 @@ impl Transport {
         if self.credential.get().is_none() {
             let credential = self.options.credentials.find(&self.address);
             let credential = credential.map_err(|error| {
-                let error = pkgres_manifest::diagnostic::Diagnostic::error(
-                    pkgres_manifest::diagnostic::Code::Denied,
-                    error.to_string(),
-                );
-                RegistryError::from(error)
+                RegistryError::from(Diagnostic::error(Code::Denied, error.to_string()))
             })?;
             let _ = self.credential.set(credential);
         }
@@ -256,8 +297,18 @@ impl Transport {
         }
         // Credentials go to the scheme, host and port of the registry, and nowhere else.
         if self.address.is_same_origin(url) {
-            builder = match self.credential.get().and_then(Option::as_ref) {
-                Some(Credential::Token(token)) => builder.bearer_auth(token.reveal()),
+            builder = match self.credential() {
+                Some(Credential::Token(token)) => match self.authorization {
+                    Authorization::Bearer => builder.bearer_auth(token.reveal()),
+                    Authorization::Galaxy => builder.header(
+                        header::AUTHORIZATION,
+                        sensitive(&format!("Token {}", token.reveal()))?,
+                    ),
+                },
+                Some(Credential::Exchanged { .. }) => match self.exchanged.get() {
+                    Some(token) => builder.bearer_auth(token.reveal()),
+                    None => builder,
+                },
                 // Registries accept a password for reading alone, because browsers send it by themselves. As a
                 // token, it was sent on purpose.
                 Some(Credential::Basic { user, password }) if request.is_reading() => {
@@ -273,6 +324,18 @@ impl Transport {
             AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
         })
     }
+}
+
+/// A header that logs do not show.
+fn sensitive(text: &str) -> Result<HeaderValue, AttemptError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| {
+        AttemptError::new(
+            ErrorKind::Denied,
+            "the token is not one line of ASCII characters",
+        )
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 impl Drop for Transport {

@@ -19,7 +19,7 @@ use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 
 use crate::namespace::Namespace;
 #[cfg(feature = "index")]
-use crate::registry::{Artifact, TakeArtifact};
+use crate::registry::{Artifact, TakeArtifact, WantedArtifact};
 use crate::registry::{Registry, RegistryError, defined_classes};
 use crate::strict_uses::strict_uses;
 
@@ -169,6 +169,32 @@ impl RegistrySet {
             resolver.attach(source, index)?;
         }
         Ok(())
+    }
+
+    /// Whether a registry returns [drafts](Registry::has_drafts).
+    pub fn has_drafts(&self) -> bool {
+        self.registries().any(Registry::has_drafts)
+    }
+
+    /// Completes the drafts of releases, each in the registry that it comes from; returns whether there were any.
+    ///
+    /// # Errors
+    ///
+    /// A registry cannot be read.
+    pub fn complete(
+        &self,
+        releases: &[(&RegistryName, PackageName, Version)],
+    ) -> Result<bool, RegistryError> {
+        let mut had_drafts = false;
+        for registry in self.registries().filter(|registry| registry.has_drafts()) {
+            let here: Vec<(PackageName, Version)> = releases
+                .iter()
+                .filter(|(source, ..)| *source == registry.name())
+                .map(|(_, name, version)| (name.clone(), version.clone()))
+                .collect();
+            had_drafts |= registry.complete(&here)?;
+        }
+        Ok(had_drafts)
     }
 
     /// An index with packages that a solver needs, from the first registry that has none to
@@ -355,7 +381,11 @@ impl RegistrySet {
     ///
     /// Each goes to `take` as [`Registry::artifacts`] describes.
     #[cfg(feature = "index")]
-    pub fn artifacts(&self, wanted: &[(&RegistryName, ArtifactDigest)], take: TakeArtifact<'_>) {
+    pub fn artifacts(
+        &self,
+        wanted: &[(&RegistryName, WantedArtifact<'_>)],
+        take: TakeArtifact<'_>,
+    ) {
         let mut open: Vec<usize> = (0..wanted.len()).collect();
         let mut is_done = false;
         for registry in &self.registries {
@@ -366,11 +396,11 @@ impl RegistrySet {
                 source == registry.name() || !is_known(source)
             });
             open = elsewhere;
-            let digests: Vec<ArtifactDigest> = here.iter().map(|at| wanted[*at].1).collect();
-            if digests.is_empty() {
+            let releases: Vec<WantedArtifact<'_>> = here.iter().map(|at| wanted[*at].1).collect();
+            if releases.is_empty() {
                 continue;
             }
-            registry.artifacts(&digests, &mut |position, found| {
+            registry.artifacts(&releases, &mut |position, found| {
                 let at = here[position];
                 if matches!(found, Ok(None)) && wanted[at].0 != registry.name() {
                     // Another registry may have it.

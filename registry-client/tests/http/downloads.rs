@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{ArtifactDigest, Limits, PackagePath, write_archive};
+use pkgres_manifest::{ArtifactDigest, Limits, PackagePath, Version, write_archive};
 use pkgres_registry_client::http::ArtifactCache;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError};
+use pkgres_registry_client::{
+    HttpRegistry, Registry as _, RegistryError, TakeArtifact, WantedArtifact,
+};
 
-use crate::fake::{Fake, Gate, Received, Reply, World};
+use crate::fake::{Fake, Gate, Received, Reply, World, name};
 use crate::{assert_says, connect, options};
 
 /// The number of artifacts that are requested at once.
@@ -37,6 +39,20 @@ fn of_archives(digests: &[Digest]) -> Vec<ArtifactDigest> {
     digests.map(ArtifactDigest::Archive).collect()
 }
 
+/// Fetches artifacts. This kind of registry knows them by digest alone.
+fn take_all(registry: &HttpRegistry, digests: &[ArtifactDigest], take: TakeArtifact<'_>) {
+    let (package, version) = (name("a.A"), Version::new(1, 0, 0));
+    let wanted: Vec<WantedArtifact<'_>> = digests
+        .iter()
+        .map(|digest| WantedArtifact {
+            package: &package,
+            version: &version,
+            digest: *digest,
+        })
+        .collect();
+    registry.artifacts(&wanted, take);
+}
+
 /// Fetches artifacts; returns how many came, how many of them could not be kept, and the error of the first one that has
 /// an error.
 fn fetch(
@@ -44,7 +60,7 @@ fn fetch(
     digests: &[ArtifactDigest],
 ) -> (usize, usize, Option<RegistryError>) {
     let (mut came, mut not_kept, mut first) = (0, 0, None);
-    registry.artifacts(digests, &mut |at, found| {
+    take_all(registry, digests, &mut |at, found| {
         match found {
             Ok(Some(received)) => {
                 came += 1;
@@ -222,7 +238,7 @@ fn nothing_is_downloaded_after_the_caller_has_enough() {
     let fake = Fake::of(&world);
     let registry = connect(&fake, options(folder.path()));
     let mut taken = 0;
-    registry.artifacts(&of_archives(&digests), &mut |_, _| {
+    take_all(&registry, &of_archives(&digests), &mut |_, _| {
         taken += 1;
         ControlFlow::Break(())
     });

@@ -208,8 +208,10 @@ fn serve(stream: &TcpStream, answer: &Mutex<Answer>, log: &Mutex<Vec<Received>>)
         }
         head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
         let sent = &reply.body[..reply.cut.unwrap_or(reply.body.len())];
-        stream.write_all(head.as_bytes()).ok()?;
-        stream.write_all(sent).ok()?;
+        // In one piece: otherwise the second one waits until the client confirms the first.
+        let mut answer = head.into_bytes();
+        answer.extend_from_slice(sent);
+        stream.write_all(&answer).ok()?;
         if reply.cut.is_some() {
             stream.shutdown(std::net::Shutdown::Both).ok()?;
             return None;

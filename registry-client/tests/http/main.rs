@@ -4,6 +4,7 @@ mod asynchronous;
 mod downloads;
 mod failures;
 mod fake;
+mod galaxy;
 mod limits;
 mod reading;
 mod state;

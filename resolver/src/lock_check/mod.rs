@@ -30,12 +30,12 @@ pub use report::{LockReport, Staleness};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pkgres_manifest::{Lockfile, PackageName, ReleaseSource};
+use pkgres_manifest::{Lockfile, PackageName, RegistryName, ReleaseSource, Version};
 
 use crate::budget::Interrupt;
 use crate::hierarchy;
 use crate::index::CompiledIndex;
-use crate::request::{Locked, PrereleasePolicy, Request, SolveOptions, by_name};
+use crate::request::{ClassRules, Locked, PrereleasePolicy, Request, Root, SolveOptions, by_name};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
 use crate::universe::{Missing, PackageId, Policy, Universe};
@@ -61,6 +61,9 @@ pub struct LockCheck {
     universe: Universe,
     lock: Lockfile,
     single_version: bool,
+    /// Whether class rules are checked, and whether a root has classes.
+    has_class_rules: bool,
+    roots_have_classes: bool,
     /// The package of each locked release, in the order of the lock; empty before the first call of
     /// `needs`.
     packages: Vec<PackageId>,
@@ -79,6 +82,11 @@ impl LockCheck {
             options,
             ..
         } = request;
+        let has_classes = |root: &Root| match root {
+            Root::Package(record) => record.classes.iter().flatten().next().is_some(),
+            Root::Model(_) => true,
+        };
+        let roots_have_classes = roots.iter().any(has_classes);
         // A check chooses nothing, so it needs no preferences.
         let policy = Policy::new(
             &SolveOptions {
@@ -101,6 +109,8 @@ impl LockCheck {
             universe,
             lock,
             single_version: options.single_version,
+            has_class_rules: options.classes != ClassRules::Ignored,
+            roots_have_classes,
             packages: Vec::new(),
             bindings: Bindings::default(),
         };
@@ -110,6 +120,34 @@ impl LockCheck {
             check.universe.catalog.provide(&name, supply);
         }
         check
+    }
+
+    /// The locked releases of registries that class rules are about: each requires another one, or something with
+    /// classes requires it. There are none if class rules are ignored.
+    pub fn related_releases(&self) -> Vec<(&RegistryName, PackageName, Version)> {
+        if !self.has_class_rules {
+            return Vec::new();
+        }
+        let mut required: BTreeSet<(&PackageName, &Version)> = BTreeSet::new();
+        for locked in self.lock.packages.values() {
+            required.extend(locked.requires.iter());
+        }
+        if self.roots_have_classes {
+            let requirements = self.lock.roots.values().flatten();
+            required.extend(requirements.map(|(name, locked)| (name, &locked.version)));
+        }
+        let packages = self.lock.packages.iter();
+        packages
+            .filter(|((name, version), locked)| {
+                locked.requires.iter().next().is_some() || required.contains(&(name, version))
+            })
+            .filter_map(|((name, version), locked)| match &locked.source {
+                ReleaseSource::Registry(registry) => {
+                    Some((registry, name.clone(), version.clone()))
+                }
+                _ => None,
+            })
+            .collect()
     }
 
     /// The packages whose releases are needed, sorted.

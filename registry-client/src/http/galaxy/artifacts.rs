@@ -1,0 +1,335 @@
+//! Artifacts of a server, and the records in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use futures_util::{StreamExt as _, stream};
+use pkgres_formats::ansible::Collections;
+use pkgres_formats::{Format as _, FormatFile};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, PackageName, Version};
+
+use crate::protocol::Digest;
+use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact, WantedArtifact};
+use crate::threads::lock;
+
+use super::super::error::RequestError;
+use super::super::mirror::with_digest;
+use super::super::request::Request;
+use super::super::response::Reply;
+use super::GalaxyRegistry;
+use super::documents::{DescribedRelease, malformed};
+
+/// The number of artifacts that are downloaded at once. Each is in memory until its digest was compared.
+const AT_ONCE: usize = 6;
+
+/// The most releases that are completed because the one that was asked for may not fit.
+const MOST_AHEAD: usize = 16;
+
+/// A release whose artifact is to be read.
+#[derive(Debug, Clone)]
+struct Draft {
+    name: PackageName,
+    version: Version,
+    release: DescribedRelease,
+    digest: Digest,
+    /// Whether it was asked for, and not read ahead.
+    is_wanted: bool,
+}
+
+impl GalaxyRegistry {
+    /// Reads the artifacts of releases whose records are drafts; returns whether there were any.
+    ///
+    /// **Why releases are completed late.** A server does not say which modules a collection has; that is in its
+    /// artifacts, of which popular collections have hundreds of megabytes. A draft counts as a release that has every
+    /// module and imports none, so that more is possible with drafts than with whole records: what is impossible with
+    /// drafts is impossible, and an answer without drafts is right. The solver is asked, what it chose is completed,
+    /// and it is asked again until it chooses no draft.
+    ///
+    /// If a collection is asked for repeatedly, its newer releases lack something. Each time twice as many older ones
+    /// are read ahead, so that the number of rounds grows with the logarithm of their number.
+    pub(super) fn complete_drafts(
+        &self,
+        releases: &[(PackageName, Version)],
+    ) -> Result<bool, RegistryError> {
+        let drafts = self.drafts(releases);
+        if drafts.is_empty() {
+            return Ok(false);
+        }
+        let mut missing = Vec::new();
+        for draft in drafts {
+            if let Some(record) = self.cached_record(&draft) {
+                self.settle(&draft, Some(record));
+            } else if let Some(bytes) = self.cached_artifact(&draft.digest) {
+                self.read_record(&draft, &bytes);
+            } else if !self.transport.options.offline {
+                missing.push(draft);
+            } else if draft.is_wanted {
+                let reason = format!(
+                    "the artifact of {} {} is not in the cache",
+                    draft.name, draft.version
+                );
+                return Err(self.transport.offline(&reason));
+            }
+        }
+        self.transport.wait(async {
+            let mut arriving = stream::iter(missing)
+                .map(|draft| async {
+                    let bytes = self.download(&draft.release, draft.digest).await;
+                    (draft, bytes)
+                })
+                .buffered(AT_ONCE);
+            while let Some((draft, bytes)) = arriving.next().await {
+                match bytes {
+                    Ok(Some(bytes)) => {
+                        self.keep_artifact(&draft.digest, &bytes);
+                        self.read_record(&draft, &bytes);
+                    }
+                    Ok(None) => {
+                        let reason = "the server does not have its artifact";
+                        self.leave_out(&draft.name, &draft.version.to_string(), reason);
+                        self.settle(&draft, None);
+                    }
+                    Err(error) if draft.is_wanted => return Err(error),
+                    // It is requested again if it is asked for.
+                    Err(_) => {}
+                }
+            }
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// The drafts among some releases, and those to read ahead.
+    fn drafts(&self, releases: &[(PackageName, Version)]) -> Vec<Draft> {
+        let collections = lock(&self.collections);
+        let completed = lock(&self.completed);
+        let mut rounds = lock(&self.rounds);
+        let mut drafts = Vec::new();
+        let wanted: BTreeSet<&(PackageName, Version)> = releases.iter().collect();
+        for (name, version) in wanted {
+            let Some(Some(collection)) = collections.get(name) else {
+                continue;
+            };
+            let described = collection.releases.iter();
+            let described = described.filter_map(|release| release.description.as_ref().ok());
+            let mut older: Vec<(&DescribedRelease, Digest)> = described
+                .filter(|release| release.record.version <= *version)
+                .filter_map(|release| match release.record.digest {
+                    Some(ArtifactDigest::Archive(digest)) => Some((release, Digest(digest))),
+                    _ => None,
+                })
+                .filter(|(_, digest)| !completed.contains_key(digest))
+                .collect();
+            older.sort_by(|(one, _), (two, _)| two.record.version.cmp(&one.record.version));
+            if older
+                .first()
+                .is_none_or(|(release, _)| release.record.version != *version)
+            {
+                continue;
+            }
+            let round = rounds.entry(name.clone()).or_insert(0);
+            let count = 1_usize.checked_shl(*round).unwrap_or(MOST_AHEAD);
+            *round += 1;
+            for (release, digest) in older.into_iter().take(count.min(MOST_AHEAD)) {
+                drafts.push(Draft {
+                    name: name.clone(),
+                    version: release.record.version.clone(),
+                    release: release.clone(),
+                    digest,
+                    is_wanted: release.record.version == *version,
+                });
+            }
+        }
+        drafts
+    }
+
+    fn cached_record(&self, draft: &Draft) -> Option<IndexRecord> {
+        let cache = self.cache.as_ref()?;
+        let record = cache.record(&draft.digest, &self.read_options.limits)?;
+        is_of(&record, draft).then_some(record)
+    }
+
+    fn cached_artifact(&self, digest: &Digest) -> Option<Vec<u8>> {
+        let limit = self.read_options.limits.archive_bytes;
+        self.artifact_cache.as_ref()?.get(digest, limit)
+    }
+
+    /// Stores an artifact; returns why it could not be stored.
+    fn keep_artifact(&self, digest: &Digest, bytes: &[u8]) -> Option<Box<Diagnostic>> {
+        let Some(cache) = &self.artifact_cache else {
+            let message = "there is no folder for the cache";
+            return Some(Box::new(Diagnostic::error(Code::File, message)));
+        };
+        let stored = cache.put(digest, bytes);
+        stored.err().map(|error| Box::new(error.to_diagnostic()))
+    }
+
+    /// Reads the record of an artifact. One that cannot be read leaves its release out.
+    fn read_record(&self, draft: &Draft, bytes: &[u8]) {
+        let path = format!(
+            "registry {}/{}",
+            self.transport.name,
+            Collections.artifact_name(&draft.name, &draft.version)
+        );
+        let file = FormatFile { path: &path, bytes };
+        let read = Collections.read_releases(&file, &(), &self.read_options);
+        let record = match read.into_result() {
+            Ok((releases, _)) => releases.into_iter().next().map(|release| release.record),
+            Err(errors) => {
+                let error = errors.iter().find(|error| error.is_error());
+                let reason = error.map_or("it cannot be read", |error| &error.message);
+                self.leave_out(&draft.name, &draft.version.to_string(), reason);
+                return self.settle(draft, None);
+            }
+        };
+        let Some(mut record) = record.filter(|record| is_of(record, draft)) else {
+            let reason = "its artifact is one of another release";
+            self.leave_out(&draft.name, &draft.version.to_string(), reason);
+            return self.settle(draft, None);
+        };
+        record.published.clone_from(&draft.release.record.published);
+        if let Some(cache) = &self.cache {
+            cache.store_record(&draft.digest, &record);
+        }
+        self.settle(draft, Some(record));
+    }
+
+    /// Remembers the record of an artifact; `None` leaves the release out.
+    fn settle(&self, draft: &Draft, record: Option<IndexRecord>) {
+        lock(&self.completed).insert(draft.digest, record);
+    }
+
+    /// Downloads the artifact of a release; `None` if the server does not have it.
+    async fn download(
+        &self,
+        release: &DescribedRelease,
+        digest: Digest,
+    ) -> Result<Option<Vec<u8>>, RequestError> {
+        let url = self.join(self.transport.address.url(), &release.download_url)?;
+        if self.transport.address.url().scheme() == "https" && url.scheme() != "https" {
+            let reason = "an artifact would be downloaded without encryption";
+            return Err(self.failed(malformed(reason)));
+        }
+        let request = Request::get(url, self.read_options.limits.archive_bytes);
+        let check = |reply: Reply| match reply {
+            Reply::Absent => Ok(None),
+            reply => with_digest(reply.body()?, digest).map(Some),
+        };
+        self.transport.send(&request, check).await
+    }
+
+    /// The artifact of a locked release, from the server.
+    async fn download_locked(
+        &self,
+        wanted: &WantedArtifact<'_>,
+        digest: Digest,
+    ) -> Result<Option<Vec<u8>>, RequestError> {
+        if let Some(release) = self.known_release(wanted.package, &digest) {
+            return self.download(&release, digest).await;
+        }
+        let version = wanted.version.to_string();
+        let found = self.fetch_one_release(wanted.package, &version).await?;
+        match found.map(|found| found.description) {
+            Some(Ok(release)) if release.record.digest == Some(wanted.digest) => {
+                self.download(&release, digest).await
+            }
+            // Another artifact than the locked one is none.
+            Some(Ok(_)) | None => Ok(None),
+            Some(Err(reason)) => Err(self.failed(malformed(reason))),
+        }
+    }
+
+    /// A release with a digest, as far as it is known without asking the server.
+    fn known_release(&self, name: &PackageName, digest: &Digest) -> Option<DescribedRelease> {
+        let loaded = lock(&self.collections).get(name).cloned().flatten();
+        let collection = loaded.or_else(|| self.cached_collection(name))?;
+        let mut described = collection
+            .releases
+            .into_iter()
+            .filter_map(|release| release.description.ok());
+        described.find(|release| release.record.digest == Some(ArtifactDigest::Archive(digest.0)))
+    }
+
+    /// Reads artifacts from the cache, and downloads the others into it, several at once.
+    pub(super) fn take_artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {
+        let mut missing: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
+        for (at, one) in wanted.iter().enumerate() {
+            let found = match &one.digest {
+                ArtifactDigest::Tree(_) => Ok(None),
+                ArtifactDigest::Archive(bytes) => {
+                    let digest = Digest(*bytes);
+                    match self.cached_artifact(&digest) {
+                        Some(bytes) => Ok(Some(ReceivedArtifact::kept(Artifact::File(bytes)))),
+                        None if self.transport.options.offline => {
+                            let reason = format!(
+                                "the artifact of {} {} is not in the cache",
+                                one.package, one.version
+                            );
+                            Err(self.transport.offline(&reason))
+                        }
+                        None => {
+                            missing.entry(digest).or_default().push(at);
+                            continue;
+                        }
+                    }
+                }
+            };
+            if take(at, found).is_break() {
+                return;
+            }
+        }
+        if missing.is_empty() {
+            return;
+        }
+        let positions: Vec<usize> = missing.values().flatten().copied().collect();
+        let ended = self.transport.wait(async {
+            let mut arriving = stream::iter(missing)
+                .map(|(digest, positions)| async move {
+                    let outcome = self.download_locked(&wanted[positions[0]], digest).await;
+                    (digest, positions, outcome)
+                })
+                // In order, so that the same one is the first to fail in each run.
+                .buffered(AT_ONCE);
+            while let Some((digest, positions, outcome)) = arriving.next().await {
+                if self.hand_over(digest, &positions, outcome, take).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        // The credentials could not be looked up: nothing was requested.
+        if let (Err(error), Some(at)) = (ended, positions.first()) {
+            let _ = take(*at, Err(error));
+        }
+    }
+
+    fn hand_over(
+        &self,
+        digest: Digest,
+        positions: &[usize],
+        outcome: Result<Option<Vec<u8>>, RequestError>,
+        take: TakeArtifact<'_>,
+    ) -> ControlFlow<()> {
+        let outcome = outcome.map_err(|failed| self.transport.error(&failed));
+        let not_kept = match &outcome {
+            Ok(Some(bytes)) => self.keep_artifact(&digest, bytes),
+            _ => None,
+        };
+        for at in positions {
+            let received = outcome.clone().map(|bytes| {
+                bytes.map(|bytes| ReceivedArtifact {
+                    artifact: Artifact::File(bytes),
+                    not_kept: not_kept.clone(),
+                })
+            });
+            take(*at, received)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a record is that of a draft.
+fn is_of(record: &IndexRecord, draft: &Draft) -> bool {
+    record.name == draft.name && record.version == draft.version
+}

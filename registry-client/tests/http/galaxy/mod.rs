@@ -1,0 +1,602 @@
+//! Servers with the Galaxy API.
+
+mod server;
+
+use std::ops::ControlFlow;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{
+    ArtifactDigest, IndexRecord, Lockfile, PackageName, ReadOptions, RegistryName, Version,
+};
+use pkgres_registry_client::http::{HttpOptions, Secret, TokenExchange};
+use pkgres_registry_client::{
+    Address, Answer, Artifact, GalaxyRegistry, Registry as _, RegistrySet, WantedArtifact,
+    check_lock, solve,
+};
+use pkgres_resolver::{ClassRules, LockCheck, PrereleasePolicy, Request};
+use serde_json::json;
+
+use crate::fake::{Fake, Received, Reply};
+use crate::{assert_says, options};
+use server::{Galaxy, artifact};
+
+const TCP: (&str, &str) = ("plugins/module_utils/tcp.py", "def connect(): pass\n");
+const PAGE: (&str, &str) = (
+    "plugins/action/page.py",
+    "from ansible_collections.acme.net.plugins.module_utils.tcp import connect\n",
+);
+
+/// A server whose newest `acme.net` lacks what `acme.web` imports.
+fn world() -> Galaxy {
+    let mut galaxy = Galaxy::new();
+    galaxy.add("acme.web", "3.0.0", &[("acme.net", ">=1.0.0")], &[PAGE]);
+    for minor in 0..5 {
+        galaxy.add("acme.net", &format!("1.{minor}.0"), &[], &[TCP]);
+    }
+    for minor in 0..3 {
+        galaxy.add(
+            "acme.net",
+            &format!("2.{minor}.0"),
+            &[],
+            &[("plugins/x.py", "")],
+        );
+    }
+    galaxy
+}
+
+fn collection(text: &str) -> PackageName {
+    PackageName::native(text).expect("a name")
+}
+
+fn connect(fake: &Fake, options: HttpOptions) -> GalaxyRegistry {
+    let address = Address::parse(&fake.address).expect("an address");
+    let name = RegistryName::parse("hub").expect("a name");
+    GalaxyRegistry::new(name, address, &ReadOptions::default(), options)
+}
+
+fn versions(registry: &GalaxyRegistry, name: &str) -> Result<Option<Vec<String>>, Diagnostic> {
+    let records = registry.records(&[collection(name)]);
+    let mut records = records.map_err(|error| error.to_diagnostic())?;
+    Ok(records.remove(0).map(|records| {
+        let versions = records.iter().map(|record| record.version.to_string());
+        versions.collect()
+    }))
+}
+
+/// Reads a collection from a server with a function of its own.
+fn read_through(
+    answer: impl FnMut(&Received) -> Reply + Send + 'static,
+    name: &str,
+) -> (Result<Option<Vec<String>>, Diagnostic>, Vec<Diagnostic>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(answer);
+    let registry = connect(&fake, options(folder.path()));
+    let found = versions(&registry, name);
+    (found, registry.take_findings())
+}
+
+/// A request for `acme.web`, as a `requirements.yml` makes it.
+fn request() -> Request {
+    let line = r#"{"name":"requirements.yml","version":"0.0.0"}"#;
+    let root = IndexRecord::parse_line(line, &pkgres_manifest::Limits::default()).expect(line);
+    let any = pkgres_formats::ansible::ECOSYSTEM
+        .spec("*")
+        .expect("a range");
+    let mut request = Request::new(root.with_requirement(collection("acme.web"), any));
+    request.core = None;
+    request.options.classes = ClassRules::Definition;
+    request.options.single_version = true;
+    request.options.prerelease = PrereleasePolicy::IfNamed;
+    request.options.unknown_host = Some(collection_core());
+    request
+}
+
+fn collection_core() -> PackageName {
+    PackageName::native("ansible-core").expect("a name")
+}
+
+/// Solves; the packages of the answer with their versions.
+fn solved(request: Request, registry: GalaxyRegistry) -> (Vec<String>, Option<Lockfile>) {
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    match solve(request, &registries, &ReadOptions::default()).expect("the server answers") {
+        Answer::Solved(resolution) => {
+            let packages = resolution.packages().iter();
+            let packages = packages.map(|one| format!("{} {}", one.name, one.version));
+            (packages.collect(), resolution.to_lockfile().ok())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn releases_are_listed_over_all_pages() {
+    let mut galaxy = world();
+    galaxy.page = 3;
+    let (found, findings) = read_through(galaxy.answers(), "acme.net");
+    let found = found.expect("the server answers").expect("it is there");
+    assert_eq!(found.len(), 8);
+    assert_eq!(found.last().map(String::as_str), Some("2.2.0"));
+    assert!(findings.is_empty(), "{findings:?}");
+    let (found, _) = read_through(world().answers(), "acme.gone");
+    assert_eq!(found, Ok(None));
+}
+
+#[test]
+fn modules_decide_and_only_what_may_be_chosen_is_downloaded() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(world().answers());
+    let (packages, lock) = solved(request(), connect(&fake, options(folder.path())));
+    assert_eq!(packages, ["acme.net 1.4.0", "acme.web 3.0.0"]);
+    let paths = fake.take_paths();
+    let downloads = |paths: &[String]| -> Vec<String> {
+        let downloads = paths
+            .iter()
+            .filter_map(|path| path.split("/download/").nth(1));
+        downloads.map(str::to_owned).collect()
+    };
+    // 2.2.0 first, then two more, then up to four: 1.4.0 is enough, three are read ahead.
+    assert_eq!(downloads(&paths).len(), 8, "{paths:?}");
+
+    // The next run knows all of it, whichever answer it is asked for.
+    let (again, _) = solved(request(), connect(&fake, options(folder.path())));
+    assert_eq!(again, packages);
+    assert_eq!(
+        fake.take_paths(),
+        [
+            "GET /",
+            "GET /api/",
+            "GET /api/v3/collections/acme/web/",
+            "GET /api/v3/collections/acme/net/"
+        ]
+    );
+    let mut offline = options(folder.path());
+    offline.offline = true;
+    assert_eq!(solved(request(), connect(&fake, offline)).0, packages);
+    assert!(fake.take_paths().is_empty());
+
+    // The lock is right, and a lock with the newest version is not.
+    let lock = lock.expect("it can be locked");
+    let check = |lock: Lockfile, classes: ClassRules| {
+        let registry = connect(&fake, options(folder.path()));
+        let registries = RegistrySet::new(vec![Box::new(registry)]);
+        let mut request = request();
+        request.options.classes = classes;
+        let report = check_lock(LockCheck::new(request, lock), &registries);
+        report.expect("the server answers").stale.len()
+    };
+    assert_eq!(check(lock.clone(), ClassRules::Definition), 0);
+
+    let mut unchecked = request();
+    unchecked.options.classes = ClassRules::Ignored;
+    let other = tempfile::tempdir().expect("a temporary folder");
+    fake.take_paths();
+    let (newest, wrong) = solved(unchecked, connect(&fake, options(other.path())));
+    assert_eq!(newest, ["acme.net 2.2.0", "acme.web 3.0.0"]);
+    assert!(downloads(&fake.take_paths()).is_empty());
+    let wrong = wrong.expect("it can be locked");
+    assert_eq!(check(wrong.clone(), ClassRules::Ignored), 0);
+    assert_eq!(check(wrong, ClassRules::Definition), 1);
+}
+
+#[test]
+fn what_is_impossible_is_a_conflict() {
+    let mut galaxy = Galaxy::new();
+    galaxy.add("acme.web", "3.0.0", &[("acme.net", ">=2.0.0")], &[PAGE]);
+    galaxy.add("acme.net", "1.0.0", &[], &[TCP]);
+    galaxy.add("acme.net", "2.0.0", &[], &[]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(galaxy.answers());
+    let registry = connect(&fake, options(folder.path()));
+    let registries = RegistrySet::new(vec![Box::new(registry)]);
+    let answer = solve(request(), &registries, &ReadOptions::default());
+    let Answer::Conflict(conflict) = answer.expect("the server answers") else {
+        panic!("there is no solution");
+    };
+    let reasons: Vec<&str> = conflict
+        .reasons
+        .iter()
+        .map(|one| one.text.as_str())
+        .collect();
+    assert!(reasons.join("\n").contains("tcp"), "{reasons:?}");
+}
+
+#[test]
+fn a_collection_that_changed_is_read_again_and_known_releases_are_not() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut galaxy = world();
+    let fake = Fake::start(galaxy.clone().answers());
+    let read = || {
+        let registry = connect(&fake, options(folder.path()));
+        let found = versions(&registry, "acme.net").expect("the server answers");
+        (found.expect("it is there").len(), fake.take_paths())
+    };
+    assert_eq!(read().0, 8);
+    galaxy.add("acme.net", "2.3.0", &[], &[]);
+    // The server says that nothing changed.
+    fake.answer(galaxy.clone().answers());
+    assert_eq!(read().0, 8);
+    galaxy.updated_at = "2026-05-02T00:00:00Z".to_owned();
+    fake.answer(galaxy.answers());
+    let (count, paths) = read();
+    assert_eq!(count, 9);
+    assert_eq!(paths.len(), 5, "{paths:?}");
+    assert_eq!(paths[4], "GET /api/v3/collections/acme/net/versions/2.3.0/");
+}
+
+#[test]
+fn a_faulty_release_is_left_out_with_a_warning() {
+    let mut galaxy = world();
+    let bytes = artifact("acme.net", "3.0.0", &json!({}), &[TCP]);
+    galaxy.add_artifact(
+        "acme.net",
+        "3.0.0",
+        &json!({"acme.x": "1.x"}),
+        bytes.clone(),
+    );
+    galaxy.add_artifact("acme.net", "3.1", &json!({}), bytes);
+    galaxy.add_artifact("acme.net", "../x", &json!({}), Vec::new());
+    let (found, findings) = read_through(galaxy.answers(), "acme.net");
+    assert_eq!(
+        found
+            .expect("the server answers")
+            .expect("it is there")
+            .len(),
+        8
+    );
+    let findings: Vec<String> = findings.iter().map(|one| one.message.clone()).collect();
+    assert_eq!(findings.len(), 3, "{findings:?}");
+    for (finding, expected) in findings
+        .iter()
+        .zip(["acme.net 3.0.0", "acme.net 3.1", "../x"])
+    {
+        assert!(finding.contains(expected), "{finding}");
+        assert!(finding.contains("`hub`"), "{finding}");
+    }
+}
+
+#[test]
+fn a_broken_artifact_is_left_out_and_another_release_is_chosen() {
+    for broken in [
+        b"no archive".to_vec(),
+        artifact("acme.net", "9.9.9", &json!({}), &[TCP]),
+        artifact("acme.evil", "2.3.0", &json!({}), &[TCP]),
+    ] {
+        let mut galaxy = world();
+        galaxy.add_artifact("acme.net", "2.3.0", &json!({}), broken);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let fake = Fake::start(galaxy.answers());
+        let registries = RegistrySet::new(vec![Box::new(connect(&fake, options(folder.path())))]);
+        let answer = solve(request(), &registries, &ReadOptions::default());
+        let Answer::Solved(resolution) = answer.expect("the server answers") else {
+            panic!("there is another release");
+        };
+        assert_eq!(resolution.packages()[0].version, Version::new(1, 4, 0));
+        let findings = registries.take_findings();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_says(
+            &findings[0],
+            Code::BrokenPackage,
+            &["acme.net 2.3.0", "left out"],
+        );
+    }
+}
+
+/// Changes the answer for a path.
+fn with(path: &'static str, body: &'static str) -> impl FnMut(&Received) -> Reply + Send + 'static {
+    let galaxy = world();
+    move |request| {
+        if request.path.starts_with(path) {
+            Reply::new(200, body)
+        } else {
+            galaxy.answer(request)
+        }
+    }
+}
+
+#[test]
+fn hostile_answers_are_errors_that_name_the_server() {
+    const LIST: &str = "/api/v3/collections/acme/net/versions/?";
+    for (path, body, expected) in [
+        (LIST, "[]", "list of versions"),
+        (LIST, r#"{"data":[{"version":7}]}"#, "list of versions"),
+        (LIST, "{}", "neither `data` nor `results`"),
+        (LIST, "<html>", "list of versions"),
+        (
+            LIST,
+            r#"{"data":[],"links":{"next":"/api/v3/collections/acme/net/versions/?limit=100"}}"#,
+            "in a circle",
+        ),
+        (
+            LIST,
+            r#"{"data":[],"links":{"next":"https://evil.example/x"}}"#,
+            "on another server: https://evil.example/x",
+        ),
+        (
+            LIST,
+            r#"{"data":[],"links":{"next":"https://["}}"#,
+            "no address",
+        ),
+        ("/api/v3/collections/acme/net/", "[1]", "the collection"),
+        (
+            "/api/",
+            r#"{"available_versions":{"v3":"https://evil.example/v3/"}}"#,
+            "on another server",
+        ),
+        (
+            "/api/",
+            r#"{"available_versions":{"v2":"v2/"}}"#,
+            "only `v2`",
+        ),
+        (
+            "/api/",
+            r#"{"available_versions":["v3"]}"#,
+            "versions of its API",
+        ),
+        ("/api/", "{}", "is this the address of a Galaxy server"),
+    ] {
+        let (found, _) = read_through(with(path, body), "acme.net");
+        let finding = found.expect_err(body);
+        let parts = ["`hub`", "127.0.0.1", expected];
+        assert_says(&finding, Code::RegistryUnreachable, &parts);
+    }
+    let (found, _) = read_through(|_| Reply::new(404, ""), "acme.net");
+    let finding = found.expect_err("it is no server");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["is this the address"],
+    );
+}
+
+#[test]
+fn huge_answers_and_endless_pages_are_errors() {
+    let huge = with("/api/v3/collections/acme/net/", " ");
+    let mut huge = huge;
+    let (found, _) = read_through(
+        move |request| {
+            let mut reply = huge(request);
+            if reply.body == b" " {
+                reply.body = vec![b' '; 5 << 20];
+            }
+            reply
+        },
+        "acme.net",
+    );
+    let finding = found.expect_err("it is huge");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["more than the limit of 4194304 bytes"],
+    );
+
+    let galaxy = world();
+    let mut page = 0;
+    let (found, _) = read_through(
+        move |request| {
+            if request.path.contains("/versions/?") {
+                page += 1;
+                let next = format!("/api/v3/collections/acme/net/versions/?page={page}");
+                return Reply::new(
+                    200,
+                    json!({"data": [], "links": {"next": next}}).to_string(),
+                );
+            }
+            galaxy.answer(request)
+        },
+        "acme.net",
+    );
+    let finding = found.expect_err("it never ends");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["more than 1000 pages"],
+    );
+}
+
+#[test]
+fn a_busy_server_is_asked_again_and_a_dead_one_is_no_absent_collection() {
+    for status in [429, 502, 520] {
+        let (galaxy, mut left) = (world(), 2);
+        let (found, _) = read_through(
+            move |request| {
+                if request.path.ends_with("/acme/net/") && left > 0 {
+                    left -= 1;
+                    return Reply::new(status, "busy");
+                }
+                galaxy.answer(request)
+            },
+            "acme.net",
+        );
+        assert_eq!(found.expect("it answers").expect("it is there").len(), 8);
+    }
+    let galaxy = world();
+    let (found, _) = read_through(
+        move |request| {
+            if request.path.ends_with("/versions/1.2.0/") {
+                Reply::new(503, "dead")
+            } else {
+                galaxy.answer(request)
+            }
+        },
+        "acme.net",
+    );
+    let finding = found.expect_err("it does not answer");
+    assert_says(
+        &finding,
+        Code::RegistryUnreachable,
+        &["503", "(tried 3 times)"],
+    );
+}
+
+#[test]
+fn tokens_are_sent_as_galaxy_servers_expect_them() {
+    let mut galaxy = world();
+    galaxy.authorization = Some("Token secret".to_owned());
+    let fake = Fake::start(galaxy.clone().answers());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut with_token = options(folder.path());
+    with_token.credentials.token = Some(Secret::new("secret".to_owned()));
+    let registry = connect(&fake, with_token.clone());
+    assert!(
+        versions(&registry, "acme.net")
+            .expect("it is permitted")
+            .is_some()
+    );
+    let without = connect(&fake, options(folder.path()));
+    let finding = versions(&without, "acme.net").expect_err("it is denied");
+    assert_eq!(finding.code, Code::Denied);
+    let login = format!("`pkgres login galaxy:{}` keeps a token", fake.address);
+    assert_eq!(finding.hints, [login]);
+
+    // A password is sent as such.
+    galaxy.authorization = Some("Basic bWU6c2VjcmV0".to_owned());
+    fake.answer(galaxy.answers());
+    let address = fake.address.replace("http://", "http://me:secret@");
+    let registry = GalaxyRegistry::new(
+        RegistryName::parse("hub").expect("a name"),
+        Address::parse(&address).expect("an address"),
+        &ReadOptions::default(),
+        options(folder.path()),
+    );
+    assert!(
+        versions(&registry, "acme.net")
+            .expect("it is permitted")
+            .is_some()
+    );
+}
+
+#[test]
+fn a_token_is_exchanged_where_its_owner_says() {
+    let mut galaxy = world();
+    galaxy.authorization = Some("Bearer short-lived".to_owned());
+    let fake = Fake::start(galaxy.answers());
+    let keycloak = Fake::start(|_| Reply::new(200, r#"{"access_token":"short-lived"}"#));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut options = options(folder.path());
+    options.credentials.token = Some(Secret::new("long lived+1".replace(' ', "-")));
+    options.credentials.exchange = Some(TokenExchange {
+        url: format!("{}token", keycloak.address),
+        client_id: "cloud-services".to_owned(),
+    });
+    let registry = connect(&fake, options);
+    assert!(
+        versions(&registry, "acme.net")
+            .expect("it is permitted")
+            .is_some()
+    );
+    let requests = keycloak.take_requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(
+        (&*requests[0].method, &*requests[0].path),
+        ("POST", "/token")
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&requests[0].body),
+        "grant_type=refresh_token&client_id=cloud-services&refresh_token=long-lived%2B1"
+    );
+    // The token itself goes nowhere else.
+    let sent = fake.take_requests();
+    assert!(
+        sent.iter()
+            .all(|request| !format!("{request:?}").contains("long-lived"))
+    );
+}
+
+#[test]
+fn credentials_do_not_follow_a_download_to_another_server() {
+    let galaxy = world();
+    let elsewhere = Fake::start(galaxy.clone().answers());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for redirects in [false, true] {
+        let mut galaxy = galaxy.clone();
+        galaxy.authorization = Some("Token secret".to_owned());
+        let target = elsewhere.address.trim_end_matches('/').to_owned();
+        if !redirects {
+            galaxy.downloads.clone_from(&target);
+        }
+        let fake = Fake::start(
+            move |request| match request.path.strip_prefix("/download/") {
+                Some(file) => {
+                    Reply::new(302, "").with("location", &format!("{target}/download/{file}"))
+                }
+                None => galaxy.answer(request),
+            },
+        );
+        let mut options = options(folder.path());
+        options.cache_folder = None;
+        options.credentials.token = Some(Secret::new("secret".to_owned()));
+        let (packages, _) = solved(request(), connect(&fake, options));
+        assert_eq!(packages.len(), 2);
+        let requests = elsewhere.take_requests();
+        assert!(!requests.is_empty());
+        for request in requests {
+            assert_eq!(request.headers.get("authorization"), None);
+        }
+    }
+}
+
+#[test]
+fn an_artifact_with_another_digest_is_an_error() {
+    let galaxy = world();
+    let fake = Fake::start(move |request| {
+        let mut reply = galaxy.answer(request);
+        if request.path.contains("acme-net-2.2.0") {
+            reply.body[20] ^= 1;
+        }
+        reply
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registries = RegistrySet::new(vec![Box::new(connect(&fake, options(folder.path())))]);
+    let error = solve(request(), &registries, &ReadOptions::default()).expect_err("it is changed");
+    let finding = error.to_diagnostic();
+    assert_says(
+        &finding,
+        Code::Digest,
+        &["`hub`", "acme-net-2.2.0.tar.gz", "was announced"],
+    );
+}
+
+#[test]
+fn locked_artifacts_are_fetched_by_name_and_checked() {
+    let galaxy = world();
+    let bytes = galaxy.artifact("acme.net", "1.2.0").to_vec();
+    let digest = ArtifactDigest::of_archive(&bytes);
+    let fake = Fake::start(galaxy.answers());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let package = collection("acme.net");
+    let fetch = |version: Version, digest: ArtifactDigest, options: HttpOptions| {
+        let registry = connect(&fake, options);
+        let wanted = WantedArtifact {
+            package: &package,
+            version: &version,
+            digest,
+        };
+        let mut taken = Vec::new();
+        registry.artifacts(&[wanted], &mut |_, found| {
+            taken.push(found.map(|received| match received?.artifact {
+                Artifact::File(bytes) => Some(bytes),
+                other => panic!("{other:?}"),
+            }));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(taken.len(), 1);
+        taken.remove(0)
+    };
+    let found = fetch(Version::new(1, 2, 0), digest, options(folder.path()));
+    assert_eq!(found, Ok(Some(bytes.clone())));
+    assert_eq!(fake.take_paths().len(), 4);
+    // The cache has it now.
+    let mut offline = options(folder.path());
+    offline.offline = true;
+    let found = fetch(Version::new(1, 2, 0), digest, offline.clone());
+    assert_eq!(found, Ok(Some(bytes)));
+    assert!(fake.take_paths().is_empty());
+    // Another artifact than the locked one is none.
+    let other = ArtifactDigest::Archive([7; 32]);
+    let found = fetch(Version::new(1, 2, 0), other, options(folder.path()));
+    assert_eq!(found, Ok(None));
+    let found = fetch(Version::new(9, 0, 0), other, options(folder.path()));
+    assert_eq!(found, Ok(None));
+    let error = fetch(Version::new(1, 2, 0), other, offline).expect_err("it is not there");
+    assert_says(&error.to_diagnostic(), Code::Offline, &["acme.net 1.2.0"]);
+}

@@ -217,9 +217,11 @@ commands! {
     /// Fetch locked releases into the cache
     Fetch("fetch", LockedArgs),
     /// Check that locked releases are available with the locked digests
-    Verify("verify", LockedArgs),
+    Verify("verify", VerifyArgs),
     /// Write the archives of locked releases into a folder
     Vendor("vendor", VendorArgs),
+    /// Install the locked collections of Ansible into a folder
+    Install("install", InstallArgs),
     /// Inspect, verify or clean the cache
     Cache("cache", CacheArgs),
     /// Serve a registry over HTTP
@@ -308,7 +310,9 @@ impl Command {
             Self::Tree(args) => Some(&args.members),
             Self::Why(args) => Some(&args.members),
             Self::Export(args) => Some(&args.members),
-            Self::Fetch(args) | Self::Verify(args) => Some(&args.members),
+            Self::Fetch(args) => Some(&args.members),
+            Self::Verify(args) => Some(&args.locked.members),
+            Self::Install(args) => Some(&args.locked.members),
             Self::Vendor(args) => Some(&args.locked.members),
             _ => None,
         }
@@ -332,7 +336,9 @@ impl Command {
             Self::Pin(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Check(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Semver(args) => SharedArgs::solving(&args.registry, &args.policy),
-            Self::Fetch(args) | Self::Verify(args) => SharedArgs::registry(&args.registry),
+            Self::Fetch(args) => SharedArgs::registry(&args.registry),
+            Self::Verify(args) => SharedArgs::registry(&args.locked.registry),
+            Self::Install(args) => SharedArgs::registry(&args.locked.registry),
             Self::Vendor(args) => SharedArgs::registry(&args.locked.registry),
             Self::Publish(args) => SharedArgs::network(&args.target.network),
             Self::Yank(args) => SharedArgs::network(&args.target.network),

@@ -193,6 +193,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("fetch", FETCHING, &[NO_LOCKFILE]),
     ("verify", FETCHING, &[NO_LOCKFILE]),
     ("vendor", FETCHING, &[NO_LOCKFILE]),
+    ("install", FETCHING, &[NO_LOCKFILE]),
     ("cache dir", PLAIN, &[]),
     ("cache list", PLAIN, &[]),
     ("cache clean", PLAIN, &[]),

@@ -212,6 +212,11 @@ impl Invocation {
             // Other commands name their project in another way.
             (None, _) => Some(None),
         };
+        // A folder to write to comes before the manifest.
+        let is_folder_first = !arguments.is_empty() && argument_of(command, "folder").is_some();
+        if is_folder_first {
+            push(arguments);
+        }
         for project in projects {
             match option {
                 Some(option) => {
@@ -230,7 +235,7 @@ impl Invocation {
         for option in self.options.iter().filter(is_new) {
             push(option);
         }
-        if !arguments.is_empty() {
+        if !arguments.is_empty() && !is_folder_first {
             push(arguments);
         }
         text

@@ -4,6 +4,7 @@
 //! folder `NAME.out`, they run in a copy, which must be equal to `NAME.out` in the end; a case whose commands write
 //! needs one. A case with stdin is a TOML file. What documents cannot show is in the modules.
 
+mod ansible;
 mod complete;
 mod corpus;
 mod documents;

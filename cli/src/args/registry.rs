@@ -96,6 +96,25 @@ pub(crate) struct VendorArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// The folder for `ansible_collections`, a path of Ansible's `collections_path`; made if it does not exist
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) locked: LockedArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) locked: LockedArgs,
+
+    /// Compare the collections that are installed in a folder with the locked releases
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) installed: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
     pub(crate) command: CacheCommand,

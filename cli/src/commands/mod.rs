@@ -16,6 +16,7 @@ mod graph;
 mod index;
 mod info;
 mod init;
+mod install;
 mod lock;
 mod login;
 mod members;
@@ -91,8 +92,9 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Owner(args) => account::owner(args, context, output),
         Command::Token(args) => account::token(args, context, output),
         Command::Fetch(args) => fetch::fetch(args, context, output),
-        Command::Verify(args) => fetch::verify(args, context, output),
+        Command::Verify(args) => install::verify(args, context, output),
         Command::Vendor(args) => fetch::vendor(args, context, output),
+        Command::Install(args) => install::install(args, context, output),
         Command::Cache(args) => cache::run(args, context, output),
         Command::Serve(args) => serve::run(args, output),
         Command::ExportStatic(args) => export_static::run(args, output),

@@ -304,16 +304,29 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "verify",
-        &[(
-            "pkgres verify",
-            "compare all locked releases with their digests",
-        )],
+        &[
+            (
+                "pkgres verify",
+                "compare all locked releases with their digests",
+            ),
+            (
+                "pkgres verify --installed ~/.ansible/collections requirements.yml",
+                "find what differs from the lockfile of collections",
+            ),
+        ],
     ),
     (
         "vendor",
         &[(
             "pkgres vendor third-party app",
             "archives for a build without registries",
+        )],
+    ),
+    (
+        "install",
+        &[(
+            "pkgres install ~/.ansible/collections requirements.yml",
+            "the locked collections, where Ansible finds them",
         )],
     ),
     ("cache dir", &[("pkgres cache dir", "where the cache is")]),

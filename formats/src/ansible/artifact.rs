@@ -21,6 +21,9 @@ use super::metadata::{COLLECTION_MANIFEST, CollectionManifest, read_collection_m
 use super::tree::is_of_interest;
 use crate::format::FileTree;
 
+/// The bit of a mode that says that the owner of a file may run it.
+const OWNER_MAY_RUN: u32 = 0o100;
+
 /// The most links from one member to another that are followed.
 const MAX_LINKS: usize = 8;
 
@@ -35,6 +38,8 @@ pub struct CollectionArtifact {
     kept: BTreeMap<String, Vec<u8>>,
     /// The targets of links.
     links: BTreeMap<String, String>,
+    /// The files that are programs.
+    executables: BTreeSet<String>,
     /// The findings that are no errors.
     findings: Vec<Diagnostic>,
 }
@@ -76,7 +81,10 @@ impl CollectionArtifact {
         let mut reader = MemberReader::new(name, &options.limits);
         reader.read(bytes, &is_kept).map_err(one)?;
         let MemberReader {
-            members, mut kept, ..
+            members,
+            mut kept,
+            executables,
+            ..
         } = reader;
         let mut file = |path: &str| {
             kept.remove(path).ok_or_else(|| {
@@ -102,6 +110,7 @@ impl CollectionArtifact {
             manifest,
             files,
             links: links.collect(),
+            executables,
             kept,
             findings,
         })
@@ -137,6 +146,12 @@ impl CollectionArtifact {
     /// Takes the findings that are no errors.
     pub fn take_findings(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.findings)
+    }
+
+    /// Whether a file is a program: its owner may run it.
+    pub fn is_executable(&self, path: &str) -> bool {
+        let content = follow(path, &self.links);
+        content.is_some_and(|path| self.executables.contains(&path))
     }
 
     /// Passes all files to `write`, in the order of the archive and with links replaced by their targets: first
@@ -241,6 +256,7 @@ struct MemberReader<'name> {
     limits: &'name Limits,
     members: BTreeMap<String, Member>,
     kept: BTreeMap<String, Vec<u8>>,
+    executables: BTreeSet<String>,
 }
 
 impl<'name> MemberReader<'name> {
@@ -250,6 +266,7 @@ impl<'name> MemberReader<'name> {
             limits,
             members: BTreeMap::new(),
             kept: BTreeMap::new(),
+            executables: BTreeSet::new(),
         }
     }
 
@@ -321,6 +338,10 @@ impl<'name> MemberReader<'name> {
                         .map_err(|error| broken(self, &error))?;
                     if u64::try_from(content.len()).ok() != Some(entry.size()) {
                         return Err(self.error(format!("the archive ends within `{shown}`")));
+                    }
+                    let mode = entry.header().mode().unwrap_or_default();
+                    if mode & OWNER_MAY_RUN != 0 {
+                        self.executables.insert(relative.clone());
                     }
                     let digest = Sha256::digest(&content).into();
                     if is_kept(&relative) {

@@ -3,7 +3,8 @@
 //! A collection is a package; its versions are Semantic Versioning, and `range` has its range language. `metadata`,
 //! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
-//! playbooks, and `facts` derives classes from them. `format` puts all of it together.
+//! playbooks, and `facts` derives classes from them. `format` puts all of it together. `installation` has the files of an
+//! installed collection.
 
 mod about;
 mod artifact;
@@ -11,6 +12,7 @@ mod core_version;
 mod facts;
 mod file_list;
 mod format;
+mod installation;
 mod metadata;
 mod name;
 mod python;
@@ -27,6 +29,9 @@ pub use core_version::{ansible_core_version, requires_ansible};
 pub use facts::{Facts, ForeignReference, Module, Reference, Route};
 pub use file_list::{FILE_LIST, FileList, ListedFile};
 pub use format::{CollectionRelease, Collections, read_collection};
+pub use installation::{
+    COLLECTIONS_FOLDER, CollectionFile, CollectionFiles, Difference, SOURCE_FILE, installed_version,
+};
 pub use metadata::{
     COLLECTION_MANIFEST, CollectionManifest, GALAXY_FILE, read_collection_manifest,
     read_galaxy_file,

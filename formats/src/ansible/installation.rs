@@ -1,0 +1,317 @@
+//! What an installed collection consists of, and how a folder differs from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::{
+    Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions, Version, sha256,
+};
+
+use super::artifact::CollectionArtifact;
+use super::file_list::{FILE_LIST, FileList};
+use super::metadata::{COLLECTION_MANIFEST, read_collection_manifest};
+use crate::format::FileTree;
+
+/// The folder in which collections are installed, as Python imports it.
+pub const COLLECTIONS_FOLDER: &str = "ansible_collections";
+
+/// The file beside an installed collection that says where it comes from.
+pub const SOURCE_FILE: &str = "GALAXY.yml";
+
+/// All files of a collection as it is installed. Their chain of digests was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectionFiles {
+    /// The collection.
+    pub name: PackageName,
+    /// The version.
+    pub version: Version,
+    files: BTreeMap<String, CollectionFile>,
+}
+
+/// A file of a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectionFile {
+    /// Its path in the collection.
+    pub path: PackagePath,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Whether it is a program.
+    pub is_executable: bool,
+}
+
+/// A difference between an installed collection and its release.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Difference {
+    /// A file is missing.
+    Missing(String),
+    /// A file has another content.
+    Changed(String),
+    /// A file does not belong to the release.
+    Added(String),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, what) = match self {
+            Self::Missing(path) => (path, "is missing"),
+            Self::Changed(path) => (path, "was changed"),
+            Self::Added(path) => (path, "was added"),
+        };
+        write!(formatter, "`{}` {what}", Escaped::shortened(path))
+    }
+}
+
+impl CollectionFiles {
+    /// Reads the files of an artifact. `name` is that of the artifact, for messages.
+    pub fn of_artifact(
+        name: &str,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let artifact = CollectionArtifact::read(name, bytes, options)?;
+        let mut files = Self::empty(&artifact.manifest.record);
+        let mut add = |path: &PackagePath, bytes: &[u8]| -> Result<(), Diagnostic> {
+            let is_executable = artifact.is_executable(path.as_str());
+            files.add(path.clone(), bytes.to_vec(), is_executable);
+            Ok(())
+        };
+        artifact
+            .extract(name, bytes, &options.limits, &mut add)
+            .map_err(|error| vec![error])?;
+        Ok(files)
+    }
+
+    /// Reads the files of an installed collection. `name` is that of its folder, for messages.
+    pub fn of_folder(
+        name: &str,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let one = |error: Diagnostic| vec![error];
+        let error = |code, message: String| {
+            let place = Location::new(&SourceText::new(name, ""), Span::default());
+            vec![Diagnostic::error(code, message).at(place)]
+        };
+        let limit = options.limits.unpacked_bytes;
+        let read = |path: &str| -> Result<Vec<u8>, Vec<Diagnostic>> {
+            tree.read(path, limit).map_err(one)?.ok_or_else(|| {
+                let message = format!("there is no `{}`", Escaped::shortened(path));
+                error(Code::PackageShape, message)
+            })
+        };
+        let manifest_bytes = read(COLLECTION_MANIFEST)?;
+        let path = format!("{name}/{COLLECTION_MANIFEST}");
+        let read_manifest = read_collection_manifest(&path, &manifest_bytes, &options.limits);
+        let (manifest, _) = read_manifest.into_result()?;
+        let list_bytes = read(FILE_LIST)?;
+        let list = FileList::read(&manifest, &list_bytes, name, &options.limits).map_err(one)?;
+        let mut files = Self::empty(&manifest.record);
+        let parse = |path: &str| {
+            PackagePath::parse(path).map_err(|problem| error(Code::Path, problem.to_string()))
+        };
+        files.add(parse(COLLECTION_MANIFEST)?, manifest_bytes, false);
+        files.add(parse(FILE_LIST)?, list_bytes, false);
+        for (path, digest) in list.files() {
+            let bytes = read(path)?;
+            if sha256(&bytes) != digest {
+                let message = format!(
+                    "`{}` has the SHA-256 {}, and FILES.json says otherwise",
+                    Escaped::shortened(path),
+                    Hexadecimal(&sha256(&bytes))
+                );
+                return Err(error(Code::Digest, message));
+            }
+            files.add(parse(path)?, bytes, false);
+        }
+        Ok(files)
+    }
+
+    fn empty(record: &IndexRecord) -> Self {
+        Self {
+            name: record.name.clone(),
+            version: record.version.clone(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, path: PackagePath, bytes: Vec<u8>, is_executable: bool) {
+        let key = path.as_str().to_owned();
+        let file = CollectionFile {
+            path,
+            bytes,
+            is_executable,
+        };
+        self.files.insert(key, file);
+    }
+
+    /// The files, sorted by path.
+    pub fn files(&self) -> impl Iterator<Item = &CollectionFile> {
+        self.files.values()
+    }
+
+    /// What is different in an installed collection, sorted. What Python compiles there does not count.
+    pub fn differences(
+        &self,
+        installed: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Result<Vec<Difference>, Diagnostic> {
+        let paths: BTreeSet<String> = installed.paths()?.into_iter().collect();
+        let mut differences = Vec::new();
+        for (path, file) in &self.files {
+            if !paths.contains(path) {
+                differences.push(Difference::Missing(path.clone()));
+                continue;
+            }
+            let bytes = installed.read(path, options.limits.unpacked_bytes)?;
+            if bytes.as_ref() != Some(&file.bytes) {
+                differences.push(Difference::Changed(path.clone()));
+            }
+        }
+        let added = paths.into_iter().filter(|path| {
+            !self.files.contains_key(path) && !path.split('/').any(|part| part == "__pycache__")
+        });
+        differences.extend(added.map(Difference::Added));
+        differences.sort();
+        Ok(differences)
+    }
+
+    /// The text of `GALAXY.yml`, which says which server a collection comes from. ansible-core reads it.
+    pub fn source_text(&self, server: Option<&str>) -> String {
+        let (namespace, name) = self
+            .name
+            .as_str()
+            .split_once('.')
+            .unwrap_or((self.name.as_str(), ""));
+        let text = |text: &str| serde_json::Value::from(text).to_string();
+        let mut lines = format!(
+            "format_version: 1.0.0\nname: {}\nnamespace: {}\n",
+            text(name),
+            text(namespace)
+        );
+        if let Some(server) = server {
+            lines.push_str(&format!("server: {}\n", text(server)));
+        }
+        lines.push_str(&format!(
+            "signatures: []\nversion: {}\n",
+            text(&self.version.to_string())
+        ));
+        lines
+    }
+}
+
+/// The version of an installed collection; `None` if its `MANIFEST.json` is missing or wrong.
+pub fn installed_version(tree: &dyn FileTree, options: &ReadOptions) -> Option<Version> {
+    let limit = options.limits.manifest_bytes;
+    let bytes = tree.read(COLLECTION_MANIFEST, limit).ok()??;
+    let read = read_collection_manifest(COLLECTION_MANIFEST, &bytes, &options.limits);
+    Some(read.into_result().ok()?.0.record.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files in memory.
+    #[derive(Default, Clone)]
+    struct Files(BTreeMap<String, Vec<u8>>);
+
+    impl FileTree for Files {
+        fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+            Ok(self.0.keys().cloned().collect())
+        }
+
+        fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+            Ok(self.0.get(path).cloned())
+        }
+    }
+
+    fn installed() -> Files {
+        let digest = |bytes: &[u8]| Hexadecimal(&sha256(bytes)).to_string();
+        let list = serde_json::json!({"format": 1, "files": [
+            {"name": ".", "ftype": "dir"},
+            {"name": "README.md", "ftype": "file", "chksum_sha256": digest(b"# Web\n")},
+        ]})
+        .to_string();
+        let manifest = serde_json::json!({
+            "collection_info": {"namespace": "acme", "name": "web", "version": "1.2.0"},
+            "file_manifest_file": {"name": "FILES.json", "chksum_sha256": digest(list.as_bytes())},
+            "format": 1,
+        })
+        .to_string();
+        let files = [
+            (COLLECTION_MANIFEST, manifest),
+            (FILE_LIST, list),
+            ("README.md", "# Web\n".to_owned()),
+        ];
+        Files(
+            files
+                .map(|(path, text)| (path.to_owned(), text.into_bytes()))
+                .into(),
+        )
+    }
+
+    #[test]
+    fn the_chain_of_an_installed_collection_is_checked() {
+        let options = ReadOptions::default();
+        let read = |tree: &Files| CollectionFiles::of_folder("acme/web", tree, &options);
+        let files = read(&installed()).expect("it is right");
+        assert_eq!(files.files().count(), 3);
+        assert_eq!(
+            installed_version(&installed(), &options),
+            Some(Version::new(1, 2, 0))
+        );
+        for (path, expected) in [
+            ("README.md", "FILES.json says otherwise"),
+            (FILE_LIST, "MANIFEST.json says"),
+        ] {
+            let mut changed = installed();
+            changed.0.insert(path.to_owned(), b"changed".to_vec());
+            let errors = read(&changed).expect_err("it is changed");
+            assert!(errors[0].message.contains(expected), "{}", errors[0]);
+            changed.0.remove(path);
+            assert!(read(&changed).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn differences_are_what_is_missing_changed_and_added() {
+        let options = ReadOptions::default();
+        let files = CollectionFiles::of_folder("acme/web", &installed(), &options);
+        let files = files.expect("it is right");
+        let differences = |tree: &Files| -> Vec<String> {
+            let found = files
+                .differences(tree, &options)
+                .expect("memory can be read");
+            found.iter().map(ToString::to_string).collect()
+        };
+        let mut tree = installed();
+        assert!(differences(&tree).is_empty());
+        tree.0
+            .insert("plugins/__pycache__/x.pyc".to_owned(), Vec::new());
+        assert!(differences(&tree).is_empty());
+        tree.0.insert("plugins/x.py".to_owned(), Vec::new());
+        tree.0.insert("README.md".to_owned(), Vec::new());
+        tree.0.remove(FILE_LIST);
+        assert_eq!(
+            differences(&tree),
+            [
+                "`FILES.json` is missing",
+                "`README.md` was changed",
+                "`plugins/x.py` was added"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_source_of_a_collection_is_yaml_without_surprises() {
+        let files = CollectionFiles::of_folder("x", &installed(), &ReadOptions::default());
+        let files = files.expect("it is right");
+        assert_eq!(
+            files.source_text(Some("https://hub.example/\n#")),
+            "format_version: 1.0.0\nname: \"web\"\nnamespace: \"acme\"\n\
+             server: \"https://hub.example/\\n#\"\nsignatures: []\nversion: \"1.2.0\"\n"
+        );
+        assert!(!files.source_text(None).contains("server"));
+    }
+}

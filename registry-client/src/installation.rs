@@ -1,0 +1,216 @@
+//! Folders in which collections are installed, as ansible-core finds them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{
+    Access, FileError, FileSystem as _, Follow, NewTreeFile, RealFileSystem, make_folder,
+    read_file, replace_tree,
+};
+use pkgres_formats::ansible::{
+    COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE, installed_version,
+    is_collection_name,
+};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Version};
+
+use crate::folder_tree::FolderTree;
+use crate::registry::Artifact;
+
+/// The largest file about the source of a collection, in bytes.
+const MAX_SOURCE_BYTES: u64 = 1 << 20;
+
+/// A folder in which collections are installed: each in `ansible_collections/NAMESPACE/NAME`, with the file
+/// `ansible_collections/NAMESPACE.NAME-VERSION.info/GALAXY.yml` about its source.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    root: PathBuf,
+}
+
+/// An installed collection, compared with a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InstalledState {
+    /// It is the release.
+    Same,
+    /// It is not installed.
+    Absent,
+    /// It is another version; `None` if it does not say which one.
+    OtherVersion(Option<Version>),
+    /// It is that version, with other files.
+    Different(Vec<Difference>),
+}
+
+impl Installation {
+    /// The collections below a folder, which need not exist.
+    pub fn new(folder: &Path) -> Self {
+        Self {
+            root: folder.join(COLLECTIONS_FOLDER),
+        }
+    }
+
+    /// The folder `ansible_collections`.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of a collection.
+    pub fn collection_path(&self, name: &PackageName) -> PathBuf {
+        let mut path = self.root.clone();
+        path.extend(name.as_str().split('.'));
+        path
+    }
+
+    /// Compares what is installed with a release.
+    pub fn state(
+        &self,
+        release: &CollectionFiles,
+        options: &ReadOptions,
+    ) -> Result<InstalledState, Diagnostic> {
+        let path = self.collection_path(&release.name);
+        if !path.is_dir() {
+            return Ok(InstalledState::Absent);
+        }
+        let tree = FolderTree::new(&path);
+        let version = installed_version(&tree, options);
+        if version.as_ref() != Some(&release.version) {
+            return Ok(InstalledState::OtherVersion(version));
+        }
+        let differences = release.differences(&tree, options)?;
+        Ok(if differences.is_empty() {
+            InstalledState::Same
+        } else {
+            InstalledState::Different(differences)
+        })
+    }
+
+    /// Installs a release, unless it is there already; returns what was there before. At any time the collection is
+    /// there with all of its files, or for a moment not at all.
+    pub fn install(
+        &self,
+        release: &CollectionFiles,
+        server: Option<&str>,
+        options: &ReadOptions,
+    ) -> Result<InstalledState, Diagnostic> {
+        let failed = |error: FileError| error.to_diagnostic();
+        let before = self.state(release, options)?;
+        if before != InstalledState::Same {
+            let path = self.collection_path(&release.name);
+            make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
+            let files = release.files().map(|file| {
+                Ok(NewTreeFile {
+                    path: file.path.clone(),
+                    bytes: file.bytes.clone(),
+                    access: if file.is_executable {
+                        Access::Program
+                    } else {
+                        Access::Data
+                    },
+                })
+            });
+            replace_tree(&RealFileSystem, &path, files).map_err(failed)?;
+        }
+        self.write_source(release, server).map_err(failed)?;
+        Ok(before)
+    }
+
+    /// Writes the file about the source of a collection, and removes those of other versions.
+    fn write_source(
+        &self,
+        release: &CollectionFiles,
+        server: Option<&str>,
+    ) -> Result<(), FileError> {
+        let prefix = format!("{}-", release.name);
+        let folder = format!("{prefix}{}.info", release.version);
+        let names = RealFileSystem.names(&self.root).unwrap_or_default();
+        for name in names {
+            let is_info = name.starts_with(&prefix) && name.ends_with(".info");
+            let path = self.root.join(&name);
+            if is_info && name != folder && path.join(SOURCE_FILE).is_file() {
+                let removed = RealFileSystem.remove(&path);
+                removed.map_err(|source| FileError::System {
+                    action: "cannot clean",
+                    path,
+                    source,
+                })?;
+            }
+        }
+        let folder = self.root.join(folder);
+        let text = release.source_text(server);
+        let known = read_file(&folder.join(SOURCE_FILE), MAX_SOURCE_BYTES, Follow::Nothing);
+        // What ansible-galaxy wrote says more.
+        if known.is_ok() {
+            return Ok(());
+        }
+        let file = NewTreeFile {
+            path: PackagePath::parse(SOURCE_FILE).expect("it is a path"),
+            bytes: text.into_bytes(),
+            access: Access::Data,
+        };
+        replace_tree(&RealFileSystem, &folder, [Ok(file)])
+    }
+
+    /// The installed collections that are not among some, sorted.
+    pub fn others(&self, names: &BTreeSet<PackageName>) -> Vec<PackageName> {
+        let children = |folder: &Path| {
+            let names = RealFileSystem.names(folder).unwrap_or_default();
+            names
+                .into_iter()
+                .filter(|name| folder.join(name).is_dir())
+                .collect::<Vec<_>>()
+        };
+        let mut others: Vec<PackageName> = children(&self.root)
+            .into_iter()
+            .flat_map(|namespace| {
+                let names = children(&self.root.join(&namespace)).into_iter();
+                names.map(move |name| format!("{namespace}.{name}"))
+            })
+            .filter(|name| is_collection_name(name))
+            .filter_map(|name| PackageName::native(&name).ok())
+            .filter(|name| !names.contains(name))
+            .collect();
+        others.sort();
+        others
+    }
+}
+
+/// The files of the artifact of a release, once it is sure that they are those of this release and that their chain of
+/// digests is right.
+pub fn collection_files(
+    artifact: &Artifact,
+    name: &PackageName,
+    version: &Version,
+    options: &ReadOptions,
+) -> Result<CollectionFiles, Vec<Diagnostic>> {
+    let shown = format!("{name} {version}");
+    let files = match artifact {
+        Artifact::File(bytes) => CollectionFiles::of_artifact(&shown, bytes, options)?,
+        Artifact::Folder(folder) => {
+            let tree = FolderTree::new(folder.path());
+            let path = folder.path().to_string_lossy();
+            CollectionFiles::of_folder(&path, &tree, options).map_err(|mut errors| {
+                if let Some(error) = errors.last_mut()
+                    && error.code == Code::PackageShape
+                {
+                    error.hints.push(
+                        "only artifacts and installed collections can be installed: \
+                         `ansible-galaxy collection build` makes an artifact of a source folder"
+                            .to_owned(),
+                    );
+                }
+                errors
+            })?
+        }
+        Artifact::Archive(_) => {
+            let message = format!("{shown} is a zip archive, not a collection");
+            return Err(vec![Diagnostic::error(Code::PackageShape, message)]);
+        }
+    };
+    if files.name != *name || files.version != *version {
+        let message = format!(
+            "the artifact of {shown} is that of {} {}",
+            files.name, files.version
+        );
+        return Err(vec![Diagnostic::error(Code::Digest, message)]);
+    }
+    Ok(files)
+}

@@ -27,6 +27,9 @@ pub(crate) const MAX_NAME_BYTES: usize = 255;
 /// The package name of the core library, unless the caller names another one.
 const DEFAULT_CORE_LIBRARY: &str = "io.murano";
 
+/// The beginning of the name of an interface where classes have names of the same kind.
+const INTERFACE: &str = "interface:";
+
 /// The error for a text that is not a fully qualified name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -118,7 +121,7 @@ fn validate(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
 
 /// Checks the rules of native names. They hold for every name that [`validate`] accepts.
 fn validate_native(text: &str) -> Result<(), NameError> {
-    if text.len() > MAX_NAME_BYTES {
+    if text.strip_prefix(INTERFACE).unwrap_or(text).len() > MAX_NAME_BYTES {
         return Err(NameError::TooLong(text.len()));
     }
     let first = text.chars().next().ok_or(NameError::Empty)?;
@@ -288,6 +291,38 @@ fully_qualified_name! {
     /// The fully qualified name of a class, such as `io.murano.resources.Instance`.
     ClassName,
     Alphabet::OfClasses
+}
+
+impl ClassName {
+    /// Returns a name for an interface of this name that no class has, so that a list can have both.
+    ///
+    /// ```
+    /// use pkgres_manifest::ClassName;
+    ///
+    /// let service = ClassName::parse("org.acme.Service")?;
+    /// let interface = service.of_interface();
+    /// assert_ne!(interface, service);
+    /// assert_eq!(interface.interface_name(), Some(service));
+    /// # Ok::<(), pkgres_manifest::NameError>(())
+    /// ```
+    #[must_use]
+    pub fn of_interface(&self) -> Self {
+        Self(Arc::from([INTERFACE, &*self.0].concat()))
+    }
+
+    /// The name of the interface, if this is a name from [`of_interface`](Self::of_interface).
+    pub fn interface_name(&self) -> Option<Self> {
+        let name = self.0.strip_prefix(INTERFACE)?;
+        Some(Self(Arc::from(name)))
+    }
+
+    /// Whether this is a name from [`of_interface`](Self::of_interface).
+    pub fn is_of_interface(&self) -> bool {
+        self.0.starts_with(INTERFACE)
+    }
+
+    /// The range of the names from [`of_interface`](Self::of_interface) in the order of texts: its begin, and its end.
+    pub const INTERFACES: [&'static str; 2] = [INTERFACE, "interface;"];
 }
 
 impl PackageName {

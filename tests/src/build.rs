@@ -46,6 +46,12 @@ pub trait Build: Sized {
     /// Defines a class that is visible only inside the release.
     #[must_use]
     fn hides(self, name: &str, extends: &[&str]) -> Self;
+    /// Defines an interface.
+    #[must_use]
+    fn defines_interface(self, name: &str) -> Self;
+    /// Makes a class implement an interface. The class is added if it is not there.
+    #[must_use]
+    fn implements(self, name: &str, interface: &str) -> Self;
     /// Makes the classes unknown.
     #[must_use]
     fn opaque(self) -> Self;
@@ -72,6 +78,29 @@ impl Build for IndexRecord {
 
     fn hides(mut self, name: &str, extends: &[&str]) -> Self {
         add_class(&mut self, name, extends, true);
+        self
+    }
+
+    fn defines_interface(self, name: &str) -> Self {
+        let interfaces: Vec<ClassName> = self.interfaces.iter().cloned().collect();
+        self.with_interfaces(interfaces.into_iter().chain([class(name)]))
+    }
+
+    fn implements(mut self, name: &str, interface: &str) -> Self {
+        let name = class(name);
+        let is_there = self
+            .classes
+            .iter()
+            .flatten()
+            .any(|class| class.name == name);
+        if !is_there {
+            add_class(&mut self, name.as_str(), &[], false);
+        }
+        self.classes.get_or_insert_default().change(|all| {
+            for class in all.iter_mut().filter(|class| class.name == name) {
+                class.implements.push(self::class(interface));
+            }
+        });
         self
     }
 

@@ -6,11 +6,13 @@
 //! | [`Universe::varied`] | small changes to a universe written by hand (`variations`) |
 //! | [`Universe::around_hubs`] | packages that share classes, and the order of class lookup (`hubs`) |
 //! | [`Universe::entangled`] | packages that require each other in cycles (`entangled`) |
+//! | [`Universe::with_interfaces`] | classes that implement interfaces, in place of some that extend others (`interfaces`) |
 
 mod draft;
 mod entangled;
 mod families;
 mod hubs;
+mod interfaces;
 mod kept;
 mod locks;
 mod mutations;
@@ -51,6 +53,13 @@ impl Universe {
     /// The universe of this seed in which several packages share dependencies and define the same classes.
     pub fn around_hubs(seed: u64) -> Self {
         hubs::universe(&mut Random::new(seed))
+    }
+
+    /// This universe with most of the classes that extend nothing as interfaces.
+    #[must_use]
+    pub fn with_interfaces(mut self, seed: u64) -> Self {
+        interfaces::add(&mut self, &mut Random::new(seed));
+        self
     }
 
     /// The universe of this seed in which packages require each other in cycles.

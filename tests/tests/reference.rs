@@ -105,6 +105,52 @@ fn universes_around_hubs_have_the_answers_of_the_reference() {
     assert_same_answers(Universe::around_hubs);
 }
 
+/// Both engines, and every way of supply, where classes implement interfaces.
+#[test]
+fn universes_with_interfaces_have_the_answers_of_the_reference() {
+    let with_interfaces = |seed: u64| {
+        let universe = if seed.is_multiple_of(3) {
+            Universe::around_hubs(seed)
+        } else {
+            Universe::random(seed)
+        };
+        universe.with_interfaces(seed)
+    };
+    assert_same_answers(with_interfaces);
+    let conflict_limit = SolveOptions::default().conflict_limit;
+    let each = |seed: u64| {
+        let universe = with_interfaces(seed);
+        let expected = search(&universe, &Rules::default());
+        let all = [
+            Supplies::OnDemand,
+            Supplies::Beforehand,
+            Supplies::Attached,
+            Supplies::PartlyCompiled,
+        ];
+        for supplies in all {
+            let found = solve_with(&universe, supplies, conflict_limit).answer();
+            assert_eq!(
+                found.to_string(),
+                expected.to_string(),
+                "{seed} {supplies:?}\n{universe}"
+            );
+        }
+        // Interfaces decide if the answer is another one without them.
+        let mut without = universe;
+        let all = without.records.iter_mut().chain([&mut without.root]);
+        for classes in all.filter_map(|record| record.classes.as_mut()) {
+            classes.change(|all| all.iter_mut().for_each(|class| class.implements.clear()));
+        }
+        usize::from(search(&without, &Rules::default()) != expected)
+    };
+    let count = seeds::count(SEEDS) / 4;
+    let decided: usize = seeds::for_all(count, each).into_iter().sum();
+    assert!(
+        decided > 20,
+        "interfaces decide {decided} of {count} answers"
+    );
+}
+
 fn assert_same_answers(universe: impl Fn(u64) -> Universe + Sync) {
     let each = |seed: u64| {
         let universe = universe(seed);

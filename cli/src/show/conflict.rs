@@ -275,6 +275,14 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("kind".to_owned(), json!("lacks"));
             fields.insert("class".to_owned(), json!(class));
         }
+        ReasonKind::Implements { interface } => {
+            fields.insert("kind".to_owned(), json!("implements"));
+            fields.insert("interface".to_owned(), json!(interface));
+        }
+        ReasonKind::LacksInterface { interface } => {
+            fields.insert("kind".to_owned(), json!("lacks_interface"));
+            fields.insert("interface".to_owned(), json!(interface));
+        }
         ReasonKind::Contract {
             holder,
             path,
@@ -323,11 +331,13 @@ fn reason_json(reason: &Reason) -> Value {
                         .map(|at| {
                             let InheritingClass {
                                 class,
+                                is_interface,
                                 package,
                                 versions,
                                 ..
                             } = at;
-                            json!({"class": class, "package": package, "versions": versions})
+                            let kind = if *is_interface { "interface" } else { "class" };
+                            json!({kind: class, "package": package, "versions": versions})
                         })
                         .collect()
                 })

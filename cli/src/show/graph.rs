@@ -147,11 +147,15 @@ impl Graph {
                         }
                     }
                 }
-                ReasonKind::Extends { class } | ReasonKind::Lacks { class } => {
+                ReasonKind::Extends { class }
+                | ReasonKind::Lacks { class }
+                | ReasonKind::Implements { interface: class }
+                | ReasonKind::LacksInterface { interface: class } => {
                     graph.node(owner, shape, false);
                     graph.node(class.as_str(), Shape::Class, true);
                     let label = match &reason.kind {
-                        ReasonKind::Lacks { .. } => "lacks",
+                        ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. } => "lacks",
+                        ReasonKind::Implements { .. } => "implements",
                         _ => "",
                     };
                     graph.edge(owner, class.as_str(), label, EdgeKind::Extends, true);

@@ -381,12 +381,21 @@ fn line(entry: &Staleness) -> (char, String) {
             class,
         } => (
             '~',
-            format!(
-                "the class {class}, which a class of {owner} {owner_version} extends, is not found"
-            ),
+            match class.interface_name() {
+                Some(interface) => format!(
+                    "the interface {interface}, which a class of {owner} {owner_version} implements, is not found"
+                ),
+                None => format!(
+                    "the class {class}, which a class of {owner} {owner_version} extends, is not found"
+                ),
+            },
         ),
         Staleness::InheritsTwice { class, inherited } => {
-            ('~', format!("the class {class} inherits {inherited} twice"))
+            let line = match inherited.interface_name() {
+                Some(interface) => format!("the class {class} implements {interface} twice"),
+                None => format!("the class {class} inherits {inherited} twice"),
+            };
+            ('~', line)
         }
         Staleness::ClassCycle(classes) => {
             let names: Vec<&str> = classes

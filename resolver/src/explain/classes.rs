@@ -1,7 +1,7 @@
 //! Class rules as reasons: classes that are not found, and classes of a package that extend each other.
 
 use super::conflict::{Reason, ReasonKind, reason_about};
-use super::wording::{candidates, extending_classes};
+use super::wording::{Edge, candidates, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
@@ -28,6 +28,7 @@ fn extending_classes_of(
     universe: &mut Universe,
     releases: &[ReleaseId],
     class: ClassId,
+    edge: Edge,
 ) -> (String, &'static str) {
     let mut of_releases = releases.iter().map(|release| {
         let details = universe.details(*release);
@@ -38,9 +39,9 @@ fn extending_classes_of(
     let are_same = of_releases.all(|other| other == first);
     match first.as_slice() {
         [named, others @ ..] if are_same => {
-            extending_classes(universe.catalog.class_name(*named), others.len())
+            some_classes(universe.catalog.class_name(*named), others.len(), edge)
         }
-        _ => ("a class".to_owned(), "extends"),
+        _ => ("a class".to_owned(), edge.verbs()[0]),
     }
 }
 
@@ -97,10 +98,27 @@ pub(super) fn extends_reasons(
         }
     }
     let name = problem.universe.catalog.class_name(class).clone();
-    let kind = ReasonKind::Extends {
-        class: name.clone(),
+    let edge = Edge::to(&name);
+    let (what, name) = match name.interface_name() {
+        Some(interface) => ("interface", interface),
+        None => ("class", name),
     };
-    let (classes, extend) = extending_classes_of(problem.universe, &releases, class);
+    let (class_name, interface) = (name.clone(), name.clone());
+    let [kind, lacks] = match edge {
+        Edge::Extends => [
+            ReasonKind::Extends {
+                class: class_name.clone(),
+            },
+            ReasonKind::Lacks { class: class_name },
+        ],
+        Edge::Implements => [
+            ReasonKind::Implements {
+                interface: interface.clone(),
+            },
+            ReasonKind::LacksInterface { interface },
+        ],
+    };
+    let (classes, extend) = extending_classes_of(problem.universe, &releases, class, edge);
     let mut reasons = vec![reason_about(
         problem.universe,
         owner,
@@ -125,13 +143,8 @@ pub(super) fn extends_reasons(
             } else {
                 subject.verb("does not define", "do not define")
             };
-            let text = format!("{} {verb} the class {name}; {newest} does", subject.text);
-            (
-                text,
-                ReasonKind::Lacks {
-                    class: name.clone(),
-                },
-            )
+            let text = format!("{} {verb} the {what} {name}; {newest} does", subject.text);
+            (text, lacks.clone())
         }));
     }
     Ok(reasons)

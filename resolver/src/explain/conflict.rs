@@ -10,7 +10,7 @@ use pkgres_manifest::{
 };
 
 use super::Repair;
-use super::wording::{Subject, extending_classes};
+use super::wording::{Edge, Subject, some_classes};
 use crate::request::{OBJECT_MODEL, Root};
 use crate::universe::{PackageId, ReleaseId, Universe};
 
@@ -98,6 +98,16 @@ pub enum ReasonKind {
         /// The class that is extended.
         class: ClassName,
     },
+    /// A class of the owner implements an interface that no required package defines, or only some versions do.
+    Implements {
+        /// The interface.
+        interface: ClassName,
+    },
+    /// The owner does not define an interface that is implemented.
+    LacksInterface {
+        /// The interface.
+        interface: ClassName,
+    },
     /// The owner does not define a class that is extended.
     Lacks {
         /// The class.
@@ -150,8 +160,10 @@ pub enum ReasonKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InheritingClass {
-    /// The class.
+    /// The class, or the interface at the end of a path.
     pub class: ClassName,
+    /// Whether it is an interface.
+    pub is_interface: bool,
     /// The package that defines it.
     pub package: PackageName,
     /// The versions of the package that are at this place of the path, ascending.
@@ -252,10 +264,27 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                     let Some((first, location)) = extending.next() else {
                         continue;
                     };
-                    let (classes, extend) = extending_classes(&first.name.value, extending.count());
+                    let (classes, extend) =
+                        some_classes(&first.name.value, extending.count(), Edge::Extends);
                     let version = &root.manifest.version;
                     let name = root.name();
                     reason.text = format!("{classes} of {name} {version} {extend} {class}");
+                    reason.location = Some(location);
+                }
+                ReasonKind::Implements { interface } => {
+                    let mut implementing = (root.manifest.implements.iter()).filter_map(|entry| {
+                        let mut named = entry.interfaces.iter();
+                        let found = named.find(|named| named.value == *interface)?;
+                        Some((&entry.class.value, found.location.clone()))
+                    });
+                    let Some((first, location)) = implementing.next() else {
+                        continue;
+                    };
+                    let count = implementing.count();
+                    let (classes, implement) = some_classes(first, count, Edge::Implements);
+                    let version = &root.manifest.version;
+                    let name = root.name();
+                    reason.text = format!("{classes} of {name} {version} {implement} {interface}");
                     reason.location = Some(location);
                 }
                 ReasonKind::OwnCycle => {

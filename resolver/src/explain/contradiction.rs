@@ -277,10 +277,11 @@ pub(super) fn summary(
             let inherited = universe
                 .catalog
                 .class_name(one.last().expect("a path has an end").class);
-            return (
-                Code::Diamond,
-                format!("`{class}` would inherit `{inherited}` twice"),
-            );
+            let message = match inherited.interface_name() {
+                Some(interface) => format!("`{class}` would implement `{interface}` twice"),
+                None => format!("`{class}` would inherit `{inherited}` twice"),
+            };
+            return (Code::Diamond, message);
         }
         Some(NogoodCause::Rule(Violation::Cycle(cycle))) => {
             let class = universe.catalog.class_name(cycle[0].class);
@@ -303,8 +304,11 @@ pub(super) fn summary(
             }
             Fact::Extends { class, .. } => {
                 let class = universe.catalog.class_name(*class);
-                let message =
-                    format!("no version that could be chosen defines the class `{class}`");
+                let what = match class.interface_name() {
+                    Some(interface) => format!("interface `{interface}`"),
+                    None => format!("class `{class}`"),
+                };
+                let message = format!("no version that could be chosen defines the {what}");
                 return (Code::ClassUnavailable, message);
             }
             _ => {}

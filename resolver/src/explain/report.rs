@@ -40,8 +40,11 @@ pub(super) fn report(
         }
         // Several facts may depend on the same missing class.
         of_fact.retain(|reason| {
-            !matches!(reason.kind, ReasonKind::Lacks { .. })
-                || missing_classes.insert(reason.text.clone())
+            let is_lack = matches!(
+                reason.kind,
+                ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. }
+            );
+            !is_lack || missing_classes.insert(reason.text.clone())
         });
         reasons.extend(of_fact);
     }

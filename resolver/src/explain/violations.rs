@@ -7,7 +7,7 @@ use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{InheritingClass, Reason, ReasonKind, reason_about};
-use super::wording::{Subject, candidates};
+use super::wording::{Subject, candidates, named};
 use crate::contracts::{AllowedVersions, ClassProblem, ContractProblem, ContractViolation};
 use crate::hierarchy::{ClassAt, Violation};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
@@ -178,9 +178,10 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
             let package = class.release.package;
             let releases = Subject::new(universe, package, &releases);
             let name = universe.catalog.class_name(class.class);
-            steps.push(format!("{name} ({})", releases.text));
+            steps.push(format!("{} ({})", named(name), releases.text));
             named_path.push(InheritingClass {
-                class: name.clone(),
+                class: name.interface_name().unwrap_or_else(|| name.clone()),
+                is_interface: name.is_of_interface(),
                 package: universe.catalog.name(package).clone(),
                 versions: releases.versions,
             });

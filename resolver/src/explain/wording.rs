@@ -106,12 +106,47 @@ fn runs(all: &[(Version, bool)], is_included: bool) -> Vec<(String, usize)> {
     runs
 }
 
-/// A class and a number of others in words, and the verb "extend" for them.
-pub(super) fn extending_classes(class: &ClassName, more: usize) -> (String, &'static str) {
+/// How a class refers to what another package defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edge {
+    Extends,
+    Implements,
+}
+
+impl Edge {
+    /// The edge that leads to a class or interface.
+    pub(super) fn to(class: &ClassName) -> Self {
+        if class.is_of_interface() {
+            Self::Implements
+        } else {
+            Self::Extends
+        }
+    }
+
+    /// The verb in the singular and in the plural.
+    pub(super) fn verbs(self) -> [&'static str; 2] {
+        match self {
+            Self::Extends => ["extends", "extend"],
+            Self::Implements => ["implements", "implement"],
+        }
+    }
+}
+
+/// A class and a number of others in words, and the verb of an edge for them.
+pub(super) fn some_classes(class: &ClassName, more: usize, edge: Edge) -> (String, &'static str) {
+    let [singular, plural] = edge.verbs();
     match more {
-        0 => (format!("the class {class}"), "extends"),
-        1 => (format!("the class {class} and another one"), "extend"),
-        more => (format!("the class {class} and {more} others"), "extend"),
+        0 => (format!("the class {class}"), singular),
+        1 => (format!("the class {class} and another one"), plural),
+        more => (format!("the class {class} and {more} others"), plural),
+    }
+}
+
+/// A class or interface by its name, with its kind if it is an interface.
+pub(super) fn named(class: &ClassName) -> String {
+    match class.interface_name() {
+        Some(interface) => format!("interface {interface}"),
+        None => class.to_string(),
     }
 }
 

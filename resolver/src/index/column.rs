@@ -119,6 +119,20 @@ impl Texts {
         std::str::from_utf8(self.0.run(number)).expect("texts were checked when they came in")
     }
 
+    /// How many texts come before a text, if they are sorted.
+    pub(crate) fn count_before(&self, text: &str) -> u32 {
+        let (mut low, mut high) = (0, self.0.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.0.run(middle) < text.as_bytes() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// The number of a text, if the texts are sorted.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
         // Compares bytes, and dereferences the columns once, because this runs for each root.

@@ -38,6 +38,7 @@ pub(crate) use inheritance::{ClassDefiners, Inheritance, Link, SEVERAL, nodes_le
 pub(crate) use interner::Interner;
 use versions::VersionColumn;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use pkgres_manifest::diagnostic::Location;
@@ -119,6 +120,8 @@ pub struct CompiledIndex {
     /// For each table its external classes, which required packages must define, in the order in
     /// which they are extended.
     externals: Lists<u32>,
+    /// The numbers of the names that are those of interfaces.
+    interfaces: Range<u32>,
     /// What follows from the classes, if there are any.
     inheritance: Option<Box<Inheritance>>,
     /// Whether any spec names a prerelease, computed when it is first needed.
@@ -184,6 +187,7 @@ impl CompiledIndex {
     /// [`defining`](Self::defining) returns packages.
     pub fn defined_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
         let mut defined = self.inheritance().defined_classes().to_vec();
+        defined.retain(|class| !self.is_interface(*class));
         defined.sort_unstable();
         defined.dedup();
         defined.into_iter().map(|class| self.class_name(class))
@@ -376,6 +380,8 @@ impl CompiledIndex {
 
     /// Derives what follows from the classes, once the columns are valid.
     fn derive_inheritance(&mut self) {
+        let bounds = ClassName::INTERFACES.map(|bound| self.class_names.count_before(bound));
+        self.interfaces = bounds[0]..bounds[1];
         // Nothing follows if all releases are known to have no classes, as for many roots.
         let is_anything = self.class_name_count() > 0 || self.tables.contains(&0);
         self.inheritance = is_anything.then(|| Box::new(Inheritance::of(self)));
@@ -406,6 +412,29 @@ impl CompiledIndex {
                 ParentNumber::External(parent >> 1)
             }
         })
+    }
+
+    /// Whether a name is that of an interface.
+    #[inline]
+    pub(crate) fn is_interface(&self, class: u32) -> bool {
+        self.interfaces.contains(&class)
+    }
+
+    /// Whether the class at a position of a table extends the root class implicitly: it names no class as its parent, and
+    /// is no interface.
+    pub(crate) fn is_implicit(&self, table: u32, position: usize) -> bool {
+        let mut parents = self.parents(table, position);
+        if self.interfaces.is_empty() {
+            return parents.len() == 0;
+        }
+        let classes = self.table_classes(table);
+        !self.is_interface(classes[position])
+            && parents.all(|parent| {
+                self.is_interface(match parent {
+                    ParentNumber::Own(own) => classes[own as usize],
+                    ParentNumber::External(at) => self.externals(table)[at as usize],
+                })
+            })
     }
 
     /// Whether no class of a table names a parent.

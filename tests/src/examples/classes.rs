@@ -13,6 +13,7 @@ pub(super) fn examples() -> Vec<Example> {
         definitions(),
         moves(),
         cycles(),
+        interfaces(),
     ]
     .concat()
 }
@@ -32,6 +33,96 @@ fn two_arms(root: IndexRecord, spec: &str) -> Universe {
             release("Z", "1.3.0").defines("Z.D", &[]),
         ],
     )
+}
+
+/// `X.B` and `Y.C` implement `Z.I`; what `Y` wants of `Z` varies.
+fn two_implementing_arms(root: IndexRecord, spec: &str) -> Universe {
+    Universe::new(
+        root.requires("X", "*").requires("Y", "*"),
+        vec![
+            release("X", "1")
+                .requires("Z", "1.2.0")
+                .implements("X.B", "Z.I"),
+            release("Y", "1")
+                .requires("Z", spec)
+                .implements("Y.C", "Z.I"),
+            release("Z", "1.2.0").defines_interface("Z.I"),
+            release("Z", "1.3.0").defines_interface("Z.I"),
+        ],
+    )
+}
+
+fn interfaces() -> Vec<Example> {
+    let joined = || release("R", "1").defines("A", &["X.B", "Y.C"]);
+    let root = || release("R", "1").requires("Z", "*").implements("A", "Z.I");
+    let with_core = |root: IndexRecord| {
+        let mut universe = Universe::new(
+            root.requires("Z", "1").requires("Y", "*"),
+            vec![
+                release("Z", "1").defines_interface("Z.I"),
+                release("Y", "1").requires("Core", "0.2.0"),
+                release("Core", "0.2.0").defines("Core.Object", &[]),
+                release("Core", "0.1.0").defines("Core.Object", &[]),
+            ],
+        );
+        universe.core = Some(package("Core"));
+        universe
+    };
+    vec![
+        Example::unsolvable(
+            "a class would implement two versions of one interface",
+            two_implementing_arms(joined(), "1.3.0"),
+        ),
+        Example::solved(
+            "one version of the interface for both arms",
+            two_implementing_arms(joined(), "1"),
+            &["R 1 X 1", "R 1 Y 1", "X 1 Z 1.2.0", "Y 1 Z 1.2.0"],
+        ),
+        Example::solved(
+            "interfaces side by side if no class implements both",
+            two_implementing_arms(release("R", "1"), "1.3.0"),
+            &["R 1 X 1", "R 1 Y 1", "X 1 Z 1.2.0", "Y 1 Z 1.3.0"],
+        ),
+        Example::solved(
+            "a version that still has the interface",
+            Universe::new(
+                root(),
+                vec![
+                    release("Z", "1").defines_interface("Z.I"),
+                    release("Z", "2").defines("Z.I", &[]),
+                    release("Z", "3"),
+                ],
+            ),
+            &["R 1 Z 1"],
+        ),
+        Example::unsolvable(
+            "no version has the interface, although one has a class of its name",
+            Universe::new(root(), vec![release("Z", "2").defines("Z.I", &[])]),
+        ),
+        Example::unsolvable(
+            "an interface is no class",
+            Universe::new(
+                release("R", "1").requires("Z", "*").defines("A", &["Z.I"]),
+                vec![release("Z", "1").defines_interface("Z.I")],
+            ),
+        ),
+        Example::solved(
+            "unknown classes may have any interface",
+            Universe::new(root(), vec![release("Z", "4").opaque()]),
+            &["R 1 Z 4"],
+        ),
+        Example::solved(
+            "a class that only implements extends the root class, and an interface does not",
+            with_core(release("R", "1").implements("A", "Z.I")),
+            &[
+                "R 1 Core 0.2.0",
+                "R 1 Y 1",
+                "R 1 Z 1",
+                "Y 1 Core 0.2.0",
+                "Z 1 Core 0.2.0",
+            ],
+        ),
+    ]
 }
 
 fn diamonds() -> Vec<Example> {

@@ -89,21 +89,34 @@ pub(super) fn requirements(universe: &Universe, record: &IndexRecord) -> Vec<(Pa
     requirements
 }
 
-/// The names that a class extends: the root class of the core library if it names none.
+/// What a class extends and implements: the root class of the core library if it extends no class. Interfaces have names
+/// that no class has.
 pub(super) fn parents(
     universe: &Universe,
     record: &IndexRecord,
     class: &IndexedClass,
 ) -> Vec<ClassName> {
-    match &universe.core {
-        Some(core) if class.extends.is_empty() => {
-            let root_class = core.root_class();
-            if record.name == *core && class.name == root_class {
-                Vec::new()
-            } else {
-                vec![root_class]
-            }
+    let mut parents = class.extends.clone();
+    if let Some(core) = universe.core.as_ref().filter(|_| parents.is_empty()) {
+        let root_class = core.root_class();
+        if record.name != *core || class.name != root_class {
+            parents.push(root_class);
         }
-        _ => class.extends.clone(),
+    }
+    parents.extend(class.implements.iter().map(ClassName::of_interface));
+    parents
+}
+
+/// Whether a release has a class or interface, internal classes included if `internal_too` is set. Whatever is asked for,
+/// if its classes are unknown.
+pub(super) fn has(record: &IndexRecord, name: &ClassName, internal_too: bool) -> bool {
+    let Some(classes) = &record.classes else {
+        return true;
+    };
+    match name.interface_name() {
+        Some(interface) => record.interfaces.contains(&interface),
+        None => classes
+            .iter()
+            .any(|class| class.name == *name && (internal_too || !class.internal)),
     }
 }

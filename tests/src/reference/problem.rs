@@ -112,7 +112,7 @@ impl Problem {
                 })
                 .collect();
             let known = record.classes.as_ref().map(|known| {
-                known
+                let mut numbered: Vec<NumberedClass> = known
                     .iter()
                     .map(|class| NumberedClass {
                         name: classes.id(&class.name),
@@ -122,7 +122,14 @@ impl Problem {
                             .map(|parent| classes.id(parent))
                             .collect(),
                     })
-                    .collect()
+                    .collect();
+                // An interface is looked up like a class, and extends nothing.
+                numbered.extend(record.interfaces.iter().map(|name| NumberedClass {
+                    name: classes.id(&name.of_interface()),
+                    internal: false,
+                    parents: Vec::new(),
+                }));
+                numbered
             });
             releases.push(NumberedRelease {
                 package: package_id(&record.name),

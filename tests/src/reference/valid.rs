@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
 
 use super::Rules;
-use super::candidates::{candidates, parents, requirements};
+use super::candidates::{candidates, has, parents, requirements};
 use crate::solution::Solution;
 use crate::universe::Universe;
 
@@ -165,12 +165,7 @@ impl<'solution> Classes<'solution> {
     /// The release that provides a class name to another release.
     pub fn provider(&self, release: &Release, name: &ClassName) -> Option<Release> {
         let record = self.reached[release];
-        let has = |record: &IndexRecord, internal_too: bool| match &record.classes {
-            None => true,
-            Some(classes) => classes
-                .iter()
-                .any(|class| class.name == *name && (internal_too || !class.internal)),
-        };
+        let has = |record, internal_too| has(record, name, internal_too);
         if has(record, true) {
             return Some(release.clone());
         }

@@ -7,6 +7,7 @@
 
 mod any_class;
 mod classes;
+mod interfaces;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,7 +27,11 @@ use classes::classes;
 
 /// Compiles records.
 pub(super) fn compile(records: Vec<&IndexRecord>) -> CompiledIndex {
-    match any_class::expanded(&records) {
+    let expanded = any_class::expanded(&records);
+    let records = expanded
+        .as_ref()
+        .map_or(records, |all| all.iter().collect());
+    match interfaces::as_classes(&records) {
         Some(records) => compile_expanded(records.iter().collect()),
         None => compile_expanded(records),
     }

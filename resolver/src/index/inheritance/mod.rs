@@ -57,8 +57,8 @@ pub(crate) struct Inheritance {
     homes: Vec<u32>,
     /// Whether the classes of a table extend each other in a cycle.
     cycles: Vec<bool>,
-    /// For each table how many external classes are extended before the first class without named
-    /// parents; [`NONE`] if all classes name a parent.
+    /// For each table how many external classes are extended before the implicit parent of the first class that has
+    /// one; [`NONE`] if none has.
     implicit: Vec<u32>,
     /// The distinct sets of names that releases require, without their own; ascending.
     requirements: Lists<u32>,
@@ -183,8 +183,7 @@ impl Inheritance {
         prefetch_index::prefetch_index(&self.extends, release as usize);
     }
 
-    /// How many external classes a table extends before the first class without named parents, if
-    /// there is one.
+    /// How many external classes a table extends before the first implicit parent, if there is one.
     pub(crate) fn implicit_at(&self, table: u32) -> Option<u32> {
         let implicit = self.implicit.get(table as usize);
         implicit.copied().filter(|at| *at != NONE)
@@ -267,15 +266,14 @@ impl Inheritance {
 fn externals_before_implicit(index: &CompiledIndex, table: u32) -> u32 {
     let mut before = 0;
     for position in 0..index.table_classes(table).len() {
-        let parents = index.parents(table, position);
-        if parents.len() == 0 {
-            return before;
-        }
-        for parent in parents {
+        for parent in index.parents(table, position) {
             if let ParentNumber::External(at) = parent {
                 // They are numbered in the order in which they are first extended.
                 before = before.max(at + 1);
             }
+        }
+        if index.is_implicit(table, position) {
+            return before;
         }
     }
     NONE

@@ -99,9 +99,10 @@ impl ClassTable {
         for (position, class) in own.iter().enumerate() {
             let name = catalog.class_id_in(loaded, *class);
             let parent_numbers = index.parents(table, position);
+            let is_implicit = index.is_implicit(table, position);
             let implicit = catalog
                 .root_class()
-                .filter(|root| parent_numbers.len() == 0 && !(is_core && *root == name));
+                .filter(|root| is_implicit && !(is_core && *root == name));
             let mut parents = Vec::with_capacity(parent_numbers.len().max(1));
             for parent in parent_numbers {
                 parents.push(match parent {

@@ -65,6 +65,36 @@ pub trait Format: fmt::Debug + Send + Sync {
 pub trait ReleaseLookup {
     /// The releases of a package; `None` if there is no such package.
     fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>>;
+
+    /// The releases of a package with the classes of some versions, as far as they can be found out; `None` if there is
+    /// no such package. By default, the releases as they are known.
+    fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
+        let _ = versions;
+        self.releases(package)
+    }
+
+    /// The content of a release, if it is there.
+    fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
+        let _ = record;
+        None
+    }
+}
+
+/// The content of a release.
+pub enum ReleaseContent {
+    /// A file, such as an archive.
+    File(Vec<u8>),
+    /// A folder.
+    Folder(Box<dyn FileTree>),
+}
+
+impl fmt::Debug for ReleaseContent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(bytes) => write!(formatter, "a file of {} bytes", bytes.len()),
+            Self::Folder(_) => formatter.write_str("a folder"),
+        }
+    }
 }
 
 /// A file that is offered to a format.

@@ -14,7 +14,8 @@ pub mod opcua;
 
 pub use class_packages::ClassPackages;
 pub use format::{
-    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
+    FileTree, Format, FormatFile, Prereleases, Release, ReleaseContent, ReleaseExtent,
+    ReleaseLookup, Root, Rules,
 };
 
 use pkgres_manifest::{Ecosystem, Ecosystems};

@@ -163,6 +163,21 @@ fn ansible_accepts_and_imports_what_is_installed() {
     let imported = place.does(&place.ansible("python"), &["-c", &import]);
     assert_eq!(imported.trim(), "7");
 
+    // An artifact is checked as a folder is.
+    let arguments = [
+        "check",
+        "artifacts/acme-web-1.0.0.tar.gz",
+        registry[0],
+        registry[1],
+    ];
+    let checked = place.pkgres(&arguments);
+    let stderr = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{stderr}");
+    assert!(
+        stderr.contains("`>=1.0.0,<2.0.0` has the versions"),
+        "{stderr}"
+    );
+
     // What Python compiled there is no difference; everything else is.
     let compare = [
         "verify",

@@ -6,6 +6,7 @@ mod ends;
 mod full_disk;
 mod fuzz;
 mod galaxy;
+mod galaxy_client;
 mod killed;
 mod murano;
 mod murano_suites;

@@ -1,6 +1,6 @@
 //! Roots and releases of collections.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, Ecosystem, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions,
     Version, sha256,
@@ -8,6 +8,7 @@ use pkgres_manifest::{
 
 use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
+use super::check::CollectionCheck;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
@@ -17,7 +18,7 @@ use super::record::{ECOSYSTEM, add_requirement};
 use super::requirements_file::read_requirements;
 use super::tree;
 use crate::format::{
-    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, Root, Rules,
+    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
 };
 
 /// The end of the name of an artifact.
@@ -106,6 +107,49 @@ impl Format for Collections {
                 Parsed::new(Some(vec![Release { record, digest }]), findings)
             }
             Err(error) => Parsed::failed(error),
+        }
+    }
+
+    fn check_root(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        known: &dyn ReleaseLookup,
+        options: &ReadOptions,
+    ) -> Vec<Diagnostic> {
+        let artifact;
+        let (tree, read): (&dyn FileTree, _) = if file.name().ends_with(ARTIFACT_SUFFIX) {
+            artifact = match CollectionArtifact::read(file.path, file.bytes, options) {
+                Ok(artifact) => artifact,
+                Err(errors) => return errors,
+            };
+            (
+                &artifact,
+                Parsed::new(Some(artifact.manifest.record.clone()), Vec::new()),
+            )
+        } else if is_folder_of_collection(file) {
+            (tree, read_folder(file, tree, options))
+        } else {
+            return self.read_root(file, tree, options).diagnostics().to_vec();
+        };
+        let (record, mut findings) = match read.into_result() {
+            Ok(read) => read,
+            Err(errors) => return errors,
+        };
+        match tree::read(record.name.as_str(), tree, options) {
+            Ok((facts, ..)) => {
+                let check = CollectionCheck {
+                    record: &record,
+                    facts: &facts,
+                    tree,
+                    manifest: file.path,
+                    known,
+                    options,
+                };
+                findings.extend(check.findings());
+                capped(findings)
+            }
+            Err(error) => vec![error],
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod about;
 mod artifact;
+mod check;
 mod core_version;
 mod facts;
 mod file_list;

@@ -205,8 +205,14 @@ codes! {
     /// rely on it: a package that requires `1` gets every version below 2. `pkgres semver` lists the differences, and
     /// `pkgres explain RULE` explains the rule of each.
     VersionStep = 79, "the step between two versions is too small";
-    /// A model extends types of another one that it does not require, so that any release of that one is accepted.
+    /// A model extends types of another one that it does not require, or a collection imports modules of one that is
+    /// not among its dependencies, so that any release of that one is accepted, or none may be there.
     NotRequired = 85, "a package that is not required";
+    /// A range allows versions that lack something that is imported. pkgres does not choose them, but other programs
+    /// do.
+    RangeTooWide = 86, "a range allows versions that lack something";
+    /// Something that is used is deprecated, and a version without it is in the range already.
+    RemovedSoon = 87, "something that is used will be gone";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.

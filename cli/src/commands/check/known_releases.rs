@@ -6,15 +6,18 @@ use std::path::Path;
 use std::rc::Rc;
 
 use pkgres_checks::{Defines, RequiredPackages};
-use pkgres_formats::ReleaseLookup;
+use pkgres_formats::{ReleaseContent, ReleaseLookup};
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
-use pkgres_registry_client::{RegistryError, RegistrySet};
+use pkgres_registry_client::{Artifact, FolderTree, RegistryError, RegistrySet};
 use pkgres_resolver::Supply;
 
 use crate::context::Context;
 use crate::failure::Result;
 use crate::registries::ConfiguredRegistry;
 use crate::workspace::Workspace;
+
+/// The most releases of a package whose classes are found out for a check: the oldest and the newest.
+const MOST_COMPLETED: usize = 32;
 
 /// The releases that the packages in a folder can require.
 pub(super) struct KnownReleases<'run> {
@@ -135,6 +138,43 @@ impl ReleaseLookup for KnownReleases<'_> {
     fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
         let releases = self.known(package);
         (!releases.is_empty()).then(|| releases.to_vec())
+    }
+
+    fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
+        if self.registries.has_drafts() {
+            let half = MOST_COMPLETED / 2;
+            let mut wanted: Vec<&Version> = versions.iter().collect();
+            wanted.sort_unstable();
+            let (oldest, newest) = wanted.split_at(wanted.len().min(half));
+            let newest = &newest[newest.len().saturating_sub(half)..];
+            let mut releases = Vec::new();
+            for registry in &self.configured {
+                let versions = oldest.iter().chain(newest);
+                releases.extend(versions.map(|version| {
+                    let version: Version = (*version).clone();
+                    (&registry.location.name, package.clone(), version)
+                }));
+            }
+            match self.registries.complete(&releases) {
+                Ok(_) => {
+                    self.releases.borrow_mut().remove(package);
+                }
+                Err(error) => self.errors.borrow_mut().push(error),
+            }
+        }
+        self.releases(package)
+    }
+
+    fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
+        let artifact = self.registries.artifact(record.digest.as_ref()?).ok()??;
+        match artifact {
+            Artifact::File(bytes) => Some(ReleaseContent::File(bytes)),
+            Artifact::Folder(folder) => {
+                let tree = FolderTree::new(folder.path());
+                Some(ReleaseContent::Folder(Box::new(tree)))
+            }
+            Artifact::Archive(_) => None,
+        }
     }
 }
 

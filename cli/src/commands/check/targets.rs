@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_formats::Format;
-use pkgres_manifest::MANIFEST_FILE;
+use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE};
 
 use crate::root::recognize;
 
@@ -54,6 +54,9 @@ pub(super) fn targets(
     })?;
     if let Some((root, format)) = recognize(path, stated) {
         return Ok(vec![Target::Foreign(root, format)]);
+    }
+    if let Some(format) = artifact_format(path) {
+        return Ok(vec![Target::Foreign(path.to_owned(), format)]);
     }
     Ok(vec![
         match path.file_name().and_then(|name| name.to_str()) {
@@ -110,6 +113,21 @@ fn packages_below(folder: &Path) -> Result<(Vec<Target>, Vec<PathBuf>), Diagnost
         rest.extend(folders.into_iter().rev());
     }
     Ok((targets, links))
+}
+
+/// The format of an artifact of another ecosystem, by its name.
+fn artifact_format(path: &Path) -> Option<&'static dyn Format> {
+    let name = path.to_str()?;
+    let file = FormatFile {
+        path: name,
+        bytes: &[],
+    };
+    let formats = pkgres_formats::ALL.iter().copied();
+    let mut others = formats.filter(|format| format.ecosystem() != CLASS_PACKAGES);
+    others.find(|format| {
+        format.is_release_name(file.name())
+            && format.release_extent(&file) == Some(ReleaseExtent::File)
+    })
 }
 
 fn is_archive(path: &Path) -> bool {

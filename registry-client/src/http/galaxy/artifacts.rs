@@ -128,9 +128,15 @@ impl GalaxyRegistry {
             {
                 continue;
             }
-            let round = rounds.entry(name.clone()).or_insert(0);
-            let count = 1_usize.checked_shl(*round).unwrap_or(MOST_AHEAD);
-            *round += 1;
+            // Whoever asks for several versions knows which ones.
+            let mut several = releases.iter().filter(|(other, _)| other == name);
+            let count = if several.nth(1).is_some() {
+                1
+            } else {
+                let round = rounds.entry(name.clone()).or_insert(0);
+                *round += 1;
+                1_usize.checked_shl(*round - 1).unwrap_or(MOST_AHEAD)
+            };
             for (release, digest) in older.into_iter().take(count.min(MOST_AHEAD)) {
                 drafts.push(Draft {
                     name: name.clone(),

@@ -1,0 +1,1 @@
+from ansible_collections.acme.net.plugins.module_utils.tcp import listen

@@ -1,0 +1,6 @@
+def connect():
+    pass
+
+
+def listen():
+    pass

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pkgres_tests::archives::archive;
+use pkgres_tests::collections::{artifact, form};
 use pkgres_tests::services;
 
 use crate::server::Server;
@@ -38,6 +39,19 @@ fn every_response_is_described() {
         .publish(&token, "org.acme.Web", "1.0.0", &web);
     let file = folder.path().join("web.zip");
     std::fs::write(&file, &web).expect("a file");
+    let collection = artifact("acme.web", "1.0.0", &[]);
+    let (kind, body) = form("acme-web-1.0.0.tar.gz", &collection);
+    let headers = [
+        &*format!("Authorization: Token {token}"),
+        &*format!("Content-Type: {kind}"),
+    ];
+    let (status, ..) = server
+        .connect()
+        .ask("POST", "/api/v3/artifacts/collections/", &headers, &body)
+        .expect("an answer");
+    assert_eq!(status, 202);
+    let published = folder.path().join("acme-web-1.0.0.tar.gz");
+    std::fs::write(&published, &collection).expect("a file");
     let times = std::env::var("FUZZ").map_or(1, |text| text.parse().expect("a number"));
     let hooks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/serve/fuzz_hooks.py");
     let output = Command::new(program)
@@ -52,6 +66,7 @@ fn every_response_is_described() {
         .args(["--generation-deterministic", "--no-color"])
         .env("SCHEMATHESIS_HOOKS", hooks)
         .env("PKGRES_FUZZ_ARCHIVE", file)
+        .env("PKGRES_FUZZ_ARTIFACT", published)
         .current_dir(folder.path())
         .output()
         .expect("the client runs");

@@ -10,12 +10,17 @@ from hypothesis import strategies
 with open(os.environ["PKGRES_FUZZ_ARCHIVE"], "rb") as file:
     ARCHIVE = file.read()
 
+with open(os.environ["PKGRES_FUZZ_ARTIFACT"], "rb") as file:
+    ARTIFACT = file.read()
+
 # Values of parameters that lead to something. Others lead nowhere nearly always.
 KNOWN = {
-    "name": ["org.acme.Web", "org.acme.!web", "fuzz"],
+    "name": ["org.acme.Web", "org.acme.!web", "fuzz", "web"],
+    "namespace": ["acme"],
+    "file": ["acme-web-1.0.0.tar.gz"],
     "version": ["1.0.0", "9.9.9"],
     "class": ["org.acme.Web", "org.acme.!web"],
-    "digest": [hashlib.sha256(ARCHIVE).hexdigest()],
+    "digest": [hashlib.sha256(ARCHIVE).hexdigest(), hashlib.sha256(ARTIFACT).hexdigest()],
     "id": [hashlib.sha256(ARCHIVE).hexdigest()[:32]],
     "release": ["org.acme.Web", "org.acme.Web.>=1"],
 }

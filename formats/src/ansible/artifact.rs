@@ -250,6 +250,27 @@ fn link_target(from: &str, target: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
+/// The digest and the length of a content. Only content that is to be `kept` is in memory as a whole.
+fn digest_of(
+    source: &mut dyn Read,
+    mut kept: Option<&mut Vec<u8>>,
+) -> std::io::Result<([u8; 32], u64)> {
+    let mut hasher = Sha256::new();
+    let mut length = 0_u64;
+    let mut piece = [0; 8192];
+    loop {
+        let count = source.read(&mut piece)?;
+        if count == 0 {
+            return Ok((hasher.finalize().into(), length));
+        }
+        hasher.update(&piece[..count]);
+        length += count as u64;
+        if let Some(kept) = &mut kept {
+            kept.extend_from_slice(&piece[..count]);
+        }
+    }
+}
+
 /// Reads the members of a tar file.
 struct MemberReader<'name> {
     name: &'name str,
@@ -332,19 +353,17 @@ impl<'name> MemberReader<'name> {
             let member = match kind {
                 EntryType::Directory => Member::Folder,
                 EntryType::Regular | EntryType::Continuous => {
-                    let mut content = Vec::new();
-                    entry
-                        .read_to_end(&mut content)
+                    let mut content = is_kept(&relative).then(Vec::new);
+                    let (digest, length) = digest_of(&mut entry, content.as_mut())
                         .map_err(|error| broken(self, &error))?;
-                    if u64::try_from(content.len()).ok() != Some(entry.size()) {
+                    if length != entry.size() {
                         return Err(self.error(format!("the archive ends within `{shown}`")));
                     }
                     let mode = entry.header().mode().unwrap_or_default();
                     if mode & OWNER_MAY_RUN != 0 {
                         self.executables.insert(relative.clone());
                     }
-                    let digest = Sha256::digest(&content).into();
-                    if is_kept(&relative) {
+                    if let Some(content) = content {
                         self.kept.insert(relative.clone(), content);
                     }
                     Member::File { digest }

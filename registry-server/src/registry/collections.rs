@@ -1,6 +1,7 @@
 //! Ansible collections: publishing them, and what clients of Galaxy ask of them.
 
 use bytes::Bytes;
+use jiff::SignedDuration;
 use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_registry_client::protocol::Digest;
 
@@ -18,7 +19,8 @@ use crate::store::{changes, packages};
 #[derive(Debug)]
 pub(crate) struct CollectionView {
     pub(crate) description: String,
-    /// When anything about it changed, as RFC 3339.
+    /// When a release was published, yanked or deleted, as RFC 3339. Clients compare it with that of an earlier
+    /// answer, and the clock has seconds alone: the fraction is the serial of the change.
     pub(crate) updated: String,
     /// The releases, the newest first.
     pub(crate) versions: Vec<ListedCollection>,
@@ -38,10 +40,11 @@ impl CollectionView {
 }
 
 impl RegistryBackend {
-    /// Publishes the collection of an artifact: everything is stored, or nothing.
+    /// Publishes the Ansible collection of an artifact: everything is stored, or nothing.
     ///
-    /// Its dependencies need not be in the registry, because clients may take them from another server.
-    pub(crate) fn publish_collection(
+    /// If the artifact has a `file_name`, it has to be the one that the collection gives it. Its dependencies need not
+    /// be in the registry, because clients may take them from another server.
+    pub fn publish_collection(
         &self,
         principal: &Principal,
         file_name: Option<&str>,
@@ -63,9 +66,13 @@ impl RegistryBackend {
             let Some(package) = package.filter(|_| !versions.is_empty()) else {
                 return Err(no_such_package(name));
             };
+            let changed = changes::last_of(transaction, name)?.map(|(at, serial)| {
+                let fraction = i64::try_from(serial % 1_000_000).unwrap_or_default();
+                (at + SignedDuration::from_micros(fraction)).to_string()
+            });
             Ok(CollectionView {
                 description: package.description,
-                updated: changes::last_of(transaction, name)?.unwrap_or(package.updated),
+                updated: changed.unwrap_or(package.updated),
                 versions,
             })
         })

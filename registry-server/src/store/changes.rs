@@ -4,12 +4,13 @@
 //! first, from a row that stays locked until it ends. So serials have no gaps, and become visible in
 //! their order. A sequence of the database would give neither.
 
+use jiff::Timestamp;
 use pkgres_manifest::{PackageName, Version};
 use pkgres_registry_client::protocol::{Change, ChangeKind};
 
 use super::columns::{credential_value, serial_value};
 use crate::access::Credential;
-use crate::database::{DatabaseError, Result, Transaction};
+use crate::database::{DatabaseError, Result, Row, Transaction};
 
 /// Takes the next serial: the first statement of every transaction that changes the index. Other
 /// writers wait until the transaction ends; if it fails, the serial is free again.
@@ -72,16 +73,20 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// When a package last changed.
+/// When a package last changed, and the serial of the change.
 pub(crate) fn last_of(
     transaction: &mut dyn Transaction,
     package: &PackageName,
-) -> Result<Option<String>> {
+) -> Result<Option<(Timestamp, u64)>> {
     let row = transaction.query_one(
-        "SELECT at FROM changes WHERE package = $1 ORDER BY serial DESC LIMIT 1",
+        "SELECT at, serial FROM changes WHERE package = $1 ORDER BY serial DESC LIMIT 1",
         &[package.as_str().into()],
     )?;
-    row.map(|row| row.text(0).map(str::to_owned)).transpose()
+    let read = |row: Row| {
+        let at = row.text(0)?.parse().map_err(DatabaseError::failed)?;
+        Ok((at, row.integer(1)?.unsigned_abs()))
+    };
+    row.map(read).transpose()
 }
 
 /// At most `limit` changes after a serial, the oldest first.

@@ -70,7 +70,7 @@ fn a_collection_is_published_listed_and_downloaded() {
 
     let collection = served.get("/api/v3/collections/acme/web/").json();
     assert_eq!(collection["highest_version"]["version"], "1.2.0");
-    assert_eq!(collection["created_at"], collection["updated_at"]);
+    assert_eq!(collection["created_at"], "2027-01-15T08:00:00Z");
     assert_eq!(collection["description"], "A collection of tests");
     let list = served
         .get("/api/v3/collections/acme/web/versions/?limit=100")
@@ -357,12 +357,17 @@ fn a_yanked_version_is_not_offered_and_a_deleted_one_is_gone() {
             .map(|one| one["version"].as_str().expect("a text").to_owned());
         texts.collect::<Vec<_>>()
     };
+    let updated = || served.get("/api/v3/collections/acme/web/").json()["updated_at"].clone();
+    let published = updated();
     let newest = "/api/v3/collections/acme/web/versions/1.1.0/";
     let yank = "/v1/packages/acme.web/versions/1.1.0/yank";
     let json = "content-type: application/json";
     let answer = served.ask("PUT", yank, &[&authorization, json], br#"{"reason":"x"}"#);
     assert_eq!(answer.status, 204);
     assert_eq!(versions(), ["1.0.0"]);
+    // Clients that keep answers see that something changed, even within a second.
+    let yanked = updated();
+    assert_ne!(yanked, published);
     // Who has locked it still gets it.
     assert_eq!(served.get(newest).status, 200);
     assert_eq!(
@@ -453,6 +458,18 @@ fn collections_have_pages() {
         ] {
             assert!(text.contains(expected), "{path}: {expected}: {text}");
         }
+        let link = text
+            .split("href=\"")
+            .find(|rest| rest.contains("api/v3/artifacts/"));
+        let link = link
+            .and_then(|rest| rest.split('"').next())
+            .expect("a link");
+        let downloaded = served.get(&format!("/{}", link.trim_start_matches("../")));
+        assert_eq!(
+            downloaded.header("content-type"),
+            "application/gzip",
+            "{link}"
+        );
         assert!(
             !text.contains("manifest.yaml") && !text.contains("classes/acme"),
             "{path}"

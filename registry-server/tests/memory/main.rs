@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::Limits;
 use pkgres_registry_client::protocol::Digest;
@@ -22,6 +23,7 @@ use pkgres_registry_server::{
     AccessKey, Bucket, RegistryBackend, RegistryOptions, ServeOptions, Service, Storage, serve,
 };
 use pkgres_tests::archives::large_archive;
+use pkgres_tests::collections::ArtifactBuilder;
 use pkgres_tests::services;
 
 use shared::{environment, first_token};
@@ -68,6 +70,14 @@ fn write_large(path: &Path, version: &str, limits: &Limits) -> Digest {
     let bytes = large_archive("org.acme.Large", version, LARGE, limits);
     write_file(&RealFileSystem, path, &bytes).expect("it is written");
     Digest::of(&bytes)
+}
+
+/// Writes the artifact of a collection with a file that cannot be compressed.
+fn write_large_collection(path: &Path, limits: &Limits) {
+    let noise = large_archive("org.acme.Noise", "1.0.0", LARGE, limits);
+    let mut artifact = ArtifactBuilder::new("acme.large", "1.0.0", &[]);
+    artifact.file("files/noise.bin", &noise);
+    write_file(&RealFileSystem, path, &artifact.finish()).expect("it is written");
 }
 
 /// A server and its client.
@@ -175,6 +185,18 @@ impl Served {
     }
 }
 
+/// Publishes a collection as `ansible-galaxy` does.
+fn publish_collection(served: &Served, artifact: &mut dyn Body, encoding: &str) -> u16 {
+    let head = "POST /api/v3/artifacts/collections/ HTTP/1.1\r\n\
+         Content-Type: multipart/form-data; boundary=edge\r\n";
+    let before = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"file\"\r\n\
+         Content-Transfer-Encoding: {encoding}\r\n\r\n"
+    );
+    let (mut before, mut after) = (before.as_bytes(), &b"\r\n--edge--\r\n"[..]);
+    served.ask(head, &mut [&mut before, artifact, &mut after], |_| ())
+}
+
 /// Part of the body of a request.
 trait Body {
     fn length(&mut self) -> u64;
@@ -202,6 +224,33 @@ impl Body for &[u8] {
     }
 }
 
+/// A file in base64, which is encoded while it is sent.
+struct Encoded(File);
+
+/// The bytes of a file that are encoded together. A multiple of three, so that only the last ones are padded.
+const GROUP: usize = 57 * 1024;
+
+impl Body for Encoded {
+    fn length(&mut self) -> u64 {
+        self.0.length().div_ceil(3) * 4
+    }
+
+    fn send(&mut self, to: &mut TcpStream) {
+        self.0.seek(SeekFrom::Start(0)).expect("a file");
+        let mut left = self.0.length();
+        let mut group = vec![0; GROUP];
+        let mut text = String::new();
+        while left > 0 {
+            let count = GROUP.min(usize::try_from(left).unwrap_or(GROUP));
+            self.0.read_exact(&mut group[..count]).expect("a file");
+            text.clear();
+            BASE64_STANDARD.encode_string(&group[..count], &mut text);
+            to.write_all(text.as_bytes()).expect("it is sent");
+            left -= count as u64;
+        }
+    }
+}
+
 /// A digest of what comes piece by piece, compared with what is in a file.
 fn same(file: &mut File, from: u64, count: u64) -> impl FnMut(&[u8]) {
     file.seek(SeekFrom::Start(from)).expect("a file");
@@ -216,7 +265,21 @@ fn same(file: &mut File, from: u64, count: u64) -> impl FnMut(&[u8]) {
     }
 }
 
-fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Path) {
+/// The files that are sent: two archives of class packages, and the artifact of a collection.
+struct Sent<'path> {
+    first: &'path Path,
+    digest: &'path Digest,
+    second: &'path Path,
+    collection: &'path Path,
+}
+
+fn check(name: &str, served: &Served, sent: &Sent<'_>) {
+    let Sent {
+        first,
+        digest,
+        second,
+        collection,
+    } = *sent;
     let mut measured = Vec::new();
     let mut measure = |what: &str, work: &mut dyn FnMut()| {
         let taken = most(work);
@@ -256,6 +319,14 @@ fn check(name: &str, served: &Served, first: &Path, digest: &Digest, second: &Pa
     measure("uploaded with a form", &mut || {
         assert_eq!(served.upload(&mut other), 200);
     });
+    let mut artifact = File::open(collection).expect("an artifact");
+    measure("published as a collection", &mut || {
+        assert_eq!(publish_collection(served, &mut artifact, "binary"), 202);
+    });
+    let mut artifact = Encoded(File::open(collection).expect("an artifact"));
+    measure("published as a collection in base64", &mut || {
+        assert_eq!(publish_collection(served, &mut artifact, "base64"), 202);
+    });
     for (what, taken) in &measured {
         #[allow(clippy::print_stderr)]
         {
@@ -275,6 +346,14 @@ fn large_artifacts_are_never_in_memory_as_a_whole() {
     let (first, second) = (folder.path().join("1.zip"), folder.path().join("2.zip"));
     let digest = write_large(&first, "1.0.0", &limits);
     write_large(&second, "2.0.0", &limits);
+    let collection = folder.path().join("collection.tar.gz");
+    write_large_collection(&collection, &limits);
+    let sent = Sent {
+        first: &first,
+        digest: &digest,
+        second: &second,
+        collection: &collection,
+    };
     let objects = services::object_store();
     let mut places = vec![("files", None)];
     places.extend(
@@ -289,7 +368,9 @@ fn large_artifacts_are_never_in_memory_as_a_whole() {
         assert_eq!(served.publish("0.1.0", &mut &small[..]), 201);
         let path = format!("/blobs/sha256/{}", Digest::of(&small));
         assert_eq!(served.get(&path, "", |_| ()), 200);
-        check(name, &served, &first, &digest, &second);
+        let small = pkgres_tests::collections::artifact("acme.large", "0.1.0", &[]);
+        assert_eq!(publish_collection(&served, &mut &small[..], "binary"), 202);
+        check(name, &served, &sent);
         served.runtime.shutdown_background();
         let left = std::fs::read_dir(folder.path().join(name).join("incoming"));
         assert_eq!(

@@ -191,7 +191,7 @@ fn version(root: &str, release: &ReleaseView) -> Markup {
             }
             @if let Some(digest) = &record.digest {
                 p.digest {
-                    a href={ (root) "blobs/sha256/" (digest) } download=(release::file_name(record)) {
+                    a href=(release::download_link(root, record, digest)) download=(release::file_name(record)) {
                         span.hidden { "Download " (record.version) ", " } "sha256"
                     }
                     " " code { (digest) }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use pkgres_formats::Format as _;
 use pkgres_formats::ansible::Collections;
-use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, Spec};
+use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec};
 
 use super::layout::{self, package_link, version_link};
 use super::{licence, readme, text};
@@ -79,7 +79,7 @@ pub(super) fn about(
                 }
             }
             @if let Some(digest) = &record.digest {
-                p { a.button href={ (root) "blobs/sha256/" (digest) } download=(file_name(record)) {
+                p { a.button href=(download_link(root, record, digest)) download=(file_name(record)) {
                     "Download " (record.version)
                 } }
             }
@@ -93,6 +93,16 @@ pub(super) fn file_name(record: &IndexRecord) -> String {
         format!("{}-{}.zip", record.name, record.version)
     } else {
         Collections.artifact_name(&record.name, &record.version)
+    }
+}
+
+/// The address of the artifact of a release.
+pub(super) fn download_link(root: &str, record: &IndexRecord, digest: &ArtifactDigest) -> String {
+    if record.ecosystem == CLASS_PACKAGES {
+        format!("{root}blobs/sha256/{digest}")
+    } else {
+        let file = file_name(record);
+        format!("{root}api/v3/artifacts/collections/{digest}/{file}")
     }
 }
 

@@ -1,5 +1,6 @@
 //! The cases, each of which runs on every kind of storage.
 
+mod collections;
 mod permissions;
 mod persistence;
 mod publishing;
@@ -33,6 +34,7 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         publishing::satisfiable,
     ),
     ("yanking and undoing it", publishing::yanked),
+    ("collections beside class packages", collections::beside),
     ("owners", permissions::owners),
     ("tokens", permissions::tokens),
     ("rights of tokens", permissions::rights_of_tokens),

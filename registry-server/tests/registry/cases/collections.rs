@@ -38,7 +38,10 @@ pub(super) fn beside(place: &Place) {
     };
     assert_eq!(record.ecosystem.id(), "ansible");
     let again = publish_collection(&registry, &operator, &web);
-    assert_eq!(again, Ok(Published::Unchanged(record.clone())));
+    let Ok(Published::Unchanged(known)) = again else {
+        panic!("{again:?}");
+    };
+    assert_eq!(known.to_line(), record.to_line());
     let other = artifact("acme.web", "1.2.0", &[]);
     let refused = publish_collection(&registry, &operator, &other);
     assert_eq!(refused, Err(ProblemCode::VersionExists));

@@ -232,8 +232,12 @@ fn what_the_client_installs_is_what_this_program_resolves() {
         let installed = galaxy.install(&format!("{at}/installed"), &["-r", &file]);
         assert_eq!(installed, expected, "{requirements}");
         assert_eq!(galaxy.resolved(&file, "dir:dist"), expected, "{requirements}");
-        let served = galaxy.resolved(&file, &galaxy.server.base);
-        assert_eq!(served, expected, "{requirements}");
+        // By the protocol of the registry, and by the API of Galaxy as any server has it.
+        let base = &galaxy.server.base;
+        for registry in [base.clone(), format!("galaxy:{base}")] {
+            let served = galaxy.resolved(&file, &registry);
+            assert_eq!(served, expected, "{registry}: {requirements}");
+        }
     }
     // No release of `acme.base` suits both, and the client says so in its way.
     let server = &galaxy.server.base;

@@ -196,6 +196,8 @@ commands! {
     Check("check", CheckArgs),
     /// Compare the classes of two versions, and find the step that they need
     Semver("semver", SemverArgs),
+    /// Write an interface from classes, or compare two versions of one
+    Interface("interface", InterfaceArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
@@ -336,6 +338,10 @@ impl Command {
             Self::Pin(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Check(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Semver(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Interface(args) => match &args.command {
+                InterfaceCommand::Init(args) => SharedArgs::solving(&args.registry, &args.policy),
+                InterfaceCommand::Diff(_) => SharedArgs::default(),
+            },
             Self::Fetch(args) => SharedArgs::registry(&args.registry),
             Self::Verify(args) => SharedArgs::registry(&args.locked.registry),
             Self::Install(args) => SharedArgs::registry(&args.locked.registry),

@@ -75,6 +75,9 @@ const PLAIN: &[Exit] = &[Done, Usage];
 /// The exit codes of a command that solves.
 const SOLVING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity, GaveUp];
 
+/// The exit codes of a command that solves, and goes on without a resolution.
+const SOLVING_IN_PART: &[Exit] = &[Done, Usage, Registry, Integrity, GaveUp];
+
 /// The exit codes of a command that fetches artifacts.
 const FETCHING: &[Exit] = &[Done, Failed, Usage, Registry, Integrity];
 
@@ -166,6 +169,8 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             "the version step is too small, or `--deny-review` found something",
         )],
     ),
+    ("interface init", SOLVING_IN_PART, &[]),
+    ("interface diff", PLAIN, &[]),
     (
         "publish",
         FETCHING,

@@ -7,6 +7,7 @@
 mod advice;
 mod args;
 mod bound;
+mod capabilities;
 mod command_line;
 mod commands;
 mod context;

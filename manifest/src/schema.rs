@@ -333,6 +333,25 @@ pub fn lock_schema() -> Value {
                     },
                 },
             },
+            "capabilities": {
+                "description": "How classes stand to the functions of their interfaces, on every platform.",
+                "type": ["array", "null"],
+                "items": {
+                    "type": "object",
+                    "required": ["class", "release", "interface"],
+                    "additionalProperties": false,
+                    "properties": {
+                        "class": {"$ref": "#/$defs/name"},
+                        "release": {"description": "The package and version that define the class.", "type": "string"},
+                        "interface": {"$ref": "#/$defs/name"},
+                        "functions": {
+                            "description": "Cases with conditions on facts, of which the first that holds counts.",
+                            "type": ["object", "null"],
+                            "additionalProperties": {"type": "string"},
+                        },
+                    },
+                },
+            },
             "complete": {"const": true},
         },
         "$defs": {"name": {"type": "string", "pattern": NAME}},

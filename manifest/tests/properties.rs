@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{
-    ArtifactDigest, Bindings, ClassName, IndexRecord, IndexedClass, Limits, LockedPackage,
-    LockedRequirement, Lockfile, PackageName, RegistryName, ReleaseSource, Requirement, Spec,
-    Version, VersionSet,
+    ArtifactDigest, Bindings, ClassName, IndexRecord, IndexedClass, Limits, LockedCapability,
+    LockedImplementation, LockedPackage, LockedRequirement, Lockfile, PackageName, RegistryName,
+    ReleaseSource, Requirement, Spec, Version, VersionSet,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -173,6 +173,17 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
             digest,
             requires: requires.into_iter().collect(),
         });
+    let implementation =
+        (class(), name(), version(), class()).prop_map(|(class, package, version, interface)| {
+            LockedImplementation {
+                class,
+                package,
+                version,
+                interface,
+            }
+        });
+    let capability = "(conflict if os=[a-z, ]{1,6}; )?(implemented|not-supported)"
+        .prop_map(|text| LockedCapability::parse(&text).expect("it is a capability"));
     let overriding =
         spec().prop_map(|spec| Spec::parse(&spec.normal_form()).expect("a normal form is a spec"));
     (
@@ -180,14 +191,22 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         btree_map(name(), overriding, 0..3),
         btree_set(name(), 0..3),
         btree_map((name(), version()), package, 0..5),
+        btree_map(
+            implementation,
+            btree_map("[a-z_]{1,5}", capability, 0..3),
+            0..3,
+        ),
     )
-        .prop_map(|(roots, overrides, side_by_side, packages)| Lockfile {
-            ecosystem: pkgres_manifest::CLASS_PACKAGES,
-            roots,
-            overrides,
-            side_by_side,
-            packages,
-        })
+        .prop_map(
+            |(roots, overrides, side_by_side, packages, capabilities)| Lockfile {
+                ecosystem: pkgres_manifest::CLASS_PACKAGES,
+                roots,
+                overrides,
+                side_by_side,
+                packages,
+                capabilities,
+            },
+        )
 }
 
 fn record() -> impl Strategy<Value = IndexRecord> {
@@ -421,6 +440,19 @@ fn a_lockfile_is_yaml() {
                 )]),
             },
         )]),
+        capabilities: BTreeMap::from([(
+            LockedImplementation {
+                class: ClassName::parse("org.acme.Web").expect("a name"),
+                package: PackageName::parse("org.acme.Web").expect("a name"),
+                version: Version::new(1, 2, 0),
+                interface: ClassName::parse("org.acme.Service").expect("a name"),
+            },
+            BTreeMap::from([(
+                "reload".to_owned(),
+                LockedCapability::parse("not-implemented if os=a,b or x=c; not-supported")
+                    .expect("a capability"),
+            )]),
+        )]),
     };
     let yaml: serde_json::Value = serde_saphyr::from_str(&lock.to_text()).expect("it is YAML");
     let expected = serde_json::json!({
@@ -438,6 +470,12 @@ fn a_lockfile_is_yaml() {
             "source": "acme",
             "sha256": format!("tree:{}", "07".repeat(32)),
             "requires": {"io.murano": "0.0.0"},
+        }],
+        "capabilities": [{
+            "class": "org.acme.Web",
+            "release": "org.acme.Web 1.2.0",
+            "interface": "org.acme.Service",
+            "functions": {"reload": "not-implemented if os=a,b or x=c; not-supported"},
         }],
         "complete": true,
     });

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pkgres_manifest::ConformanceStatus;
+use clap::{Args, Subcommand};
+use pkgres_manifest::{ClassName, ConformanceStatus};
+
+use super::{PolicyArgs, RegistryArgs};
 
 /// How conformance is checked and reported.
 #[derive(Debug, Args)]
@@ -46,4 +48,53 @@ fn statuses() -> impl TypedValueParser<Value = ConformanceStatus> {
     let settable = settable.filter(|status| *status != ConformanceStatus::Implemented);
     PossibleValuesParser::new(settable.map(ConformanceStatus::as_str))
         .map(|word| ConformanceStatus::parse(&word).expect("only words of statuses are accepted"))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InterfaceArgs {
+    #[command(subcommand)]
+    pub(crate) command: InterfaceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InterfaceCommand {
+    /// Write an interface from a class, or from what most classes of a package have in common
+    Init(Box<InterfaceInitArgs>),
+    /// Show the differences between two versions of an interface, and the version step that they need
+    Diff(InterfaceDiffArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InterfaceInitArgs {
+    /// The class of the package whose functions to take, or the package: then the functions that at least half of its
+    /// classes have
+    #[arg(long, value_name = "CLASS|PACKAGE")]
+    pub(crate) from: String,
+
+    /// The package folder or archive
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// The name of the interface; by default, that of the class or package with `Interface` at its end
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<ClassName>,
+
+    /// Write to a file instead of stdout; it must not exist
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InterfaceDiffArgs {
+    /// The file of the old version
+    pub(crate) old: PathBuf,
+
+    /// The file of the new version
+    pub(crate) new: PathBuf,
 }

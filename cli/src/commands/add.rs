@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
-use pkgres_manifest::{LockDiff, PackageName, RequirementEdit, Spec};
+use pkgres_manifest::{LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Resolution, Update};
 use serde_json::json;
 
 use crate::args::{AddArgs, RemoveArgs, WriteArgs};
+use crate::capabilities::lock_with_capabilities;
 use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::lockfile::{LockText, PreviousLock, WriteOutcome, lock_of, write_lock};
+use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -42,7 +43,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     let unrestricted = edits(&|_| Spec::parse("*").expect("`*` is a spec"));
     let edited = edit(&project, &unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
-    let resolution = solve(&edited, &lock, context, output)?;
+    let (resolution, _) = solve(&edited, &lock, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
         chosen.map_or_else(Spec::any, |chosen| compatible(&chosen.version))
@@ -162,13 +163,15 @@ fn solve(
     lock: &PreviousLock,
     context: &Context,
     output: &mut Output,
-) -> Result<Box<Resolution>> {
+) -> Result<(Box<Resolution>, Lockfile)> {
     let mut problem = Problem::of_project(project, context)?;
     if lock.is_complete() {
         problem.request.update = Some(Update::default());
     }
     problem.request.locked = lock.locked();
-    problem.solve(context, output)
+    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
+    Ok((resolution, lock))
 }
 
 /// The options for writing and reporting an edit.
@@ -191,8 +194,7 @@ fn finish(
     let options = &context.read_options;
     let mut locked = None;
     if let Some(previous) = task.lock {
-        let resolution = solve(edited, previous, context, output)?;
-        let lock = lock_of(&resolution);
+        let (resolution, lock) = solve(edited, previous, context, output)?;
         // If the lockfile cannot be written, the manifest is not written either.
         let text = LockText::new(&lock, options)?;
         let diff = previous.diff(&lock);

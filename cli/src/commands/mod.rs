@@ -17,6 +17,7 @@ mod index;
 mod info;
 mod init;
 mod install;
+mod interface;
 mod lock;
 mod login;
 mod members;
@@ -81,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Unpack(args) => unpack::run(args, output),
         Command::Check(args) => check::run(args, context, output),
         Command::Semver(args) => semver::run(args, context, output),
+        Command::Interface(args) => interface::run(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Search(args) => search::run(args, context, output),

@@ -226,6 +226,26 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "interface init",
+        &[
+            (
+                "pkgres interface init --from org.example.Apt",
+                "the functions of a class as an interface",
+            ),
+            (
+                "pkgres interface init --from org.example.providers -o Interfaces/Pkg.yaml",
+                "what most classes of a package have in common",
+            ),
+        ],
+    ),
+    (
+        "interface diff",
+        &[(
+            "pkgres interface diff old/Service.yaml Interfaces/Service.yaml",
+            "what changes for callers, and the version step that it needs",
+        )],
+    ),
+    (
         "publish",
         &[
             (

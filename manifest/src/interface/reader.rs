@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Deprecation, FactMatch, Interface, InterfaceFunction};
+use super::{Deprecation, FactMatch, Interface, InterfaceFunction, is_function_name};
 use crate::class_file::ClassFileReader;
-use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Parsed, SourceText, Span, in_order};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Located, Parsed, SourceText, Span, in_order, is_hazardous,
+};
 use crate::document::{Documents, Mapping, Node, Scalar, Syntax, as_json, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
@@ -157,12 +159,25 @@ impl InterfaceReader<'_> {
                     .hint("write `os_family`");
                 self.0.report(finding);
             }
+            let key = &entry.key.text;
+            if let Some(reserved) = reserved_character(key).or_else(|| key.find(' ').map(|_| ' ')) {
+                let character = Escaped::from_char(reserved);
+                let message = format!("the key of a fact cannot have `{character}`");
+                self.error(message, entry.key_span);
+            }
             let values = entry.value.as_sequence();
             let values = values.unwrap_or(std::slice::from_ref(&entry.value));
             let mut texts = Vec::with_capacity(values.len());
             for value in values {
                 match value.as_scalar().filter(|scalar| !scalar.is_null()) {
-                    Some(scalar) => texts.push(scalar.text.as_str()),
+                    Some(scalar) => {
+                        if let Some(reserved) = reserved_character(&scalar.text) {
+                            let character = Escaped::from_char(reserved);
+                            let message = format!("a value of a fact cannot have `{character}`");
+                            self.error(message, value.span);
+                        }
+                        texts.push(scalar.text.as_str());
+                    }
                     None => self.error("a value of a fact must be text", value.span),
                 }
             }
@@ -275,7 +290,9 @@ impl InterfaceReader<'_> {
     }
 }
 
-fn is_function_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && (name.chars()).all(|character| character.is_ascii_alphanumeric() || character == '_')
+/// The character of a fact that no other text with facts could tell from one of its own.
+fn reserved_character(text: &str) -> Option<char> {
+    let is_reserved =
+        |character: &char| is_hazardous(*character) || r#",;=()"\"#.contains(*character);
+    text.chars().find(is_reserved)
 }

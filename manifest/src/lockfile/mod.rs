@@ -26,6 +26,9 @@
 //! versions are those of the ecosystem. A version whose text does not say where it is in the order of versions is in
 //! quotes, and `order:` in the block of its release has the version of Semantic Versioning that is at its place.
 //!
+//! A lockfile of a project with interfaces has `capabilities:` behind the packages: for each class and interface the
+//! functions, each with its [status on every platform](LockedCapability).
+//!
 //! It has no time, path, counter or overall digest, so that merges of version control systems mostly succeed.
 //! The last line distinguishes a whole file from a truncated one. `order` is the number of the rules by which
 //! the solver chooses among valid resolutions.
@@ -35,12 +38,14 @@
 //! conflicts, [`diff`] compares two lockfiles.
 
 mod bindings;
+mod capabilities;
 mod diff;
 mod read;
 mod salvage;
 mod write;
 
 pub use bindings::Bindings;
+pub use capabilities::{LockedCapability, LockedImplementation};
 pub use diff::{
     BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
 };
@@ -78,6 +83,8 @@ pub struct Lockfile {
     pub side_by_side: BTreeSet<PackageName>,
     /// The releases.
     pub packages: BTreeMap<(PackageName, Version), LockedPackage>,
+    /// How classes stand to the functions of the interfaces that they implement, by the names of the functions.
+    pub capabilities: BTreeMap<LockedImplementation, BTreeMap<String, LockedCapability>>,
 }
 
 /// A requirement of a root and the version that it is bound to.
@@ -110,6 +117,7 @@ impl Default for Lockfile {
             overrides: BTreeMap::new(),
             side_by_side: BTreeSet::new(),
             packages: BTreeMap::new(),
+            capabilities: BTreeMap::new(),
         }
     }
 }

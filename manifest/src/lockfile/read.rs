@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DECISION_ORDER, LOCK_FORMAT, LockedPackage, LockedRequirement, Lockfile, unreadable};
+use super::{
+    DECISION_ORDER, LOCK_FORMAT, LockedCapability, LockedImplementation, LockedPackage,
+    LockedRequirement, Lockfile, unreadable,
+};
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::digest::ArtifactDigest;
 use crate::document::decode;
 use crate::document::merge_marker;
 use crate::index_record::{CLASS_PACKAGES, Ecosystem, Ecosystems};
-use crate::name::{NameError, PackageName};
+use crate::interface::is_function_name;
+use crate::name::{ClassName, NameError, PackageName};
 use crate::read_options::Limits;
 use crate::release_source::ReleaseSource;
 use crate::spec::Spec;
@@ -193,6 +197,10 @@ impl<'source> LockReader<'source> {
             self.lines.advance();
             self.packages(&mut lock)?;
         }
+        if self.peek("capabilities:") == Some("") {
+            self.lines.advance();
+            self.capabilities(&mut lock)?;
+        }
         if !self.expect("complete: true")?.is_empty() || self.lines.current().is_some() {
             return self.problem("unexpected text after `complete: true`");
         }
@@ -324,6 +332,52 @@ impl<'source> LockReader<'source> {
         self.peek(indentation)
             .filter(|rest| !rest.starts_with(' '))?
             .strip_suffix(':')
+    }
+
+    fn capabilities(&mut self, lock: &mut Lockfile) -> Read<()> {
+        while self.peek("- class: ").is_some() {
+            let location = self.location();
+            let class = self.value("- class: ", ClassName::parse)?;
+            let (package, version) = self.value("  release: ", |text| {
+                let (name, version) = text.split_once(' ').ok_or("expected a version")?;
+                let name = PackageName::parse(name).map_err(|error| error.to_string())?;
+                Ok::<_, String>((name, full_version(version)?))
+            })?;
+            let interface = self.value("  interface: ", ClassName::parse)?;
+            let implementation = LockedImplementation {
+                class,
+                package,
+                version,
+                interface,
+            };
+            let last = lock.capabilities.last_key_value().map(|(last, _)| last);
+            ascending(last, &implementation, &implementation.class, &location)?;
+            let mut functions: BTreeMap<String, LockedCapability> = BTreeMap::new();
+            if self.peek("  functions:") == Some("") {
+                self.lines.advance();
+                while let Some((name, _)) = self
+                    .peek("    ")
+                    .filter(|rest| !rest.starts_with(' '))
+                    .and_then(|rest| rest.split_once(": "))
+                {
+                    let location = self.location();
+                    let name = name.to_owned();
+                    let capability = self.value("    ", |line| {
+                        let written = unquoted(&line[name.len() + 2..]);
+                        let capability = written.and_then(|text| LockedCapability::parse(&text));
+                        let is_name = is_function_name(&name);
+                        capability
+                            .filter(|_| is_name)
+                            .ok_or("this is not the status of a function")
+                    })?;
+                    let last = functions.last_key_value().map(|(last, _)| last);
+                    ascending(last, &name, &Escaped::shortened(&name), &location)?;
+                    functions.insert(name, capability);
+                }
+            }
+            lock.capabilities.insert(implementation, functions);
+        }
+        Ok(())
     }
 
     fn packages(&mut self, lock: &mut Lockfile) -> Read<()> {

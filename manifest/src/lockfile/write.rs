@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{DECISION_ORDER, LOCK_FORMAT, Lockfile};
+use super::{DECISION_ORDER, LOCK_FORMAT, LockedImplementation, Lockfile};
 use crate::index_record::CLASS_PACKAGES;
 use crate::name::PackageName;
 use crate::spec::Spec;
@@ -75,6 +75,27 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         for (required, version) in package.requires.iter() {
             push_all(text, &["    ", required.as_str(), ": "]);
             push_version(text, version);
+        }
+    }
+    if !lock.capabilities.is_empty() {
+        writeln!(text, "capabilities:")?;
+    }
+    for (implementation, functions) in &lock.capabilities {
+        let LockedImplementation {
+            class,
+            package,
+            version,
+            interface,
+        } = implementation;
+        writeln!(text, "- class: {class}\n  release: {package} {version}")?;
+        writeln!(text, "  interface: {interface}")?;
+        if !functions.is_empty() {
+            writeln!(text, "  functions:")?;
+        }
+        for (function, capability) in functions {
+            push_all(text, &["    ", function, ": "]);
+            push_quoted(text, &capability.to_string());
+            text.push('\n');
         }
     }
     writeln!(text, "complete: true")

@@ -420,6 +420,19 @@ impl CompiledIndex {
         self.interfaces.contains(&class)
     }
 
+    /// Whether a class of a table implements an interface.
+    pub(crate) fn implements_interfaces(&self, table: u32) -> bool {
+        if self.interfaces.is_empty() {
+            return false;
+        }
+        let classes = self.table_classes(table);
+        let mut parents = (0..classes.len()).flat_map(|position| self.parents(table, position));
+        parents.any(|parent| match parent {
+            ParentNumber::Own(own) => self.is_interface(classes[own as usize]),
+            ParentNumber::External(at) => self.is_interface(self.externals(table)[at as usize]),
+        })
+    }
+
     /// Whether the class at a position of a table extends the root class implicitly: it names no class as its parent, and
     /// is no interface.
     pub(crate) fn is_implicit(&self, table: u32, position: usize) -> bool {

@@ -46,6 +46,7 @@ pub(super) fn lockfile(
             .map(|package| universe.catalog.name(package).clone())
             .collect(),
         packages: chosen.packages().collect(),
+        capabilities: BTreeMap::new(),
     })
 }
 

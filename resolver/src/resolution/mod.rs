@@ -144,6 +144,20 @@ impl Resolution {
         notes::excluded(universe, selection, update.is_some())
     }
 
+    /// The releases with classes that implement interfaces, roots included, in the order of decisions. Classes that are
+    /// not known implement nothing.
+    pub fn implementing(&self) -> Vec<(PackageName, Version)> {
+        let catalog = &self.solved.universe.catalog;
+        let releases = self.solved.selection.releases().iter();
+        releases
+            .filter(|release| catalog.implements_interfaces(**release))
+            .filter_map(|release| {
+                let name = catalog.package_name(release.package)?.clone();
+                Some((name, catalog.version(*release).clone()))
+            })
+            .collect()
+    }
+
     /// The overrides of packages that nothing here requires, sorted: they changed nothing.
     pub fn unused_overrides(&self) -> Vec<(PackageName, Spec)> {
         let Solved {

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::{
     LockCase, LockContent, LockQuestion, RegistrySet, RootFile, check_lock,
 };
@@ -14,9 +15,10 @@ use serde_json::{Value, json};
 use super::agreement::Disagreement;
 use super::proposal::AgreedReleases;
 use crate::args::{Format, LockArgs};
+use crate::capabilities::are_capabilities_right;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::lockfile::{lock_missing, parse_checked_lock, read_lock_bytes};
 use crate::manifest_file::ManifestFile;
 use crate::output::Output;
@@ -192,18 +194,42 @@ fn check_entries(
     };
     let lock = parse_checked_lock(&path, &bytes, context)?;
     let count = lock.packages.len();
+    let root = project.package();
+    let root =
+        root.filter(|root| !lock.capabilities.is_empty() || !root.manifest.implements.is_empty());
+    let with_capabilities = root.map(|root| (root, lock.clone()));
     let progress = output.progress("Checking the lockfile", context.registries.activity());
     let report = check_lock(LockCheck::new(problem.request, lock), &problem.registries);
     drop(progress);
     let findings = problem.registries.take_findings();
     output.findings(&findings);
+    let report = report?;
+    if let Some((root, lock)) = with_capabilities
+        && report.stale.is_empty()
+        && !are_capabilities_right(&lock, root, &problem.registries, context)?
+    {
+        return Err(other_capabilities(&path, context));
+    }
     Ok(CheckedEntries {
-        report: report?,
+        report,
         count,
         registries: problem.registries,
         bytes,
         has_findings: !findings.is_empty(),
     })
+}
+
+/// The error for a lockfile whose capabilities are not those of the classes.
+fn other_capabilities(path: &Path, context: &Context) -> Failure {
+    let message = format!(
+        "{}: the capabilities are not those of the classes and their interfaces",
+        path.to_string_lossy()
+    );
+    let hint = format!("`{}` updates them", context.invocation.command("lock"));
+    Failure {
+        findings: vec![Diagnostic::error(Code::LockStale, message).hint(hint)],
+        exit: Exit::Failed,
+    }
 }
 
 fn print(

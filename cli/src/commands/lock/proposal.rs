@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{Locked, Resolution};
 
+use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::lockfile::{PreviousLock, lock_of};
+use crate::lockfile::PreviousLock;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -67,8 +68,8 @@ pub(super) fn propose(
         },
         None => locked,
     };
-    let resolution = problem.solve(context, output)?;
-    let lock = lock_of(&resolution);
+    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     Ok(Proposal {
         previous,
         resolution,

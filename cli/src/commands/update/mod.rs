@@ -12,10 +12,11 @@ use pkgres_registry_client::{Outdated, RegistrySet, outdated};
 use pkgres_resolver::{Locked, Request, Resolution, Update, UpdateReport};
 
 use crate::args::UpdateArgs;
+use crate::capabilities::lock_with_capabilities;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::lockfile::{LockText, lock_missing, lock_of, parse_lock, read_lock_bytes, write_lock};
+use crate::lockfile::{LockText, lock_missing, parse_lock, read_lock_bytes, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
@@ -57,7 +58,7 @@ fn update_one(
     } else {
         Vec::new()
     };
-    let updated = lock_of(&resolution);
+    let updated = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
     let written = write_lock(
         &path,
         &LockText::new(&updated, &context.read_options)?,

@@ -158,6 +158,13 @@ impl Catalog {
         extends.nothing(self.root_class().is_some())
     }
 
+    /// Whether a class of a release is known to implement an interface.
+    pub(crate) fn implements_interfaces(&self, release: ReleaseId) -> bool {
+        let (index, number) = self.index_of_release(release);
+        let table = index.table(number);
+        table.is_some_and(|table| index.implements_interfaces(table))
+    }
+
     /// Whether a release is one of the core library that defines the root class itself.
     fn defines_root_class(&self, release: ReleaseId) -> bool {
         let is_core = self.core() == Some(release.package);

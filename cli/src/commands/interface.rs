@@ -1,0 +1,160 @@
+//! `pkgres interface`
+
+use std::path::Path;
+
+use pkgres_checks::{Bump, interface_differences, interface_text};
+use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{
+    ClassName, Interface, PackageName, ReadOptions, Version, most_similar_name, read_interface_file,
+};
+use serde_json::json;
+
+use crate::args::{InterfaceArgs, InterfaceCommand, InterfaceDiffArgs, InterfaceInitArgs};
+use crate::bound::BoundRelease;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::project::Project;
+use crate::show::counted;
+
+pub(super) fn run(args: &InterfaceArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    match &args.command {
+        InterfaceCommand::Init(args) => init(args, context, output),
+        InterfaceCommand::Diff(args) => diff(args, context, output),
+    }
+}
+
+/// Writes an interface from a class, or from most classes of a package.
+fn init(args: &InterfaceInitArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let project = Project::open(&args.path, context)?;
+    let bound = BoundRelease::of_project(&project, context, output)?;
+    let (release, classes) = sources(&args.from, &bound)?;
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => default_name(&args.from)?,
+    };
+    let text = interface_text(&bound.packages, &release, &classes, &name);
+    let text =
+        text.ok_or_else(|| Failure::usage(format!("{} {} has no classes", release.0, release.1)))?;
+    output.findings(bound.unbound.as_slice());
+    let Some(file) = &args.output else {
+        if output.is_json() {
+            output.json(&json!({"schema_version": 1, "interface": name, "text": text}));
+        } else {
+            output.data(&text);
+        }
+        return Ok(Exit::Done);
+    };
+    if file.symlink_metadata().is_ok() {
+        let message = format!("{} exists already", file.to_string_lossy());
+        return Err(Failure::usage(message));
+    }
+    write_file(&RealFileSystem, file, text.as_bytes())?;
+    let file = file.to_string_lossy();
+    if output.is_json() {
+        output.json(&json!({"schema_version": 1, "interface": name, "file": file}));
+    } else {
+        output.note(&format!("Wrote {file}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The release and the classes that a word means: a class of the package or of what it requires, or a package of these
+/// with all classes that others see.
+fn sources(from: &str, bound: &BoundRelease) -> Result<((PackageName, Version), Vec<ClassName>)> {
+    let releases = || {
+        let own = bound.packages.releases.get_key_value(&bound.release);
+        let others = bound.packages.releases.iter();
+        let others = others.filter(|(release, _)| **release != bound.release);
+        own.into_iter().chain(others)
+    };
+    let mut known: Vec<&str> = Vec::new();
+    for (release, package) in releases() {
+        let classes = package.package.iter().flat_map(|package| &package.classes);
+        for class in classes.flat_map(|classes| classes.keys()) {
+            if class.as_str() == from {
+                return Ok((release.clone(), vec![class.clone()]));
+            }
+            known.push(class.as_str());
+        }
+    }
+    for (release, package) in releases() {
+        if release.0.as_str() != from {
+            known.push(release.0.as_str());
+            continue;
+        }
+        let package = package.package.as_ref();
+        let classes = package.iter().flat_map(|package| &package.manifest.classes);
+        let classes = classes.map(|entry| entry.name.value.clone()).collect();
+        return Ok((release.clone(), classes));
+    }
+    let shown = Escaped::shortened(from);
+    let mut failure = Failure::usage(format!(
+        "`{shown}` is neither a class nor a package that {} {} has or requires",
+        bound.release.0, bound.release.1
+    ));
+    if let Some(similar) = most_similar_name(from, known) {
+        let hint = format!("did you mean `{}`?", Escaped::shortened(similar));
+        failure.findings[0].hints.push(hint);
+    }
+    Err(failure)
+}
+
+fn default_name(from: &str) -> Result<ClassName> {
+    ClassName::parse(&format!("{from}Interface"))
+        .map_err(|error| Failure::usage(format!("set a name with `--name`: {error}")))
+}
+
+/// Shows the differences between two versions of an interface.
+fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let options = &context.read_options;
+    let (old, new) = (read(&args.old, options)?, read(&args.new, options)?);
+    let differences = interface_differences(&old, &new);
+    let needed = differences
+        .iter()
+        .map(|difference| Bump::needed_for(difference.impact))
+        .max();
+    let needed = needed.unwrap_or(Bump::None);
+    if output.is_json() {
+        let listed = differences.iter().map(|difference| {
+            let place = |location: &Option<pkgres_manifest::diagnostic::Location>| {
+                location.as_ref().map(ToString::to_string)
+            };
+            json!({
+                "impact": difference.impact.to_string(),
+                "function": difference.function,
+                "message": difference.message,
+                "old": place(&difference.old),
+                "new": place(&difference.new),
+            })
+        });
+        output.json(&json!({
+            "schema_version": 1,
+            "interface": new.name.value,
+            "needed": needed.to_string(),
+            "differences": listed.collect::<Vec<_>>(),
+        }));
+        return Ok(Exit::Done);
+    }
+    for difference in &differences {
+        output.data(&format!("{difference}\n"));
+    }
+    let count = counted(differences.len(), "difference");
+    output.note(&match needed {
+        Bump::None => format!("{count}: callers notice nothing"),
+        needed => format!("{count}: the package needs a {needed} step"),
+    });
+    Ok(Exit::Done)
+}
+
+fn read(file: &Path, options: &ReadOptions) -> Result<Interface> {
+    let bytes = read_file(file, options.limits.class_file_bytes, Follow::Links)?;
+    // The manifest that names it is not at hand.
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    let requested = stem.and_then(|stem| ClassName::parse(stem).ok());
+    let read = read_interface_file(&file.to_string_lossy(), &bytes, requested.as_ref(), options);
+    let (interface, _) = read.into_result().map_err(Failure::from)?;
+    Ok(interface)
+}

@@ -678,6 +678,26 @@ mod tests {
     }
 
     #[test]
+    fn texts_for_people_are_at_the_top() {
+        let mut tar = Tar::new();
+        tar.file("docs/README.md", b"below");
+        tar.file("README-first.md", b"other");
+        tar.file("readme.rst", b"read me");
+        tar.file("LICENSES/MIT", b"below");
+        let bytes = tar.finish();
+        let options = ReadOptions::default();
+        let mut artifact =
+            CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is right");
+        assert_eq!(artifact.readme(), Some(("README-first.md", &b"other"[..])));
+        assert_eq!(artifact.licence(), None);
+        // The manifest can name another one, but only one that is shown.
+        artifact.manifest.about.readme = Some("readme.rst".to_owned());
+        assert_eq!(artifact.readme(), Some(("readme.rst", &b"read me"[..])));
+        artifact.manifest.about.readme = Some("docs/README.md".to_owned());
+        assert_eq!(artifact.readme(), Some(("README-first.md", &b"other"[..])));
+    }
+
+    #[test]
     fn bombs_and_broken_archives_are_errors() {
         let mut bomb = good();
         bomb.file("zeros", &vec![0; 8 << 20]);

@@ -6,6 +6,7 @@
 )]
 
 mod corpus;
+mod live;
 mod missing_classes;
 mod ranges;
 mod resolve;

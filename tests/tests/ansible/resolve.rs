@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use super::corpus;
 
 /// The picks of a resolution by name; `None` if there is none.
-type Picks = Option<BTreeMap<String, String>>;
+pub(crate) type Picks = Option<BTreeMap<String, String>>;
 
-fn record(line: &Value) -> IndexRecord {
+pub(crate) fn record(line: &Value) -> IndexRecord {
     ECOSYSTEM
         .read_record(&line.to_string(), &Limits::default())
         .expect("the record is valid")
 }
 
-fn package(name: &str) -> PackageName {
+pub(crate) fn package(name: &str) -> PackageName {
     ECOSYSTEM.package_name(name).expect("a name")
 }
 
 /// A registry with some releases.
-fn registries(records: impl IntoIterator<Item = IndexRecord>) -> RegistrySet {
+pub(crate) fn registries(records: impl IntoIterator<Item = IndexRecord>) -> RegistrySet {
     let name = RegistryName::parse("test").expect("a name");
     let mut registry = MemoryRegistry::new(name);
     for record in records {
@@ -37,7 +37,7 @@ fn registries(records: impl IntoIterator<Item = IndexRecord>) -> RegistrySet {
 }
 
 /// A request with the rules of collections. `core` is the version of ansible-core, if it is known.
-fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Request {
+pub(crate) fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Request {
     let mut request = Request::new(root);
     request.core = None;
     request.options.single_version = true;
@@ -54,7 +54,7 @@ fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Reques
     request
 }
 
-fn picks(request: Request, registries: &RegistrySet) -> Picks {
+pub(crate) fn picks(request: Request, registries: &RegistrySet) -> Picks {
     let mut resolver = Resolver::new(request);
     let answer = drive(&mut resolver, registries, &ReadOptions::default()).expect("it answers");
     match answer {

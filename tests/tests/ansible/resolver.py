@@ -1,0 +1,46 @@
+"""Resolves with ansible-core: a universe in each line of the input, an answer in each line of the output."""
+
+import json
+import sys
+
+from ansible.galaxy.collection.galaxy_api_proxy import MultiGalaxyAPIProxy
+from ansible.galaxy.dependency_resolution.dataclasses import Requirement
+from ansible.galaxy.dependency_resolution.errors import CollectionDependencyResolutionImpossible
+from ansible.galaxy.dependency_resolution.providers import CollectionDependencyProvider
+from ansible.galaxy.dependency_resolution.resolvers import CollectionDependencyResolver
+from resolvelib import BaseReporter
+
+
+class Universe(MultiGalaxyAPIProxy):
+    """The releases of a universe, as a server would describe them."""
+
+    def __init__(self, packages):
+        self.packages = packages
+
+    def get_collection_versions(self, requirement):
+        return {(version, "memory") for version in self.packages.get(requirement.fqcn, {})}
+
+    def get_collection_dependencies(self, candidate):
+        return self.packages[candidate.fqcn][candidate.ver]
+
+
+def resolve(universe):
+    roots = [
+        Requirement.from_requirement_dict({"name": name, "version": version, "type": "galaxy"}, None)
+        for name, version in universe["roots"]
+    ]
+    provider = CollectionDependencyProvider(
+        apis=Universe(universe["packages"]), concrete_artifacts_manager=None, include_signatures=False
+    )
+    resolver = CollectionDependencyResolver(provider, BaseReporter())
+    try:
+        mapping = resolver.resolve(roots, max_rounds=2000000).mapping
+    except CollectionDependencyResolutionImpossible:
+        return {"conflict": True}
+    except (IndexError, RecursionError) as error:
+        return {"crash": str(error)}
+    return {"picks": {name: candidate.ver for name, candidate in mapping.items()}}
+
+
+for line in sys.stdin:
+    print(json.dumps(resolve(json.loads(line))), flush=True)

@@ -41,7 +41,7 @@ pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
     ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,
     Level, Levels, Platform, ReturnSchema, ReturnViolation, SignatureDifference, Strictness,
-    conformance, conformance_findings, interface_text,
+    check_interface, conformance, conformance_findings, interface_text,
 };
 pub use interface_differences::{InterfaceDifference, interface_differences};
 pub use members::check_member_uses;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located};
-use pkgres_manifest::{ClassName, ConformanceStatus, FactMatch, Facts, Package};
+use pkgres_manifest::{ClassName, ConformanceStatus, FactMatch, Facts, Interface, Package};
 
 use super::{
     Baseline, BaselineEntry, Capability, ClassConformance, FunctionConformance,
@@ -44,10 +44,8 @@ pub(crate) fn check_interfaces(package: &Package) -> Vec<Diagnostic> {
         }
     }
     for interface in package.interfaces.values() {
+        findings.extend(check_interface(interface));
         for function in &interface.functions {
-            if let Err(error) = ReturnSchema::of(function) {
-                findings.push(*error);
-            }
             let version = &package.manifest.version;
             let deprecated = function.deprecated.as_ref();
             if deprecated.is_some_and(|deprecated| deprecated.is_removed_in(version)) {
@@ -59,6 +57,12 @@ pub(crate) fn check_interfaces(package: &Package) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Returns what is wrong with an interface by itself: schemas of returned values that are none.
+pub fn check_interface(interface: &Interface) -> Vec<Diagnostic> {
+    let schemas = interface.functions.iter().map(ReturnSchema::of);
+    schemas.filter_map(|schema| Some(*schema.err()?)).collect()
 }
 
 /// Returns the findings on the classes of a release on some platforms. Violations of the baseline are none.

@@ -29,7 +29,7 @@ mod stubs;
 
 pub use capability::{Capability, CapabilityCase, FunctionConformance};
 pub(crate) use findings::check_interfaces;
-pub use findings::{ConformanceFindings, Platform, conformance_findings};
+pub use findings::{ConformanceFindings, Platform, check_interface, conformance_findings};
 pub use generate::interface_text;
 pub use levels::{Baseline, BaselineEntry, Level, Levels};
 pub use returns::{ReturnSchema, ReturnViolation};

@@ -23,7 +23,7 @@ mod unquoted_spec;
 mod yaml;
 
 #[cfg(feature = "packages")]
-pub(crate) use as_json::as_json;
+pub(crate) use as_json::{Numbers, as_json};
 #[cfg(feature = "packages")]
 pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
 #[cfg(feature = "packages")]

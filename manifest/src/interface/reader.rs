@@ -7,7 +7,7 @@ use crate::class_file::ClassFileReader;
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Parsed, SourceText, Span, in_order, is_hazardous,
 };
-use crate::document::{Documents, Mapping, Node, Scalar, Syntax, as_json, parse_yaml};
+use crate::document::{Documents, Mapping, Node, Numbers, Scalar, Syntax, as_json, parse_yaml};
 use crate::name::ClassName;
 use crate::read_options::ReadOptions;
 use crate::similar::most_similar;
@@ -114,7 +114,10 @@ impl InterfaceReader<'_> {
         let returns = mapping
             .get("Returns")
             .filter(|node| !node.is_null())
-            .map(|node| self.0.located(as_json(node).to_string(), node.span));
+            .map(|node| {
+                self.0
+                    .located(as_json(node, Numbers::ByValue).to_string(), node.span)
+            });
         let supported = self.fact_match(mapping, "Supported");
         let not_applicable = self.fact_match(mapping, "NotApplicable");
         if let (Some(supported), Some(not_applicable)) = (&supported, &not_applicable)

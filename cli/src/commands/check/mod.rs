@@ -8,12 +8,15 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pkgres_checks::{check_classes, check_manifest, check_member_uses, check_package};
+use pkgres_checks::{
+    check_classes, check_interface, check_manifest, check_member_uses, check_package,
+};
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
     Archive, ClassName, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
+    read_interface_file,
 };
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
@@ -343,8 +346,15 @@ const MANIFEST_KEYS: [&str; 6] = [
     "Classes:",
 ];
 
-/// Checks a single manifest or class file. It is a class file if it has keys that only class files have, or
-/// the key `Name` and none that only manifests have.
+/// The class or interface that a file is for, by its name: it may have no name in it, and the manifest that has it is not
+/// at hand.
+fn requested_by_name(file: &Path) -> Option<ClassName> {
+    let stem = file.file_stem().and_then(|stem| stem.to_str())?;
+    ClassName::parse(stem).ok()
+}
+
+/// Checks a single manifest, class file or interface file. An interface has functions. It is a class file if it has keys
+/// that only class files have, or the key `Name` and none that only manifests have.
 fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits
@@ -361,16 +371,24 @@ fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
             .split(|byte| *byte == b'\n')
             .any(|line| keys.iter().any(|key| line.starts_with(key.as_bytes())))
     };
+    if has_line(&["Functions:"]) && !has_line(&["FullName:"]) {
+        let read = read_interface_file(&shown, &bytes, requested_by_name(file).as_ref(), options);
+        return match read.into_result() {
+            Ok((interface, mut findings)) => {
+                findings.extend(check_interface(&interface));
+                findings
+            }
+            Err(errors) => errors,
+        };
+    }
     let is_class_file = if has_line(&CLASS_KEYS) {
         !has_line(&["FullName:"])
     } else {
         has_line(&["Name:"]) && !has_line(&MANIFEST_KEYS)
     };
     if is_class_file {
-        // A class may have no name, and the manifest that has it is not at hand.
-        let stem = file.file_stem().and_then(|stem| stem.to_str());
-        let stem = stem.and_then(|stem| ClassName::parse(stem).ok());
-        let requested: Vec<&ClassName> = stem.iter().collect();
+        let named = requested_by_name(file);
+        let requested: Vec<&ClassName> = named.iter().collect();
         return match read_class_file(&shown, &bytes, &requested, options).into_result() {
             Ok((classes, mut findings)) => {
                 findings.extend(check_classes(&classes));

@@ -7,7 +7,7 @@ use crate::class_file::{
     Argument, ArgumentUsage, Contract, MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
 use crate::diagnostic::{Code, Escaped, Located, Span};
-use crate::document::{Entry, Mapping, Node, Value, as_json, mapping_hint};
+use crate::document::{Entry, Mapping, Node, Numbers, Value, as_json, mapping_hint};
 
 /// The keys that declarations can have.
 const PROPERTY_KEYS: [&str; 4] = ["Contract", "Default", "Meta", "Usage"];
@@ -131,7 +131,7 @@ impl ClassFileReader<'_> {
                 has_default: declaration.get("Default").is_some(),
                 default: declaration
                     .get("Default")
-                    .map(|node| as_json(node).to_string()),
+                    .map(|node| as_json(node, Numbers::AsWritten).to_string()),
                 usage: match word(declaration, "Usage") {
                     Some("VarArgs") => ArgumentUsage::VarArgs,
                     Some("KwArgs") => ArgumentUsage::KwArgs,

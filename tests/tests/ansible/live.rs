@@ -115,9 +115,9 @@ fn is_right(universe: &Value, picks: &BTreeMap<String, String>) -> bool {
     let mut required: Vec<(String, String)> =
         roots.map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
     for (name, version) in picks {
-        let requires = universe["packages"][name][version].as_object();
-        let requires = requires.expect("a release").iter();
-        required.extend(requires.map(|(name, range)| (name.clone(), text(range))));
+        let dependencies = universe["packages"][name][version].as_object();
+        let dependencies = dependencies.expect("a release").iter();
+        required.extend(dependencies.map(|(name, range)| (name.clone(), text(range))));
     }
     let fits = required.iter().all(|(name, range)| {
         let spec = ECOSYSTEM.spec(range).expect("a range");

@@ -32,6 +32,7 @@ mod interface_differences;
 mod manifest;
 mod members;
 mod model;
+mod record_differences;
 mod required;
 mod suggestions;
 
@@ -46,6 +47,7 @@ pub use conformance::{
 pub use interface_differences::{InterfaceDifference, interface_differences};
 pub use members::check_member_uses;
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
+pub use record_differences::{RecordDifference, RecordRule, compare_records};
 pub use required::{Defines, RequiredPackages};
 
 use pkgres_manifest::diagnostic::Diagnostic;

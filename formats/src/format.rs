@@ -177,6 +177,10 @@ pub struct Rules {
     pub side_by_side: bool,
     /// Whether classes may extend each other in a circle, as modules may import each other.
     pub class_cycles: bool,
+    /// Whether classes inherit from what they extend, as types do. Modules that import each other do not.
+    pub inheritance: bool,
+    /// Whether the steps between versions promise what changed, as Semantic Versioning has it.
+    pub semantic_versions: bool,
     /// When a prerelease is a candidate.
     pub prereleases: Prereleases,
     /// Whether artifacts are loaded one after the other, each after those that it requires.
@@ -192,6 +196,8 @@ impl Rules {
         has_core_library: true,
         side_by_side: true,
         class_cycles: false,
+        inheritance: true,
+        semantic_versions: true,
         prereleases: Prereleases::Ordered,
         load_order: false,
         host: None,
@@ -202,6 +208,8 @@ impl Rules {
         has_core_library: false,
         side_by_side: false,
         class_cycles: true,
+        inheritance: false,
+        semantic_versions: true,
         prereleases: Prereleases::Ordered,
         load_order: false,
         host: None,
@@ -212,6 +220,16 @@ impl Rules {
     pub const fn with_load_order(self) -> Self {
         Self {
             load_order: true,
+            ..self
+        }
+    }
+
+    /// These rules for classes that are types, in releases whose versions promise nothing.
+    #[must_use]
+    pub const fn with_dated_types(self) -> Self {
+        Self {
+            inheritance: true,
+            semantic_versions: false,
             ..self
         }
     }

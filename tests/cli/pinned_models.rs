@@ -23,7 +23,9 @@ use super::program::write;
 const SEEDS: u64 = 200;
 
 /// The codes of findings that say why there is no model to write.
-const REFUSALS: [&str; 6] = ["PK0011", "PK0012", "PK0013", "PK0015", "PK0062", "PK0063"];
+const REFUSALS: [&str; 7] = [
+    "PK0011", "PK0012", "PK0013", "PK0014", "PK0015", "PK0062", "PK0063",
+];
 
 /// The binary that is tested.
 static BINARY: LazyLock<PathBuf> = LazyLock::new(|| {

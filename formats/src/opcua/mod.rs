@@ -78,7 +78,7 @@ impl Format for NodeSets {
     }
 
     fn rules(&self) -> Rules {
-        Rules::SINGLE_RELEASE.with_load_order()
+        Rules::SINGLE_RELEASE.with_load_order().with_dated_types()
     }
 
     fn is_root(&self, file: &FormatFile<'_>) -> bool {

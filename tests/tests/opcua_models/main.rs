@@ -3,3 +3,4 @@
 mod loading;
 mod records;
 mod resolve;
+mod steps;

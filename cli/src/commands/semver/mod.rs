@@ -1,5 +1,6 @@
 //! `pkgres semver`
 
+mod records;
 mod source;
 
 pub(super) use source::newest_release;
@@ -23,6 +24,9 @@ use crate::output::Output;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    if let Some(exit) = records::run(args, context, output)? {
+        return Ok(exit);
+    }
     let (old, new) = read_both(&args.old, &args.new, context, output)?;
     let compared = Compared::new(old, new);
     output.findings(&compared.warnings());

@@ -1,0 +1,276 @@
+//! The differences between the classes of two releases, as far as their index records show them.
+//!
+//! This is the comparison for ecosystems whose classes have no declarations that can be compared member by member:
+//! plug-ins and modules of Ansible collections, types of OPC UA models. For class packages there is
+//! [`compare_apis`](crate::compare_apis).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
+
+use crate::api::Impact;
+
+/// A rule for one kind of difference between the classes of two index records. Its id never changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum RecordRule {
+    /// A class is gone. Whatever extends or uses it fails.
+    ClassRemoved,
+    /// A class lost an ancestor. Its objects can no longer be used where those of the ancestor are asked for.
+    AncestorLost,
+    /// A class with the same id is called something else: another class may have taken the id.
+    ClassRenamed,
+    /// There is a new class.
+    ClassAdded,
+}
+
+impl RecordRule {
+    /// The stable id, such as `class-removed`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::ClassRemoved => "class-removed",
+            Self::AncestorLost => "ancestor-lost",
+            Self::ClassRenamed => "class-renamed",
+            Self::ClassAdded => "class-added",
+        }
+    }
+
+    /// What a difference of this kind means for dependants. Without members, only a person can decide whether a
+    /// dependant relies on an ancestor or on what a class is called.
+    pub fn impact(self) -> Impact {
+        match self {
+            Self::ClassRemoved => Impact::Major,
+            Self::AncestorLost | Self::ClassRenamed => Impact::Review,
+            Self::ClassAdded => Impact::Minor,
+        }
+    }
+}
+
+impl fmt::Display for RecordRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id())
+    }
+}
+
+/// A difference between the classes of two index records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordDifference {
+    /// The rule.
+    pub rule: RecordRule,
+    /// The class that differs.
+    pub class: ClassName,
+    /// The difference in a sentence.
+    pub message: String,
+}
+
+/// Compares the classes that two releases define for others, those with the gravest impact first. `None` if the classes
+/// of one are unknown.
+///
+/// `inherits` says whether classes inherit from what they extend: types do, modules that import each other do not.
+///
+/// ```
+/// use pkgres_checks::{RecordRule, compare_records};
+/// use pkgres_manifest::IndexRecord;
+///
+/// let read = |line| IndexRecord::parse_line(line, &Default::default()).expect("a record");
+/// let old = read(r#"{"name":"a.B","version":"1.0.0","classes":{"a.C":{},"a.D":{}}}"#);
+/// let new = read(r#"{"name":"a.B","version":"1.1.0","classes":{"a.C":{}}}"#);
+/// let differences = compare_records(&old, &new, true).expect("the classes are known");
+/// assert_eq!(differences[0].rule, RecordRule::ClassRemoved);
+/// ```
+pub fn compare_records(
+    old: &IndexRecord,
+    new: &IndexRecord,
+    inherits: bool,
+) -> Option<Vec<RecordDifference>> {
+    let (before, after) = (Classes::of(old)?, Classes::of(new)?);
+    let mut found = Vec::new();
+    let mut add = |rule, class: &ClassName, message| {
+        found.push(RecordDifference {
+            rule,
+            class: class.clone(),
+            message,
+        });
+    };
+    for name in before.exported() {
+        let shown = before.shown(name);
+        let Some(class) = after.by_name.get(name).filter(|class| !class.internal) else {
+            let message = format!("{shown} is no longer defined");
+            add(RecordRule::ClassRemoved, name, message);
+            continue;
+        };
+        let labels = (old.label(name), new.label(name));
+        if let (Some(one), Some(other)) = labels
+            && one != other
+        {
+            let message = format!("{shown} is called `{other}` now");
+            add(RecordRule::ClassRenamed, &class.name, message);
+        }
+        if inherits {
+            let ancestors = after.ancestors(name);
+            // What an ancestor of this package lost is reported there, and ancestors that are gone are, too.
+            let lost = before.by_name[name].extends.iter();
+            for parent in lost.filter(|parent| !ancestors.contains(parent)) {
+                let message = format!("{shown} no longer extends {}", before.shown(parent));
+                add(RecordRule::AncestorLost, name, message);
+            }
+        }
+    }
+    for name in after.exported() {
+        let is_known = before
+            .by_name
+            .get(name)
+            .is_some_and(|class| !class.internal);
+        if !is_known {
+            let message = format!("{} is new", after.shown(name));
+            add(RecordRule::ClassAdded, name, message);
+        }
+    }
+    drop_aliases(&mut found);
+    found.sort_by(|one, two| {
+        let key = |it: &RecordDifference| (std::cmp::Reverse(it.rule.impact()), it.rule);
+        key(one)
+            .cmp(&key(two))
+            .then_with(|| one.class.cmp(&two.class))
+    });
+    Some(found)
+}
+
+/// Drops differences of names with a kind, such as `X(ObjectType)`, that the class `X` has itself.
+fn drop_aliases(found: &mut Vec<RecordDifference>) {
+    let known: BTreeSet<(RecordRule, String)> = found
+        .iter()
+        .map(|it| (it.rule, it.class.to_string()))
+        .collect();
+    found.retain(|it| {
+        let name = it.class.as_str().strip_suffix(')');
+        let class = name.and_then(|name| name.rsplit_once('('));
+        class.is_none_or(|(class, _)| !known.contains(&(it.rule, class.to_owned())))
+    });
+}
+
+/// The classes of a record.
+struct Classes<'record> {
+    record: &'record IndexRecord,
+    by_name: BTreeMap<&'record ClassName, &'record IndexedClass>,
+}
+
+impl<'record> Classes<'record> {
+    fn of(record: &'record IndexRecord) -> Option<Self> {
+        let classes = record.classes.as_ref()?.iter();
+        let by_name = classes.map(|class| (&class.name, class)).collect();
+        Some(Self { record, by_name })
+    }
+
+    fn exported(&self) -> impl Iterator<Item = &'record ClassName> {
+        let classes = self.by_name.values().filter(|class| !class.internal);
+        classes.map(|class| &class.name)
+    }
+
+    /// The proper ancestors of a class, as far as the record has them.
+    fn ancestors(&self, name: &ClassName) -> BTreeSet<&'record ClassName> {
+        let mut ancestors = BTreeSet::new();
+        let mut rest: Vec<&ClassName> = vec![name];
+        while let Some(name) = rest.pop() {
+            let class = self.by_name.get(name).into_iter();
+            for parent in class.flat_map(|class| &class.extends) {
+                if ancestors.insert(parent) {
+                    rest.push(parent);
+                }
+            }
+        }
+        ancestors
+    }
+
+    /// A class as people know it.
+    fn shown(&self, name: &ClassName) -> String {
+        match self.record.label(name) {
+            Some(label) => format!("`{label}` ({name})"),
+            None => format!("`{name}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::Limits;
+
+    use super::*;
+
+    /// A record with classes.
+    fn record(classes: &str) -> IndexRecord {
+        let line = format!(r#"{{"name":"a.B","version":"1.0.0","classes":{classes}}}"#);
+        IndexRecord::parse_line(&line, &Limits::default()).expect("the test writes records")
+    }
+
+    /// A record with the class `a.X`, which only the release sees.
+    fn hidden() -> IndexRecord {
+        let shown = record(r#"{"a.X":{}}"#).classes.expect("they are known");
+        let mut record = record("{}");
+        let class = IndexedClass {
+            internal: true,
+            ..shown[0].clone()
+        };
+        record.classes = Some(vec![class].into());
+        record
+    }
+
+    fn differences(old: &str, new: &str, inherits: bool) -> Vec<String> {
+        let found = compare_records(&record(old), &record(new), inherits);
+        let found = found.expect("the classes are known");
+        let line = |it: RecordDifference| format!("{}: {}", it.rule, it.message);
+        found.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_parent_that_is_farther_away_is_not_lost() {
+        let old = r#"{"a.X":{"extends":["a.Y","b.Z"]},"a.Y":{}}"#;
+        let new =
+            r#"{"a.X":{"extends":["a.W"]},"a.W":{"extends":["a.Y"]},"a.Y":{"extends":["b.Z"]}}"#;
+        assert_eq!(differences(old, new, true), ["class-added: `a.W` is new"]);
+        assert_eq!(
+            differences(new, old, true),
+            [
+                "class-removed: `a.W` is no longer defined",
+                "ancestor-lost: `a.X` no longer extends `a.W`",
+                "ancestor-lost: `a.Y` no longer extends `b.Z`",
+            ]
+        );
+        assert_eq!(
+            differences(new, old, false),
+            ["class-removed: `a.W` is no longer defined"]
+        );
+    }
+
+    #[test]
+    fn classes_that_only_the_release_sees_are_not_compared() {
+        let rules = |old: &IndexRecord, new: &IndexRecord| {
+            let found = compare_records(old, new, true).expect("the classes are known");
+            found.iter().map(|it| it.rule).collect::<Vec<_>>()
+        };
+        let (none, shown) = (record("{}"), record(r#"{"a.X":{}}"#));
+        assert_eq!(rules(&hidden(), &none), []);
+        assert_eq!(rules(&none, &hidden()), []);
+        assert_eq!(rules(&shown, &hidden()), [RecordRule::ClassRemoved]);
+        assert_eq!(rules(&hidden(), &shown), [RecordRule::ClassAdded]);
+        let mut unknown = record("{}");
+        unknown.classes = None;
+        assert_eq!(compare_records(&unknown, &none, true), None);
+    }
+
+    #[test]
+    fn another_name_for_an_id_is_a_difference() {
+        let (mut old, mut new) = (record(r#"{"a.X":{}}"#), record(r#"{"a.X":{}}"#));
+        let name = old.classes.as_ref().expect("they are known")[0]
+            .name
+            .clone();
+        old.labels = vec![(name.clone(), "1:Pump".into())].into();
+        new.labels = vec![(name, "1:Motor".into())].into();
+        let found = compare_records(&old, &new, true).expect("the classes are known");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].message, "`1:Pump` (a.X) is called `1:Motor` now");
+        assert_eq!(found[0].rule.impact(), Impact::Review);
+    }
+}

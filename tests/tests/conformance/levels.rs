@@ -65,6 +65,34 @@ fn each_status_has_a_level() {
 }
 
 #[test]
+fn facts_that_a_platform_does_not_have_are_reported_once() {
+    let interface = Text::new("org.example.iface", "1.0.0").interfaces(&[(
+        "org.example.iface.I",
+        "Functions:\n  a: {Supported: {role: web, os: Debian}}\n",
+    )]);
+    let mut module = Text::new("org.example.Module", "1.0.0")
+        .requires("org.example.iface", "1.0.0")
+        .classes(&[("org.example.M", ""), ("org.example.N", "")]);
+    for class in ["org.example.M", "org.example.N"] {
+        module = module.implements(class, &["org.example.iface.I"]);
+    }
+    let (packages, releases) = bind(&[interface, module]);
+    let classes = conformance_of_last(&packages, &releases);
+    let (levels, baseline) = (Levels::default(), Baseline::default());
+    let found = conformance_findings(&classes, &platforms(), &levels, &baseline);
+    let unknown: Vec<&str> = found
+        .findings
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .filter(|message| message.contains("unknown"))
+        .collect();
+    assert_eq!(
+        unknown,
+        ["the fact `role` is unknown on os=Debian, os=Windows, so that it matches nothing there"]
+    );
+}
+
+#[test]
 fn a_baseline_leaves_out_what_it_knows() {
     let (_, baseline) = found(&Levels::default(), &Baseline::default());
     let text = baseline.to_text();

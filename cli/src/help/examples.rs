@@ -206,6 +206,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "pkgres check --format github",
                 "as annotations of a GitHub workflow",
             ),
+            (
+                "pkgres check --interfaces --facts windows.yaml",
+                "what classes lack of their interfaces on a platform",
+            ),
         ],
     ),
     (

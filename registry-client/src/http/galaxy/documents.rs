@@ -65,6 +65,7 @@ struct NamedPart {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an artifact with `sha256`")]
 struct ArtifactPart {
     sha256: String,
     size: Option<u64>,
@@ -233,7 +234,7 @@ mod tests {
             "collection": {"name": "web"},
             "artifact": {"sha256": "ab".repeat(32), "size": 12, "filename": "acme-web-1.2.0.tar.gz"},
             "download_url": "https://example.org/acme-web-1.2.0.tar.gz",
-            "metadata": {"dependencies": {"acme.net": ">=1.0.0", "acme.any": null}, "tags": []},
+            "metadata": {"dependencies": {"acme.any": null, "acme.net": ">=1.0.0"}, "tags": []},
             "requires_ansible": ">=2.15",
             "created_at": "2026-01-31T12:00:00.123456Z",
             "signatures": [],

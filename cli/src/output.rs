@@ -20,6 +20,9 @@ use crate::environment::variable;
 use crate::exit::Exit;
 use crate::show;
 
+/// The most findings about registries that a command shows.
+const MAX_REGISTRY_FINDINGS: usize = 20;
+
 /// How long work may take before the spinner appears.
 const MOMENT: Duration = Duration::from_millis(200);
 
@@ -312,6 +315,18 @@ impl Output {
                 let text = show::diagnostic(finding, self.styled.messages);
                 self.message(&text);
             }
+        }
+    }
+
+    /// Writes findings about registries to stderr, of which a folder can have any number: the first ones, and how many
+    /// there are.
+    pub(crate) fn registry_findings(&mut self, findings: &[Diagnostic]) {
+        let shown = findings.len().min(MAX_REGISTRY_FINDINGS);
+        self.findings(&findings[..shown]);
+        let more = findings.len() - shown;
+        if more > 0 {
+            let what = show::counted(more, "more warning");
+            self.note(&format!("{what} about the registries left out"));
         }
     }
 

@@ -203,7 +203,7 @@ impl Problem {
         let progress = output.progress("Resolving", context.registries.activity());
         let answer = solve(self.request, &self.registries, &context.read_options);
         drop(progress);
-        output.findings(&self.registries.take_findings());
+        output.registry_findings(&self.registries.take_findings());
         let searched = match answer? {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {

@@ -85,7 +85,7 @@ pub(crate) fn require_current_lock(
     let report = check_lock(check, &problem.registries);
     drop(progress);
     let report = report?;
-    output.findings(&problem.registries.take_findings());
+    output.registry_findings(&problem.registries.take_findings());
     if report.stale.is_empty() {
         return Ok(());
     }

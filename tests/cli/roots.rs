@@ -92,3 +92,35 @@ fn a_lockfile_that_is_too_large_can_be_replaced() {
     assert!(stderr.contains("too large to be read"), "{stderr}");
     assert_eq!(run(&["lock", "--check"]).0, Some(0));
 }
+
+#[test]
+fn a_folder_with_many_broken_packages_is_told_briefly() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    write(
+        &folder.join("index.ndjson"),
+        "{\"name\":\"org.example.Db\",\"version\":\"1.0.0\"}\n",
+    );
+    for number in 0..25 {
+        write(&folder.join(format!("{number}.zip")), "no archive");
+    }
+    let search = [
+        "search",
+        "Db",
+        "--registry",
+        "dir:.",
+        "--registry",
+        "index:index.ndjson",
+    ];
+    let output = pkgres(folder, &search);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        stderr.matches("a package cannot be read").count(),
+        20,
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("5 more warnings about the registries left out"),
+        "{stderr}"
+    );
+}

@@ -133,7 +133,7 @@ pub(super) fn fetch_locked(
         ControlFlow::Continue(())
     });
     drop(progress);
-    output.findings(&registries.take_findings());
+    output.registry_findings(&registries.take_findings());
     problems.check(&release, context)?;
     Ok(Fetched {
         packages: lock.packages.len(),

@@ -92,7 +92,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     drop(progress);
     let releases = releases?.pop().flatten();
     let (requiring, description) = (requiring?, description?);
-    output.findings(&registries.take_findings());
+    output.registry_findings(&registries.take_findings());
     let Some(releases) = releases else {
         return Err(unknown_package(&name, &registries, context));
     };

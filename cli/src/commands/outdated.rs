@@ -58,7 +58,7 @@ fn show_outdated(
     let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let outdated_packages = outdated_packages?;
-    output.findings(&registries.take_findings());
+    output.registry_findings(&registries.take_findings());
     let exit = if args.exit_code && !outdated_packages.is_empty() {
         Exit::Pending
     } else {

@@ -31,7 +31,7 @@ pub(super) fn run(args: &SearchArgs, context: &Context, output: &mut Output) -> 
     found.truncate(limit);
     let names: Vec<PackageName> = found.iter().map(|found| found.name.clone()).collect();
     let releases = releases_of(&names, &registries, context)?;
-    output.findings(&registries.take_findings());
+    output.registry_findings(&registries.take_findings());
     let newest = releases
         .iter()
         .map(|releases| releases.as_ref().and_then(Releases::newest));

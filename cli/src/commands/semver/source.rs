@@ -231,7 +231,7 @@ fn of_registry(
         return Err(Diagnostic::error(Code::UnknownPackage, message).into());
     };
     let package = registries.package(name, &found.version, &context.read_options)?;
-    output.findings(&registries.take_findings());
+    output.registry_findings(&registries.take_findings());
     let Some(package) = package else {
         let message = format!(
             "{name} {} has no artifact, so that its classes are unknown",

@@ -41,10 +41,16 @@ pub enum InstalledState {
 }
 
 impl Installation {
-    /// The collections below a folder, which need not exist.
+    /// The collections below a folder, which need not exist. As for `ansible-galaxy`, a path that ends with
+    /// `ansible_collections` means the folder that this one is in.
     pub fn new(folder: &Path) -> Self {
+        let is_root = folder.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
         Self {
-            root: folder.join(COLLECTIONS_FOLDER),
+            root: if is_root {
+                folder.to_owned()
+            } else {
+                folder.join(COLLECTIONS_FOLDER)
+            },
         }
     }
 

@@ -133,12 +133,11 @@ impl RegistryLocation {
         http: &HttpOptions,
     ) -> Result<Box<dyn Registry>, RegistryError> {
         Ok(match &self.kind {
-            Kind::Http(address) => Box::new(HttpRegistry::new(
-                self.name.clone(),
-                address.clone(),
-                &options.limits,
-                http.clone(),
-            )),
+            Kind::Http(address) => {
+                let (name, limits) = (self.name.clone(), &options.limits);
+                let registry = HttpRegistry::new(name, address.clone(), limits, http.clone());
+                Box::new(registry.of_ecosystem(options.ecosystem))
+            }
             Kind::Galaxy(address) => Box::new(GalaxyRegistry::new(
                 self.name.clone(),
                 address.clone(),

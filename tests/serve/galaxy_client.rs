@@ -144,6 +144,34 @@ fn every_command_works_with_a_galaxy_server() {
 }
 
 #[test]
+fn artifacts_come_by_the_protocol_of_the_registry() {
+    let place = Place::new();
+    let registry = format!("hub={}", place.server.base);
+    let does = |arguments: &[&str]| {
+        let root = ["requirements.yml", "--registry", &registry];
+        place.does(&[arguments, &root].concat())
+    };
+    let locked = does(&["lock"]);
+    assert!(locked.contains("+ acme.net 1.1.0"), "{locked}");
+    does(&["fetch"]);
+    does(&["verify"]);
+    does(&["vendor", "vendored"]);
+    assert!(place.path("vendored/acme-net-1.1.0.tar.gz").is_file());
+    // The folder of the name means the one that it is in.
+    let named = "installed/ansible_collections";
+    does(&["install", named]);
+    assert!(
+        place
+            .path("installed/ansible_collections/acme/net")
+            .is_dir()
+    );
+    does(&["verify", "--installed", named]);
+    does(&["verify", "--installed", "installed"]);
+    // Without the cache, the artifacts are downloaded.
+    does(&["verify", "--no-cache"]);
+}
+
+#[test]
 fn a_private_galaxy_server_wants_a_token() {
     let place = Place::new();
     for token in [None, Some("wrong")] {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt as _, stream};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Archive, ArtifactDigest};
+use pkgres_manifest::{Archive, ArtifactDigest, CLASS_PACKAGES};
 
 use crate::protocol::{Config, Digest};
 use crate::registry::{Artifact, ReceivedArtifact, RegistryError, TakeArtifact};
@@ -57,7 +57,7 @@ impl HttpRegistry {
                     let sha256 = Digest(*bytes);
                     match cache.as_ref().and_then(|cache| cache.get(&sha256, limit)) {
                         Some(bytes) => {
-                            let artifact = self.archive(digest, bytes);
+                            let artifact = self.artifact_of(digest, bytes);
                             artifact.map(|artifact| Some(ReceivedArtifact::kept(artifact)))
                         }
                         None if self.transport.options.offline => {
@@ -160,7 +160,7 @@ impl HttpRegistry {
         let digest = ArtifactDigest::Archive(digest.0);
         let received = |bytes: Option<Vec<u8>>| {
             let artifact = bytes
-                .map(|bytes| self.archive(&digest, bytes))
+                .map(|bytes| self.artifact_of(&digest, bytes))
                 .transpose()?;
             Ok(artifact.map(|artifact| ReceivedArtifact {
                 artifact,
@@ -185,12 +185,16 @@ impl HttpRegistry {
         self.offline(&format!("the artifact {digest} is not in the cache"))
     }
 
-    /// The archive with these bytes, whose digest was compared.
-    pub(super) fn archive(
+    /// The artifact with these bytes, whose digest was compared: for class packages a zip archive, for other ecosystems
+    /// the file as it is.
+    pub(super) fn artifact_of(
         &self,
         digest: &ArtifactDigest,
         bytes: Vec<u8>,
     ) -> Result<Artifact, RegistryError> {
+        if self.ecosystem.is_some_and(|id| id != CLASS_PACKAGES.id()) {
+            return Ok(Artifact::File(bytes));
+        }
         let name = format!("registry {}: {digest}", self.transport.name);
         let archive = Archive::open(&name, bytes, &self.limits)?;
         Ok(Artifact::Archive(archive))

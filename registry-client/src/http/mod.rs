@@ -86,6 +86,8 @@ const MAX_CLASS_BYTES: u64 = 16 << 20;
 pub struct HttpRegistry {
     transport: Transport,
     limits: Limits,
+    /// The ecosystem of the releases that are looked for; `None` for class packages.
+    ecosystem: Option<&'static str>,
     session: Mutex<Session>,
     is_dirty: AtomicBool,
     /// Writes to the cache.
@@ -114,10 +116,18 @@ impl HttpRegistry {
         Self {
             transport: Transport::new(name, address, Authorization::Bearer, options),
             limits: limits.clone(),
+            ecosystem: None,
             session: Mutex::new(Session::new(reader)),
             is_dirty: AtomicBool::new(false),
             background: Background::default(),
         }
+    }
+
+    /// The same registry for the releases of the ecosystem with an id, which decides what an artifact is.
+    #[must_use]
+    pub fn of_ecosystem(mut self, ecosystem: Option<&'static str>) -> Self {
+        self.ecosystem = ecosystem;
+        self
     }
 
     /// The address of the registry.
@@ -294,7 +304,7 @@ impl Registry for HttpRegistry {
         let Some(bytes) = self.artifact_bytes(&Digest(*bytes))? else {
             return Ok(None);
         };
-        self.archive(digest, bytes).map(Some)
+        self.artifact_of(digest, bytes).map(Some)
     }
 
     fn artifacts(&self, wanted: &[WantedArtifact<'_>], take: TakeArtifact<'_>) {

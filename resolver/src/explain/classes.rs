@@ -65,19 +65,23 @@ pub(super) fn required_packages(
     }
 }
 
-/// The candidates of a package that do not define a class, and the newest one that does; `None`
-/// unless there are both.
+/// The candidates of a package that do not define a class, and the newest one that is known to define it; `None`
+/// unless some do not and others do, or may, because their classes are unknown.
 pub(super) fn not_defining(
     universe: &Universe,
     package: PackageId,
     class: ClassId,
-) -> Option<(Vec<ReleaseId>, ReleaseId)> {
+) -> Option<(Vec<ReleaseId>, Option<ReleaseId>)> {
     let defining = universe.catalog.definers(package, class);
     let (defining, without_class): (Vec<ReleaseId>, Vec<ReleaseId>) = candidates(universe, package)
         .into_iter()
         .partition(|release| defining.contains(release.index));
-    let newest = *defining.last()?;
-    (!without_class.is_empty()).then_some((without_class, newest))
+    if defining.is_empty() || without_class.is_empty() {
+        return None;
+    }
+    let is_known = |release: &ReleaseId| !universe.catalog.has_unknown_classes(*release);
+    let newest = defining.into_iter().rfind(is_known);
+    Some((without_class, newest))
 }
 
 /// The reasons that classes of a package extend a class that no candidate for it defines, and which
@@ -133,17 +137,20 @@ pub(super) fn extends_reasons(
         let Some((without_class, newest)) = not_defining(universe, package, class) else {
             continue;
         };
-        let no_longer = without_class
-            .iter()
-            .all(|release| release.index > newest.index);
-        let newest = universe.catalog.version(newest);
+        let no_longer = newest.is_some_and(|newest| {
+            let mut lacking = without_class.iter();
+            lacking.all(|release| release.index > newest.index)
+        });
+        let does = newest.map_or_else(String::new, |newest| {
+            format!("; {} does", universe.catalog.version(newest))
+        });
         reasons.push(reason_about(universe, package, &without_class, |subject| {
             let verb = if no_longer {
                 subject.verb("no longer defines", "no longer define")
             } else {
                 subject.verb("does not define", "do not define")
             };
-            let text = format!("{} {verb} the {what} {name}; {newest} does", subject.text);
+            let text = format!("{} {verb} the {what} {name}{does}", subject.text);
             (text, lacks.clone())
         }));
     }

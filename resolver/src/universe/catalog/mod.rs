@@ -278,6 +278,17 @@ impl Catalog {
         definers.is_some_and(|definers| definers.contain(release.index))
     }
 
+    /// Whether the classes of a release are unknown, so that it only may define a class.
+    pub(crate) fn has_unknown_classes(&self, release: ReleaseId) -> bool {
+        let delivered = self.delivered(release.package);
+        if delivered.count == 0 {
+            return false;
+        }
+        let inheritance = self.index(delivered.loaded).inheritance();
+        let unknown = inheritance.unknown_definers(delivered.name, width(delivered.count));
+        unknown.is_some_and(|unknown| unknown.contain(release.index))
+    }
+
     /// The class of an index that stands for all classes in the folder of a class, if there is one.
     fn any_class_beside(&self, class: ClassId, index: &CompiledIndex) -> Option<u32> {
         if self.ecosystem() == CLASS_PACKAGES {

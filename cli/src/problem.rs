@@ -71,8 +71,7 @@ impl Problem {
 
     /// The part of a problem that is the same for all projects with the registries and the ecosystem of one.
     pub(crate) fn for_projects_like(project: &Project, context: &Context) -> Result<Self> {
-        let default = Some(project.default_registry());
-        let registries = (context.registries).for_folder(Some(&project.folder), default)?;
+        let registries = project.registries(context)?;
         Self::with_registries(&registries, project.format.ecosystem(), context)
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::{ClassPackages, Format, ReleaseExtent, Root};
-use pkgres_manifest::diagnostic::{Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName};
 use pkgres_registry_client::RegistryLocation;
 
@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
 use crate::manifest_file::{ManifestFile, folder_of};
+use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
 use crate::workspace::MAX_NAMED_MEMBERS;
 
@@ -68,14 +69,49 @@ impl Project {
         }
     }
 
-    /// The registry of the project if no other is configured.
-    pub(crate) fn default_registry(&self) -> RegistryLocation {
-        match &self.content {
-            RootContent::Foreign(root) if root.extent == ReleaseExtent::File => {
-                RegistryLocation::with_file(&self.folder)
-            }
-            _ => RegistryLocation::beside(&self.folder),
-        }
+    /// The registries of the project, in order of preference.
+    pub(crate) fn registries(&self, context: &Context) -> Result<Vec<ConfiguredRegistry>> {
+        let default = self.default_registry();
+        let registries = context.registries.for_folder(&self.folder, default)?;
+        registries.ok_or_else(no_registry)
+    }
+
+    /// The registry of the project if no other is configured; `None` if its root is no release: then nothing says that
+    /// the releases are near it.
+    fn default_registry(&self) -> Option<RegistryLocation> {
+        let extent = match &self.content {
+            RootContent::Package(_) => ReleaseExtent::Folder,
+            RootContent::Foreign(root) => root.extent?,
+        };
+        Some(match extent {
+            ReleaseExtent::File => RegistryLocation::with_file(&self.folder),
+            ReleaseExtent::Folder => RegistryLocation::beside(&self.folder),
+        })
+    }
+
+    /// Whether a lockfile was made for the requirements of the root, as far as they alone say so.
+    pub(crate) fn agrees_with(&self, lock: &Lockfile, core: Option<&PackageName>) -> bool {
+        let Some(locked) = lock.roots.get(self.name()) else {
+            return false;
+        };
+        let record = self.record();
+        let required = record.requirements.iter();
+        // The core library is required without being stated, and options decide whether it counts.
+        let is_stated = |name: &PackageName| Some(name) != core;
+        let mut stated = required.filter(|requirement| is_stated(&requirement.package));
+        let same_specs = stated.all(|requirement| {
+            let bound = locked.get(&requirement.package);
+            bound.is_some_and(|bound| {
+                bound.spec.set() == requirement.spec.set()
+                    || lock.overrides.contains_key(&requirement.package)
+            })
+        });
+        let is_required = |name: &PackageName| {
+            let mut required = record.requirements.iter();
+            required.any(|requirement| requirement.package == *name)
+        };
+        let mut locked = locked.keys().filter(|name| is_stated(name));
+        same_specs && locked.all(is_required)
     }
 
     /// The class package; `None` for a project of another ecosystem.
@@ -139,6 +175,14 @@ impl Project {
             None => Ok(None),
         }
     }
+}
+
+/// The error for a root that is no release, if no registry is configured.
+fn no_registry() -> Failure {
+    Diagnostic::error(Code::Usage, "no registry is configured")
+        .hint("`--registry galaxy:https://galaxy.ansible.com` takes releases from Ansible Galaxy")
+        .hint("`--registry dir:FOLDER` takes them from a folder; `registries` in pkgres.toml saves the option")
+        .into()
 }
 
 /// Reads the manifest that a path names. If there is none, hints name possible manifests.

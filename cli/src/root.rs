@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, Root};
 use pkgres_manifest::MANIFEST_FILE;
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::FolderTree;
 
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result as CommandResult};
+use crate::invocation::quoted;
 use crate::manifest_file::folder_of;
 
 /// How many bytes of a file are needed to recognize it.
 const HEAD_BYTES: usize = 4096;
+
+/// The most roots that a message names.
+const MAX_NAMED: usize = 5;
 
 /// The most entries of a folder that are looked at for a root.
 const MAX_ENTRIES: usize = 10_000;
@@ -31,8 +35,8 @@ pub(crate) struct ForeignRoot {
 impl ForeignRoot {
     /// Reads the root that a path names, or the one in the folder that it names. `None` if that is a class package, or
     /// if nothing is there.
-    pub(crate) fn find(path: &Path, context: &Context) -> Result<Option<Self>> {
-        let Some((path, format)) = recognize(path, context.ecosystem) else {
+    pub(crate) fn find(path: &Path, context: &Context) -> CommandResult<Option<Self>> {
+        let Some((path, format)) = recognize(path, context.ecosystem)? else {
             return Ok(None);
         };
         let options = &context.read_options;
@@ -56,15 +60,19 @@ impl ForeignRoot {
     }
 }
 
-/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder.
+/// A file that is a root, and its format.
+type Recognized = (PathBuf, &'static dyn Format);
+
+/// The file that is a root of another ecosystem, and its format. `path` names it, or its folder. A folder with several
+/// roots, none of which has a usual name, is an error.
 pub(crate) fn recognize(
     path: &Path,
     stated: Option<&'static dyn Format>,
-) -> Option<(PathBuf, &'static dyn Format)> {
+) -> Result<Option<Recognized>, Diagnostic> {
     let class_packages = pkgres_manifest::CLASS_PACKAGES;
     let is_foreign = |format: &&'static dyn Format| format.ecosystem() != class_packages;
     if stated.is_some_and(|format| !is_foreign(&format)) {
-        return None;
+        return Ok(None);
     }
     let format_of = |path: &Path| {
         let head = head(path)?;
@@ -80,15 +88,18 @@ pub(crate) fn recognize(
     };
     let names_file = path.is_file();
     if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
-        return Some((path.to_owned(), stated.or_else(|| format_of(path))?));
+        let format = stated.or_else(|| format_of(path));
+        return Ok(format.map(|format| (path.to_owned(), format)));
     }
     let folder = folder_of(path);
     let is_default = path.file_name() == Some(MANIFEST_FILE.as_ref());
     if names_file || folder.join(MANIFEST_FILE).exists() || !(path.is_dir() || is_default) {
-        return None;
+        return Ok(None);
     }
-    let mut entries: Vec<PathBuf> = fs::read_dir(&folder)
-        .ok()?
+    let Ok(entries) = fs::read_dir(&folder) else {
+        return Ok(None);
+    };
+    let mut entries: Vec<PathBuf> = entries
         .take(MAX_ENTRIES)
         .filter_map(|entry| Some(entry.ok()?.file_name()))
         .filter(|name| !name.to_string_lossy().starts_with('.'))
@@ -101,9 +112,43 @@ pub(crate) fn recognize(
         })
         .collect();
     entries.sort();
-    entries
+    let roots = entries
         .into_iter()
-        .find_map(|path| format_of(&path).map(|format| (path, format)))
+        .filter_map(|path| format_of(&path).map(|format| (path, format)));
+    one_of(roots.collect(), &folder)
+}
+
+/// The one of several roots in a folder that is meant: the only one, or the one with the most usual name.
+fn one_of(mut roots: Vec<Recognized>, folder: &Path) -> Result<Option<Recognized>, Diagnostic> {
+    if roots.len() <= 1 {
+        return Ok(roots.pop());
+    }
+    let rank = |(path, format): &Recognized| {
+        let mut usual = format.usual_root_names().iter();
+        usual.position(|name| path.file_name() == Some(name.as_ref()))
+    };
+    let best = (0..roots.len())
+        .filter_map(|at| Some((rank(&roots[at])?, at)))
+        .min();
+    if let Some((_, at)) = best {
+        return Ok(Some(roots.swap_remove(at)));
+    }
+    let mut named: Vec<String> = roots
+        .iter()
+        .take(MAX_NAMED)
+        .map(|(path, _)| format!("`{}`", quoted(path)))
+        .collect();
+    if let Some(rest) = roots.len().checked_sub(MAX_NAMED + 1) {
+        named.push(format!("{} more", rest + 1));
+    }
+    let shown = folder.to_string_lossy();
+    let message = format!(
+        "{} files in {} can be the root: {}",
+        roots.len(),
+        Escaped::new(&shown),
+        named.join(", ")
+    );
+    Err(Diagnostic::error(Code::Usage, message).hint("name one of them"))
 }
 
 /// The beginning of a file; `None` if it is none.

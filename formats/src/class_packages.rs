@@ -37,7 +37,7 @@ impl Format for ClassPackages {
         };
         let root = Root {
             record: package.index_record(),
-            extent: ReleaseExtent::Folder,
+            extent: Some(ReleaseExtent::Folder),
         };
         Parsed::new(Some(root), findings)
     }

@@ -18,6 +18,11 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// Decides by the name, or by the beginning of the content where the name says nothing.
     fn is_root(&self, file: &FormatFile<'_>) -> bool;
 
+    /// The names that roots usually have, the best first: if a folder has several roots, a file of such a name is taken.
+    fn usual_root_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Reads a root. `tree` has the other files of the folder of `file`.
     fn read_root(
         &self,
@@ -153,8 +158,8 @@ pub enum ReleaseExtent {
 pub struct Root {
     /// Name, version, requirements and classes. A root that is no package has the name of its file and version 0.0.0.
     pub record: IndexRecord,
-    /// What the root is: a file among others, or a folder.
-    pub extent: ReleaseExtent,
+    /// What the root is as a release: a file among others, or a folder; `None` if it is none and only requires others.
+    pub extent: Option<ReleaseExtent>,
 }
 
 /// A release that was read.

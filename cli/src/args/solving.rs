@@ -8,8 +8,8 @@ use pkgres_resolver::SolveOptions;
 /// The sources of releases.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE` or `https://ADDRESS`; the first one that has a
-    /// package is used for it
+    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS`; the
+    /// first one that has a package is used for it
     ///
     /// By default, the registries are those of the variable `PKGRES_REGISTRY` (separated by commas),
     /// then `registries` in the nearest pkgres.toml, then the folder that contains the package folder.

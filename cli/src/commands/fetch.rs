@@ -28,9 +28,9 @@ use crate::solve::require_current_lock;
 
 /// The result of fetching everything that is locked.
 pub(super) struct Fetched {
-    /// How many releases the lockfile has.
+    /// How many releases the lockfile has, without those that the host provides.
     packages: usize,
-    /// The releases without a digest to verify: the host provides them, or the lockfile has none.
+    /// The releases without a digest to verify.
     pub(super) without_digest: Vec<String>,
 }
 
@@ -61,6 +61,13 @@ pub(super) fn locked_project(
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));
     };
+    // The command works with what is locked all the same, and this takes no registries.
+    if !args.locked && !project.agrees_with(&lock, context.core()) {
+        let command = context.invocation.command("lock");
+        output.note(&format!(
+            "The lockfile is out of date: `{command}` updates it"
+        ));
+    }
     Ok((project, lock))
 }
 
@@ -75,16 +82,18 @@ pub(super) fn fetch_locked(
     let options = context
         .read_options
         .of_ecosystem(project.format.ecosystem().id());
-    let default = Some(project.default_registry());
-    let registries = (context.registries).for_folder(Some(&project.folder), default)?;
+    let registries = project.registries(context)?;
     let registries = context.registries.open(&registries, &options)?;
     let mut wanted = Vec::with_capacity(lock.packages.len());
     let mut without_digest = Vec::new();
+    let mut hosted = 0;
     for ((name, version), locked) in &lock.packages {
         match (&locked.source, &locked.digest) {
             (ReleaseSource::Registry(registry), Some(digest)) => {
                 wanted.push((name, version, registry, *digest));
             }
+            // The host comes with it: there is nothing to fetch.
+            (ReleaseSource::Host, None) => hosted += 1,
             _ => without_digest.push(format!("{name} {version}")),
         }
     }
@@ -136,7 +145,7 @@ pub(super) fn fetch_locked(
     output.registry_findings(&registries.take_findings());
     problems.check(&release, context)?;
     Ok(Fetched {
-        packages: lock.packages.len(),
+        packages: lock.packages.len() - hosted,
         without_digest,
     })
 }

@@ -241,7 +241,7 @@ fn require_collections(project: &Project, command: &str) -> Result<()> {
 
 /// The addresses of Galaxy servers, by the names of registries.
 fn servers(project: &Project, context: &Context) -> Result<BTreeMap<String, String>> {
-    let registries = context.registries.for_root(Some(&project.folder))?;
+    let registries = project.registries(context)?;
     let servers = registries.iter().filter_map(|registry| {
         let location = &registry.location;
         let address = location.address().filter(|_| location.is_galaxy())?;

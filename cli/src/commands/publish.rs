@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
+use pkgres_formats::Format as _;
+use pkgres_formats::ansible::{Collections, GALAXY_FILE};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Archive, ArtifactDigest, IndexRecord, Package, ReadOptions};
+use pkgres_manifest::{Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, ReadOptions};
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{Registry as _, RegistryError};
 use pkgres_resolver::{Locked, Request, Root};
@@ -170,11 +172,30 @@ fn request_of(package: &Package, context: &Context) -> Result<Request> {
 }
 
 /// Reads a package and its archive; a folder is packed.
+/// Fails for what other programs publish, by its name.
+fn require_class_package(path: &Path) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_collection = Collections.is_release_name(&name)
+        || (!path.join(MANIFEST_FILE).exists() && path.join(GALAXY_FILE).is_file());
+    if !is_collection {
+        return Ok(());
+    }
+    let shown = path.to_string_lossy();
+    let message = format!(
+        "{} is a collection, and `pkgres publish` is for class packages",
+        Escaped::new(&shown)
+    );
+    Err(Diagnostic::error(Code::Usage, message)
+        .hint("`ansible-galaxy collection publish ARTIFACT --server URL` publishes a collection")
+        .into())
+}
+
 fn read(
     path: &Path,
     options: &ReadOptions,
     output: &mut Output,
 ) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
+    require_class_package(path)?;
     if path.is_dir() {
         let packed = pack::build(path, options)?;
         pack::tell_left_out(&packed.left_out, output);

@@ -67,6 +67,14 @@ impl PreviousLock {
         Ok((previous, note))
     }
 
+    /// The root that the lockfile was made for, if it is another one.
+    pub(crate) fn other_root(&self, root: &PackageName) -> Option<&PackageName> {
+        match &self.content {
+            Content::Complete(lock) if !lock.roots.contains_key(root) => lock.roots.keys().next(),
+            _ => None,
+        }
+    }
+
     /// Whether there is a complete lockfile.
     pub(crate) fn is_complete(&self) -> bool {
         matches!(self.content, Content::Complete(_))

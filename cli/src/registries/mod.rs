@@ -137,25 +137,27 @@ impl RegistryOptions {
 
     /// The registries for a package folder or archive, in order of preference.
     pub(crate) fn for_root(&self, root: Option<&Path>) -> Result<Vec<ConfiguredRegistry>> {
-        self.for_folder(root, root.map(RegistryLocation::beside))
+        let registries = match root {
+            Some(folder) => self.for_folder(folder, Some(RegistryLocation::beside(folder)))?,
+            None if !self.explicit.is_empty() => Some(self.explicit.clone()),
+            None => self.configured(None)?,
+        };
+        registries.ok_or_else(|| {
+            Failure::usage("no registry is configured: name one with `--registry dir:FOLDER`")
+        })
     }
 
-    /// The registries for a root at a path, in order of preference; the default one if there are no others.
+    /// The registries for a root at a path, in order of preference; the default one, if any, if no others are configured.
     pub(crate) fn for_folder(
         &self,
-        root: Option<&Path>,
+        root: &Path,
         default: Option<RegistryLocation>,
-    ) -> Result<Vec<ConfiguredRegistry>> {
+    ) -> Result<Option<Vec<ConfiguredRegistry>>> {
         if !self.explicit.is_empty() {
-            return Ok(self.explicit.clone());
+            return Ok(Some(self.explicit.clone()));
         }
-        match (self.configured(root)?, default) {
-            (Some(registries), _) => Ok(registries),
-            (None, Some(default)) => Ok(vec![default.into()]),
-            (None, None) => Err(Failure::usage(
-                "no registry is configured: name one with `--registry dir:FOLDER`",
-            )),
-        }
+        let configured = self.configured(Some(root))?;
+        Ok(configured.or_else(|| default.map(|default| vec![default.into()])))
     }
 
     /// The registries that the environment or a settings file names, if any.

@@ -15,7 +15,7 @@ use super::metadata::{
 };
 use super::name::ANSIBLE_CORE;
 use super::record::{ECOSYSTEM, add_requirement};
-use super::requirements_file::read_requirements;
+use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::tree;
 use crate::format::{
     FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
@@ -56,6 +56,10 @@ impl Format for Collections {
         is_folder_of_collection(file) || is_requirements(file)
     }
 
+    fn usual_root_names(&self) -> &'static [&'static str] {
+        &[GALAXY_FILE, COLLECTION_MANIFEST, REQUIREMENTS_FILE]
+    }
+
     fn read_root(
         &self,
         file: &FormatFile<'_>,
@@ -63,10 +67,13 @@ impl Format for Collections {
         options: &ReadOptions,
     ) -> Parsed<Root> {
         let (read, extent) = if is_folder_of_collection(file) {
-            (read_folder(file, tree, options), ReleaseExtent::Folder)
+            (
+                read_folder(file, tree, options),
+                Some(ReleaseExtent::Folder),
+            )
         } else {
             let read = read_requirements(file.path, file.bytes, &options.limits);
-            (read, ReleaseExtent::File)
+            (read, None)
         };
         match read.into_result() {
             Ok((record, findings)) => {

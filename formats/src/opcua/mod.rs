@@ -114,7 +114,7 @@ impl Format for NodeSets {
         }
         let root = Root {
             record: merged(first, &others),
-            extent: ReleaseExtent::File,
+            extent: Some(ReleaseExtent::File),
         };
         Parsed::new(Some(root), findings)
     }

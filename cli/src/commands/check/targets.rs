@@ -30,7 +30,7 @@ pub(super) fn targets(
     if path.is_dir() {
         let (targets, links) = packages_below(path)?;
         if targets.is_empty() {
-            if let Some((root, format)) = recognize(path, stated) {
+            if let Some((root, format)) = recognize(path, stated)? {
                 return Ok(vec![Target::Foreign(root, format)]);
             }
             let message = format!("{} holds no package", path.to_string_lossy());
@@ -52,7 +52,7 @@ pub(super) fn targets(
         let message = format!("cannot read {}: {error}", path.to_string_lossy());
         Diagnostic::error(Code::File, message)
     })?;
-    if let Some((root, format)) = recognize(path, stated) {
+    if let Some((root, format)) = recognize(path, stated)? {
         return Ok(vec![Target::Foreign(root, format)]);
     }
     if let Some(format) = artifact_format(path) {

@@ -257,6 +257,19 @@ fn write(
         resolution,
         lock,
     } = proposal;
+    // A manifest whose package was renamed is still the only one in its folder.
+    if project.package().is_none()
+        && let Some(other) = previous.other_root(project.name())
+    {
+        let message = format!(
+            "the lockfile was made for {other}; that of {} takes its place",
+            project.name()
+        );
+        let finding = Diagnostic::warning(Code::LockStale, message);
+        let hint =
+            "files in one folder share `pkgres.lock`: move one of them to a folder of its own";
+        output.findings(&[finding.hint(hint)]);
+    }
     let written = write_lock(
         &project.lock_path(),
         &LockText::new(&lock, &context.read_options)?,

@@ -8,7 +8,7 @@
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
 //! - [`check_member_uses`] looks at the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
-//! - [`conformance`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
+//! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!

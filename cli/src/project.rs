@@ -96,8 +96,9 @@ impl Project {
         };
         let record = self.record();
         let required = record.requirements.iter();
-        // The core library is required without being stated, and options decide whether it counts.
-        let is_stated = |name: &PackageName| Some(name) != core;
+        // Options decide whether the core library and the host count.
+        let host = self.format.rules().host;
+        let is_stated = |name: &PackageName| Some(name) != core && Some(name.as_str()) != host;
         let mut stated = required.filter(|requirement| is_stated(&requirement.package));
         let same_specs = stated.all(|requirement| {
             let bound = locked.get(&requirement.package);

@@ -1,8 +1,9 @@
 //! The targets of an update: locked releases, and the versions to which they move.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Lockfile, PackageName, Version};
 use pkgres_resolver::{PackageUpdate, UpdateTarget};
 
@@ -58,10 +59,16 @@ fn locked_versions(
     lock: &Lockfile,
     context: &Context,
 ) -> Result<(PackageName, BTreeSet<Version>)> {
-    let (name, version) = release_name(text)?;
+    let (name, version) = match release_name(text) {
+        Err(_) if Path::new(text).is_file() => return Err(manifest_as_package(text, context)),
+        named => named?,
+    };
     let releases = lock.packages.keys().filter(|(known, _)| *known == name);
     let locked: BTreeSet<Version> = releases.map(|(_, version)| version.clone()).collect();
     if locked.is_empty() {
+        if Path::new(text).is_file() {
+            return Err(manifest_as_package(text, context));
+        }
         let message = format!("`{name}` is not in the lockfile");
         let known = lock.packages.keys().map(|(known, _)| known.as_str());
         return Err(unknown(&name, message, known, context));
@@ -82,6 +89,17 @@ fn locked_versions(
         return Err(Failure::usage(message));
     }
     Ok((name, BTreeSet::from([version])))
+}
+
+/// The error about a manifest where a package is expected.
+fn manifest_as_package(text: &str, context: &Context) -> Failure {
+    let command = (context.invocation).command_for("update", Path::new(text));
+    let shown = Escaped::shortened(text);
+    let message = format!("`{shown}` is a file, and not a locked package");
+    let finding = Diagnostic::error(Code::Usage, message);
+    finding
+        .hint(format!("`{command}` updates its lockfile"))
+        .into()
 }
 
 /// Rejects `--precise` for a package with several locked releases, none of which is named.

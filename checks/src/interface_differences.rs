@@ -2,10 +2,11 @@
 //!
 //! A new function breaks classes that implement the interface, and no caller: it needs a minor step.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{FactMatch, Interface, InterfaceFunction};
+use pkgres_manifest::{ClassName, Deprecation, FactMatch, Interface, InterfaceFunction, Package};
 
 use crate::api::Impact;
 use crate::conformance::compare_signatures;
@@ -16,13 +17,15 @@ use crate::conformance::compare_signatures;
 pub struct InterfaceDifference {
     /// What it means for callers.
     pub impact: Impact,
-    /// The function.
-    pub function: String,
+    /// The interface.
+    pub interface: ClassName,
+    /// The function, unless it is about the interface as a whole.
+    pub function: Option<String>,
     /// The difference in a sentence.
     pub message: String,
-    /// The place in the old version, unless the function is new.
+    /// The place in the old version, unless it is new.
     pub old: Option<Location>,
-    /// The place in the new version, unless the function is gone.
+    /// The place in the new version, unless it is gone.
     pub new: Option<Location>,
 }
 
@@ -40,7 +43,8 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         let mut add = |impact, message: String, after: Option<&InterfaceFunction>| {
             differences.push(InterfaceDifference {
                 impact,
-                function: before.name.value.clone(),
+                interface: new.name.value.clone(),
+                function: Some(before.name.value.clone()),
                 message,
                 old: Some(before.name.location.clone()),
                 new: after.map(|after| after.name.location.clone()),
@@ -77,11 +81,11 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
             changed(Impact::Review, "`Returns` is changed".to_owned());
         }
         if !says_the_same(before.supported.as_ref(), after.supported.as_ref()) {
-            let is_wider = after.supported.is_none();
-            let impact = if is_wider {
+            // It only says how a missing function is reported: no class loses the function.
+            let impact = if is_wider(before.supported.as_ref(), after.supported.as_ref()) {
                 Impact::Minor
             } else {
-                Impact::Major
+                Impact::Review
             };
             changed(impact, platforms("supported", after.supported.as_ref()));
         }
@@ -95,7 +99,12 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         match (&before.deprecated, &after.deprecated) {
             (None, Some(_)) => changed(Impact::Minor, "it is deprecated".to_owned()),
             (Some(_), None) => changed(Impact::Minor, "it is no longer deprecated".to_owned()),
-            _ => {}
+            (Some(old), Some(new)) => {
+                for (impact, what) in deprecation_differences(old, new) {
+                    changed(impact, what);
+                }
+            }
+            (None, None) => {}
         }
     }
     for after in &new.functions {
@@ -103,7 +112,8 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
             let name = Escaped::shortened(&after.name.value);
             differences.push(InterfaceDifference {
                 impact: Impact::Minor,
-                function: after.name.value.clone(),
+                interface: new.name.value.clone(),
+                function: Some(after.name.value.clone()),
                 message: format!("the function `{name}` is added"),
                 old: None,
                 new: Some(after.name.location.clone()),
@@ -111,6 +121,128 @@ pub fn interface_differences(old: &Interface, new: &Interface) -> Vec<InterfaceD
         }
     }
     differences
+}
+
+/// Returns the differences between the interfaces of two versions of a package, and between the interfaces that their
+/// classes implement.
+pub fn package_interface_differences(old: &Package, new: &Package) -> Vec<InterfaceDifference> {
+    let mut differences = Vec::new();
+    for (name, before) in &old.interfaces {
+        let Some(after) = new.interfaces.get(name) else {
+            differences.push(InterfaceDifference {
+                impact: Impact::Major,
+                interface: name.clone(),
+                function: None,
+                message: format!("the interface `{name}` is removed"),
+                old: Some(before.name.location.clone()),
+                new: None,
+            });
+            continue;
+        };
+        let found = interface_differences(before, after).into_iter();
+        differences.extend(found.map(|mut difference| {
+            difference.message = format!("`{name}`: {}", difference.message);
+            difference
+        }));
+    }
+    for (name, after) in &new.interfaces {
+        if !old.interfaces.contains_key(name) {
+            differences.push(InterfaceDifference {
+                impact: Impact::Minor,
+                interface: name.clone(),
+                function: None,
+                message: format!("the interface `{name}` is added"),
+                old: None,
+                new: Some(after.name.location.clone()),
+            });
+        }
+    }
+    for entry in &old.manifest.implements {
+        let class = &entry.class.value;
+        // A class that is gone is a difference of classes.
+        if !new.exports(class) {
+            continue;
+        }
+        let now = new.manifest.implements.iter();
+        let now = now.filter(|after| after.class.value == *class);
+        let now: BTreeSet<&ClassName> = now
+            .flat_map(|after| &after.interfaces)
+            .map(|interface| &interface.value)
+            .collect();
+        let definition = new.classes.as_ref().and_then(|classes| classes.get(class));
+        let may_inherit = definition.is_none_or(|definition| !definition.extends.is_empty());
+        for interface in &entry.interfaces {
+            if now.contains(&interface.value) {
+                continue;
+            }
+            let (impact, unless) = if may_inherit {
+                (Impact::Review, ", unless it inherits it")
+            } else {
+                (Impact::Major, "")
+            };
+            let name = &interface.value;
+            differences.push(InterfaceDifference {
+                impact,
+                interface: name.clone(),
+                function: None,
+                message: format!("`{class}` no longer implements `{name}`{unless}"),
+                old: Some(interface.location.clone()),
+                new: None,
+            });
+        }
+    }
+    differences
+}
+
+/// What differs between two deprecations of a function.
+fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact, String)> {
+    let mut differences = Vec::new();
+    if old.since != new.since {
+        let what = match &new.since {
+            Some(since) => format!("it is deprecated since {since} now"),
+            None => "it is no longer said since when it is deprecated".to_owned(),
+        };
+        differences.push((Impact::Patch, what));
+    }
+    if old.removed_in != new.removed_in {
+        // Callers may have less time than they were told.
+        let (impact, what) = match &new.removed_in {
+            Some(removed) => (Impact::Review, format!("it is removed in {removed} now")),
+            None => (Impact::Patch, "no version removes it any more".to_owned()),
+        };
+        differences.push((impact, what));
+    }
+    let successor = |it: &Deprecation| it.successor.as_ref().map(|name| name.value.clone());
+    if successor(old) != successor(new) {
+        let what = match successor(new) {
+            Some(successor) => format!("`{}` replaces it now", Escaped::shortened(&successor)),
+            None => "nothing replaces it any more".to_owned(),
+        };
+        differences.push((Impact::Patch, what));
+    }
+    differences
+}
+
+/// Whether everything that matched still does. Without a list, everything matches.
+fn is_wider(before: Option<&FactMatch>, after: Option<&FactMatch>) -> bool {
+    let Some(after) = after else {
+        return true;
+    };
+    let (Some(before), after) = (before.map(alternatives), alternatives(after)) else {
+        return false;
+    };
+    before.is_subset(&after)
+}
+
+/// The keys with each of their values, as the one spelling of platforms has them.
+fn alternatives(platforms: &FactMatch) -> BTreeSet<(String, String)> {
+    let text = platforms.to_string();
+    let keys = text.split(" or ").filter_map(|key| key.split_once('='));
+    let pairs = keys.flat_map(|(key, values)| {
+        let values = values.split(',');
+        values.map(move |value| (key.to_owned(), value.to_owned()))
+    });
+    pairs.collect()
 }
 
 /// Whether two versions name the same platforms, however they are written.

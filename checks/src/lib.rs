@@ -42,9 +42,11 @@ pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
     ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,
     Level, Levels, Platform, ReturnSchema, ReturnViolation, SignatureDifference, Strictness,
-    check_interface, conformance, conformance_findings, interface_text,
+    check_interface, conformance, conformance_findings, inherited_conformance, interface_text,
 };
-pub use interface_differences::{InterfaceDifference, interface_differences};
+pub use interface_differences::{
+    InterfaceDifference, interface_differences, package_interface_differences,
+};
 pub use members::check_member_uses;
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use record_differences::{RecordDifference, RecordRule, compare_records};

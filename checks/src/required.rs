@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
-use pkgres_manifest::{ClassName, Package, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, Package, PackageName, Spec, Version, most_similar_name};
 
 use crate::suggestions::{Effort, Suggestions};
 
@@ -147,7 +147,14 @@ pub(crate) fn check(
                 }
                 Origin::Unknown => any_unknown = true,
                 Origin::Nowhere => {
-                    findings.push(undefined_interface(&implementation.class.value, interface));
+                    let mut finding = undefined_interface(&implementation.class.value, interface);
+                    let known = package.interfaces.keys().map(ClassName::as_str);
+                    if !matches!(origin(name), Origin::Nowhere | Origin::Unknown) {
+                        finding = finding.hint(format!("`{name}` is a class, and no interface"));
+                    } else if let Some(similar) = most_similar_name(name.as_str(), known) {
+                        finding = finding.hint(format!("did you mean `{similar}`?"));
+                    }
+                    findings.push(finding);
                 }
             }
         }

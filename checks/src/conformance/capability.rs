@@ -83,6 +83,20 @@ impl FunctionConformance<'_> {
         self.implemented_at.is_some()
     }
 
+    /// Whether a class without the function violates the interface. One that is deprecated need not be there.
+    pub fn is_required(&self) -> bool {
+        !self.is_deprecated && !self.is_removed
+    }
+
+    /// Whether the interface itself says of a platform both that it supports the function and that the function makes
+    /// no sense there.
+    pub fn is_contradictory(&self, facts: &Facts) -> bool {
+        let matches =
+            |platforms: &Option<FactMatch>| platforms.as_ref().is_some_and(|it| it.matches(facts));
+        let function = self.function.filter(|_| !self.is_removed);
+        function.is_some_and(|it| matches(&it.supported) && matches(&it.not_applicable))
+    }
+
     /// What a call of the function does on a platform; `None` if the function is neither in the class nor, any more,
     /// in the interface.
     pub fn capability(&self, facts: &Facts) -> Option<Capability> {
@@ -94,7 +108,7 @@ impl FunctionConformance<'_> {
         let supported = matches(function.and_then(|it| it.supported.as_ref()));
         let not_applicable = matches(function.and_then(|it| it.not_applicable.as_ref()));
         let not_applicable = not_applicable == Some(true);
-        if not_applicable && supported == Some(true) {
+        if self.is_contradictory(facts) {
             let reason = "the interface says both that the platform supports the function and that it \
                           makes no sense there";
             return Some(Capability::Conflict(reason.to_owned()));

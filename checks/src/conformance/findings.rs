@@ -78,6 +78,7 @@ pub fn conformance_findings(
         baseline,
         found: ConformanceFindings::default(),
         facts_reported: BTreeSet::new(),
+        contradictions_reported: BTreeSet::new(),
     };
     for class in classes {
         reporter.class(class);
@@ -92,6 +93,8 @@ struct Reporter<'run> {
     found: ConformanceFindings,
     /// The places of keys that were reported as unknown facts.
     facts_reported: BTreeSet<(String, usize)>,
+    /// The places of functions that were reported as contradictory.
+    contradictions_reported: BTreeSet<(String, usize)>,
 }
 
 impl Reporter<'_> {
@@ -122,6 +125,7 @@ impl Reporter<'_> {
         }
         for function in &interface.functions {
             self.unknown_facts(function);
+            self.contradiction(interface.interface, function);
             self.function(class, Some(interface.interface), function);
         }
     }
@@ -152,6 +156,41 @@ impl Reporter<'_> {
         }
     }
 
+    /// Reports an interface that contradicts itself on some platforms. No class can do anything about it.
+    fn contradiction(
+        &mut self,
+        interface: &Located<ClassName>,
+        conformance: &FunctionConformance<'_>,
+    ) {
+        let level = self.levels.of(ConformanceStatus::Conflict);
+        let platforms: Vec<&str> = (self.platforms.iter())
+            .filter(|platform| conformance.is_contradictory(&platform.facts))
+            .map(|platform| platform.name.as_str())
+            .collect();
+        let Some(function) = conformance.function else {
+            return;
+        };
+        let place = &function.name.location;
+        let key = (place.source().name().to_owned(), place.span().start);
+        let is_reported = platforms.is_empty() || level == Level::Allow;
+        if is_reported || !self.contradictions_reported.insert(key) {
+            return;
+        }
+        let message = format!(
+            "`{}` of `{}` is both supported and not applicable{}",
+            Escaped::shortened(&function.name.value),
+            interface.value,
+            on(&platforms)
+        );
+        let finding = match level {
+            Level::Deny => Diagnostic::error(Code::Interface, message),
+            Level::Allow | Level::Warn => Diagnostic::warning(Code::Interface, message),
+        };
+        let finding = finding.at(place.clone());
+        let hint = "change `Supported` or `NotApplicable`, so that only one of them matches";
+        self.found.findings.push(finding.hint(hint));
+    }
+
     fn function(
         &mut self,
         class: &ClassConformance<'_>,
@@ -160,6 +199,9 @@ impl Reporter<'_> {
     ) {
         let mut by_status: BTreeMap<ConformanceStatus, (Capability, Vec<&str>)> = BTreeMap::new();
         for platform in self.platforms {
+            if function.is_contradictory(&platform.facts) {
+                continue;
+            }
             let Some(capability) = function.capability(&platform.facts) else {
                 continue;
             };
@@ -171,6 +213,9 @@ impl Reporter<'_> {
         }
         for (status, (capability, platforms)) in by_status {
             let level = self.levels.of(status);
+            if !function.is_present() && !function.is_required() {
+                continue;
+            }
             if level == Level::Allow || status == ConformanceStatus::Implemented {
                 continue;
             }

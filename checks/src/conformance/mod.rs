@@ -21,6 +21,7 @@
 mod capability;
 mod findings;
 mod generate;
+mod inherited;
 mod levels;
 mod renames;
 mod returns;
@@ -31,6 +32,7 @@ pub use capability::{Capability, CapabilityCase, FunctionConformance};
 pub(crate) use findings::check_interfaces;
 pub use findings::{ConformanceFindings, Platform, check_interface, conformance_findings};
 pub use generate::interface_text;
+pub use inherited::inherited_conformance;
 pub use levels::{Baseline, BaselineEntry, Level, Levels};
 pub use returns::{ReturnSchema, ReturnViolation};
 pub use signature::SignatureDifference;

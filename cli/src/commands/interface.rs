@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pkgres_checks::{Bump, interface_differences, interface_text};
+use pkgres_checks::{Bump, Impact, interface_differences, interface_text};
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{
@@ -111,6 +111,13 @@ fn default_name(from: &str) -> Result<ClassName> {
 fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = &context.read_options;
     let (old, new) = (read(&args.old, options)?, read(&args.new, options)?);
+    if old.name.value != new.name.value {
+        let message = format!(
+            "`{}` and `{}` are two interfaces, and not two versions of one",
+            old.name.value, new.name.value
+        );
+        return Err(Failure::usage(message));
+    }
     let differences = interface_differences(&old, &new);
     let needed = differences
         .iter()
@@ -142,7 +149,17 @@ fn diff(args: &InterfaceDiffArgs, context: &Context, output: &mut Output) -> Res
         output.data(&format!("{difference}\n"));
     }
     let count = counted(differences.len(), "difference");
+    let reviews = (differences.iter())
+        .filter(|difference| difference.impact == Impact::Review)
+        .count();
+    let count = match reviews {
+        0 => count,
+        _ if reviews == differences.len() => format!("{count} to review"),
+        _ => format!("{count}, {reviews} to review"),
+    };
     output.note(&match needed {
+        // A review decides whether that is enough.
+        Bump::Patch if reviews > 0 => count,
         Bump::None => format!("{count}: callers notice nothing"),
         needed => format!("{count}: the package needs a {needed} step"),
     });

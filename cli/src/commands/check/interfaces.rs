@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_checks::{
     Baseline, BaselineEntry, BoundPackages, Capability, ClassConformance, FunctionConformance,
-    Level, Levels, Platform, conformance, conformance_findings,
+    Level, Levels, Platform, conformance, conformance_findings, inherited_conformance,
 };
 use pkgres_files::{Follow, RealFileSystem, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -44,6 +44,8 @@ struct CheckedFunction {
     differences: Vec<String>,
     notes: Vec<String>,
     similar: Option<String>,
+    /// Whether the class has it or has to have it, so that it counts.
+    counts: bool,
 }
 
 impl InterfaceCheck {
@@ -53,9 +55,19 @@ impl InterfaceCheck {
             return Ok(None);
         }
         let mut platforms = Vec::with_capacity(args.facts.len());
-        for file in &args.facts {
+        for (at, file) in args.facts.iter().enumerate() {
+            if args.facts[..at].contains(file) {
+                let file = file.to_string_lossy();
+                return Err(Failure::usage(format!("--facts: {file} is given twice")));
+            }
+            let name = name_of(file);
+            let is_taken = |other: &PathBuf| other != file && name_of(other) == name;
             platforms.push(Platform {
-                name: name_of(file),
+                name: if args.facts.iter().any(is_taken) {
+                    file.to_string_lossy().into_owned()
+                } else {
+                    name
+                },
                 facts: read_facts(file, options)?,
             });
         }
@@ -98,7 +110,8 @@ impl InterfaceCheck {
         packages: &BoundPackages,
         release: &(PackageName, Version),
     ) -> Vec<Diagnostic> {
-        let classes = conformance(packages, release);
+        let mut classes = conformance(packages, release);
+        classes.extend(inherited_conformance(packages, release));
         let found = conformance_findings(&classes, &self.platforms, &self.levels, &self.baseline);
         self.violations.extend(found.violations);
         for class in &classes {
@@ -157,6 +170,7 @@ impl InterfaceCheck {
                 .collect(),
             notes,
             similar: function.similar.map(str::to_owned),
+            counts: function.is_present() || function.is_required(),
         }
     }
 
@@ -180,7 +194,7 @@ impl InterfaceCheck {
         if gone > 0 {
             let gone = counted(gone, "violation");
             output.note(&format!(
-                "{gone} of the baseline found no more: write it again with `--write-baseline`"
+                "{gone} of the baseline no longer found: write it again with `--write-baseline`"
             ));
         }
         Ok(())
@@ -214,7 +228,8 @@ impl InterfaceCheck {
                 None => format!("{}: no interface", class.class),
             }];
             for platform in 0..self.platforms.len() {
-                let statuses = class.functions.iter().map(|it| it.statuses[platform]);
+                let counting = class.functions.iter().filter(|function| function.counts);
+                let statuses = counting.map(|function| function.statuses[platform]);
                 let statuses: Vec<ConformanceStatus> = statuses.flatten().collect();
                 let having = statuses
                     .iter()
@@ -314,7 +329,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The name of a platform: that of its file without the ending.
+/// The name of a platform: that of its file without the ending, unless another file has it too.
 fn name_of(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or(file.as_os_str());
     stem.to_string_lossy().into_owned()

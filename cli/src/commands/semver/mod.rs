@@ -1,5 +1,6 @@
 //! `pkgres semver`
 
+mod interfaces;
 mod records;
 mod source;
 
@@ -8,7 +9,10 @@ pub(super) use source::newest_release;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pkgres_checks::{ApiComparison, ApiDifference, Bump, Impact, Witness, compare_apis};
+use pkgres_checks::{
+    ApiComparison, ApiDifference, Bump, Impact, InterfaceDifference, Witness, compare_apis,
+    package_interface_differences,
+};
 use pkgres_files::{Access, NewTreeFile, RealFileSystem, make_folder, write_tree};
 use pkgres_manifest::PackagePath;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
@@ -43,6 +47,9 @@ pub(super) fn run(args: &SemverArgs, context: &Context, output: &mut Output) -> 
     } else {
         for difference in &compared.comparison.differences {
             output.data(&line_of(difference));
+        }
+        for difference in &compared.interfaces {
+            output.data(&interfaces::line_of(difference));
         }
         match &verdict {
             Some(verdict) => output.findings(std::slice::from_ref(verdict)),
@@ -102,6 +109,8 @@ pub(super) struct Compared {
     old: BoundRelease,
     new: BoundRelease,
     comparison: ApiComparison,
+    /// The differences of interfaces.
+    interfaces: Vec<InterfaceDifference>,
     /// The version step that was made.
     made: Bump,
 }
@@ -109,11 +118,13 @@ pub(super) struct Compared {
 impl Compared {
     pub(super) fn new(old: BoundRelease, new: BoundRelease) -> Self {
         let comparison = compare_apis(old.api(), new.api());
+        let interfaces = package_interface_differences(&old.package, &new.package);
         let made = Bump::between(&old.release.1, &new.release.1);
         Self {
             old,
             new,
             comparison,
+            interfaces,
             made,
         }
     }
@@ -145,18 +156,19 @@ impl Compared {
 
     /// The step that the differences need. Equal versions without a difference need none.
     fn needed(&self) -> Bump {
-        if self.comparison.differences.is_empty() {
-            Bump::None
-        } else {
-            self.comparison.needed_bump()
-        }
+        let needed = self.impacts().map(Bump::needed_for).max();
+        needed.unwrap_or(Bump::None)
+    }
+
+    /// The impacts of all differences.
+    fn impacts(&self) -> impl Iterator<Item = Impact> {
+        let of_classes = self.comparison.differences.iter();
+        let of_interfaces = self.interfaces.iter().map(|difference| difference.impact);
+        of_classes.map(ApiDifference::impact).chain(of_interfaces)
     }
 
     fn count(&self, impact: Impact) -> usize {
-        let differences = self.comparison.differences.iter();
-        differences
-            .filter(|difference| difference.impact() == impact)
-            .count()
+        self.impacts().filter(|other| *other == impact).count()
     }
 
     /// `2 major differences, 1 minor difference`
@@ -203,9 +215,8 @@ impl Compared {
                 Bump::None => format!("{name} {new} is no step after {old}"),
                 made => format!("{name} {new} is a {made} step after {old}"),
             };
-            let differences = self.comparison.differences.iter();
-            let count = differences
-                .filter(|difference| Bump::needed_for(difference.impact()) == needed)
+            let count = (self.impacts())
+                .filter(|impact| Bump::needed_for(*impact) == needed)
                 .count();
             let needs = if count == 1 { "needs" } else { "need" };
             let what = counted(count, "difference");
@@ -227,25 +238,38 @@ impl Compared {
 
     /// The differences that need a larger step than the one that was made, or a review, as findings.
     pub(super) fn findings(&self, denies_review: bool) -> Vec<Diagnostic> {
-        let differences = self.comparison.differences.iter();
-        let found = differences.filter_map(|difference| {
-            let is_review = difference.impact() == Impact::Review;
-            let is_beyond = Bump::needed_for(difference.impact()) > self.made;
-            if !is_review && !is_beyond {
-                return None;
-            }
+        let of_classes = self.comparison.differences.iter().map(|difference| {
             let message = format!("{} ({})", difference.message, difference.rule);
-            let finding = if is_beyond || denies_review {
-                Diagnostic::error(Code::VersionStep, message)
-            } else {
-                Diagnostic::warning(Code::VersionStep, message)
-            };
-            let mut places = [&difference.new, &difference.old].into_iter().flatten();
-            Some(match places.next() {
-                Some(place) => finding.at(place.clone()),
-                None => finding,
-            })
+            (
+                difference.impact(),
+                message,
+                &difference.new,
+                &difference.old,
+            )
         });
+        let of_interfaces = self.interfaces.iter().map(|difference| {
+            let message = difference.message.clone();
+            (difference.impact, message, &difference.new, &difference.old)
+        });
+        let found = of_classes
+            .chain(of_interfaces)
+            .filter_map(|(impact, message, new, old)| {
+                let is_review = impact == Impact::Review;
+                let is_beyond = Bump::needed_for(impact) > self.made;
+                if !is_review && !is_beyond {
+                    return None;
+                }
+                let finding = if is_beyond || denies_review {
+                    Diagnostic::error(Code::VersionStep, message)
+                } else {
+                    Diagnostic::warning(Code::VersionStep, message)
+                };
+                let mut places = [new, old].into_iter().flatten();
+                Some(match places.next() {
+                    Some(place) => finding.at(place.clone()),
+                    None => finding,
+                })
+            });
         found.chain(self.verdict(denies_review)).collect()
     }
 
@@ -286,6 +310,7 @@ impl Compared {
             "needed": self.needed().to_string(),
             "least_version": self.needed().after(&self.old.release.1),
             "differences": differences,
+            "interfaces": self.interfaces.iter().map(interfaces::document).collect::<Vec<_>>(),
             "unknown_ancestors": self.comparison.unknown_ancestors,
         })
     }
@@ -308,23 +333,7 @@ fn line_of(difference: &ApiDifference) -> String {
         difference.message,
         difference.rule
     );
-    let place = |location: &Location| {
-        let position = location.position();
-        format!(
-            "{}:{}:{}",
-            pkgres_manifest::diagnostic::Escaped::new(location.source().name()),
-            position.line,
-            position.column
-        )
-    };
-    let places: Vec<String> = [&difference.old, &difference.new]
-        .into_iter()
-        .flatten()
-        .map(place)
-        .collect();
-    if !places.is_empty() {
-        text.push_str(&format!("  {}\n", places.join(" -> ")));
-    }
+    text.push_str(&places(difference.old.as_ref(), difference.new.as_ref()));
     if !difference.inheritors.is_empty() {
         let names = difference.inheritors.iter().take(8);
         let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
@@ -336,6 +345,24 @@ fn line_of(difference: &ApiDifference) -> String {
         text.push_str(&format!("  inherited by {}{more}\n", names.join(", ")));
     }
     text
+}
+
+/// The line with the places of a difference; empty if it has none.
+fn places(old: Option<&Location>, new: Option<&Location>) -> String {
+    let place = |location: &Location| {
+        let position = location.position();
+        format!(
+            "{}:{}:{}",
+            pkgres_manifest::diagnostic::Escaped::new(location.source().name()),
+            position.line,
+            position.column
+        )
+    };
+    let places: Vec<String> = [old, new].into_iter().flatten().map(place).collect();
+    if places.is_empty() {
+        return String::new();
+    }
+    format!("  {}\n", places.join(" -> "))
 }
 
 /// Writes witnesses into folders below a folder.

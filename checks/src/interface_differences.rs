@@ -225,24 +225,11 @@ fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact,
 
 /// Whether everything that matched still does. Without a list, everything matches.
 fn is_wider(before: Option<&FactMatch>, after: Option<&FactMatch>) -> bool {
-    let Some(after) = after else {
-        return true;
-    };
-    let (Some(before), after) = (before.map(alternatives), alternatives(after)) else {
-        return false;
-    };
-    before.is_subset(&after)
-}
-
-/// The keys with each of their values, as the one spelling of platforms has them.
-fn alternatives(platforms: &FactMatch) -> BTreeSet<(String, String)> {
-    let text = platforms.to_string();
-    let keys = text.split(" or ").filter_map(|key| key.split_once('='));
-    let pairs = keys.flat_map(|(key, values)| {
-        let values = values.split(',');
-        values.map(move |value| (key.to_owned(), value.to_owned()))
-    });
-    pairs.collect()
+    match (before, after) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(before), Some(after)) => before.is_within(after),
+    }
 }
 
 /// Whether two versions name the same platforms, however they are written.

@@ -37,6 +37,11 @@ pub trait RequiredPackages {
         Defines::Unknown
     }
 
+    /// The interfaces that any version of the package defines, for "did you mean".
+    fn interfaces(&self, _package: &PackageName) -> Vec<ClassName> {
+        Vec::new()
+    }
+
     /// The classes that any version of the package defines for others, for "did you mean".
     fn classes(&self, package: &PackageName) -> Vec<ClassName>;
 
@@ -129,7 +134,21 @@ pub(crate) fn check(
                         classes.keys().cloned().chain(others).collect()
                     };
                     let similar = suggestions.similar_to(&named.value, effort, known);
-                    findings.push(nowhere(named, is_parent, similar));
+                    let name = &named.value;
+                    let mut finding = nowhere(named, is_parent, similar);
+                    let defining = first_defining(&|package, spec| {
+                        required.defines_interface(package, spec, name)
+                    });
+                    let is_required = matches!(defining, Origin::Required(_));
+                    if let Origin::Required(package) = defining {
+                        used.insert(package);
+                    }
+                    if is_required || package.interfaces.contains_key(name) {
+                        finding = finding.hint(format!(
+                            "`{name}` is an interface: the manifest names it under `Implements`"
+                        ));
+                    }
+                    findings.push(finding);
                 }
             }
         }
@@ -148,7 +167,12 @@ pub(crate) fn check(
                 Origin::Unknown => any_unknown = true,
                 Origin::Nowhere => {
                     let mut finding = undefined_interface(&implementation.class.value, interface);
-                    let known = package.interfaces.keys().map(ClassName::as_str);
+                    let others = requirements.iter();
+                    let others: Vec<ClassName> = others
+                        .flat_map(|(package, _)| required.interfaces(package))
+                        .collect();
+                    let known = package.interfaces.keys().chain(&others);
+                    let known = known.map(ClassName::as_str);
                     if !matches!(origin(name), Origin::Nowhere | Origin::Unknown) {
                         finding = finding.hint(format!("`{name}` is a class, and no interface"));
                     } else if let Some(similar) = most_similar_name(name.as_str(), known) {

@@ -101,8 +101,9 @@ fn every_mistake_is_reported_at_its_place() {
         ),
         (
             "{}\n---\n{}\n",
-            &["1:1: error[PK0100]: an interface file must have one document"],
+            &["1:1: error[PK0100]: an interface file has one document, not 2"],
         ),
+        ("", &["1:1: error[PK0100]: the interface file is empty"]),
         (
             "Function: {}\n",
             &[
@@ -141,9 +142,7 @@ fn every_mistake_is_reported_at_its_place() {
         ),
         (
             "Functions:\n  f: {Deprecated: {since: 2, removed_in: 1.5}}\n",
-            &[
-                "2:19: error[PK0100]: a function is removed in a later version than it is deprecated in",
-            ],
+            &["2:19: error[PK0100]: `removed_in` must be a later version than `since`"],
         ),
         (
             "Functions:\n  f: {Deprecated: {since: x}}\n",

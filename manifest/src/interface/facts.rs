@@ -167,6 +167,14 @@ impl FactMatch {
         &self.keys
     }
 
+    /// Whether another one has all keys and values of this one, so that it matches whatever this one matches.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.values.iter().all(|(key, values)| {
+            let others = other.values.get(key);
+            others.is_some_and(|others| values.is_subset(others))
+        })
+    }
+
     /// A key and a value that both this and another one have, so that the same facts match both.
     pub fn in_common(&self, other: &Self) -> Option<(&str, &str)> {
         self.values.iter().find_map(|(key, values)| {

@@ -44,7 +44,10 @@ pub(super) fn parse(
         [document] => reader.interface(document, requested),
         _ if !diagnostics.is_empty() => None,
         _ => {
-            let message = "an interface file must have one document";
+            let message = match documents.len() {
+                0 => "the interface file is empty".to_owned(),
+                count => format!("an interface file has one document, not {count}"),
+            };
             reader.error(message, Span::default());
             None
         }
@@ -210,7 +213,7 @@ impl InterfaceReader<'_> {
         if let (Some(since), Some(removed_in)) = (&since, &removed_in)
             && removed_in <= since
         {
-            let message = "a function is removed in a later version than it is deprecated in";
+            let message = "`removed_in` must be a later version than `since`";
             self.error(message, node.span);
         }
         let successor = mapping.get("successor").and_then(|node| {

@@ -193,6 +193,12 @@ impl RequiredPackages for KnownReleases<'_> {
         self.any(package, spec, has)
     }
 
+    fn interfaces(&self, package: &PackageName) -> Vec<ClassName> {
+        let releases = self.known(package);
+        let interfaces = releases.iter().flat_map(|record| &record.interfaces);
+        interfaces.cloned().collect()
+    }
+
     fn classes(&self, package: &PackageName) -> Vec<ClassName> {
         let mut names: Vec<ClassName> = self
             .known(package)

@@ -217,8 +217,11 @@ impl<'run> Checker<'run> {
         }
         if let Some(interfaces) = &mut self.interfaces {
             for finding in interfaces.check(&bound.packages, &bound.release) {
-                // That an interface is not defined can be found without a resolution, too.
-                if !self.findings.contains(&finding) {
+                // That an interface is not defined can be found without a resolution, too, and has hints then.
+                let is_same = |known: &Diagnostic| {
+                    known.message == finding.message && known.labels == finding.labels
+                };
+                if !self.findings.iter().any(is_same) {
                     self.findings.push(finding);
                 }
             }

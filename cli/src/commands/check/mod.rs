@@ -146,7 +146,11 @@ impl<'run> Checker<'run> {
         let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
-        let has_interfaces = self.interfaces.is_some() && !package.manifest.implements.is_empty();
+        // Classes that extend others may inherit interfaces.
+        let mut classes = package.classes.iter().flat_map(|classes| classes.values());
+        let may_implement = !package.manifest.implements.is_empty()
+            || classes.any(|class| !class.extends.is_empty());
+        let has_interfaces = self.interfaces.is_some() && may_implement;
         if self.checks_members || has_interfaces {
             self.check_bound(target, package, output)?;
         }

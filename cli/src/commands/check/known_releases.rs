@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pkgres_checks::{Defines, RequiredPackages};
-use pkgres_formats::{ReleaseContent, ReleaseLookup};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
-use pkgres_registry_client::{Artifact, FolderTree, RegistryError, RegistrySet};
+use pkgres_formats::{ReleaseContent, ReleaseExtent, ReleaseLookup};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Spec, Version};
+use pkgres_registry_client::{Artifact, FolderTree, RegistryError, RegistryLocation, RegistrySet};
 use pkgres_resolver::Supply;
 
 use crate::context::Context;
@@ -19,9 +19,55 @@ use crate::workspace::Workspace;
 /// The most releases of a package whose classes are found out for a check: the oldest and the newest.
 const MOST_COMPLETED: usize = 32;
 
+/// Where what is checked is, and what its registries are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CheckedPlace {
+    /// The package folder, the archive, or the folder of the file.
+    path: PathBuf,
+    /// The id of the ecosystem.
+    ecosystem: &'static str,
+    /// The registry if no other is configured.
+    default: RegistryLocation,
+}
+
+impl CheckedPlace {
+    /// The place of a class package: its folder, or an archive.
+    pub(super) fn of_package(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            ecosystem: CLASS_PACKAGES.id(),
+            default: RegistryLocation::beside(path),
+        }
+    }
+
+    /// The place of a root of another ecosystem, which is a file in a folder or the folder.
+    pub(super) fn of_foreign(
+        folder: &Path,
+        ecosystem: &'static str,
+        extent: Option<ReleaseExtent>,
+    ) -> Self {
+        let default = match extent {
+            Some(ReleaseExtent::File) => RegistryLocation::with_file(folder),
+            _ => RegistryLocation::beside(folder),
+        };
+        Self {
+            path: folder.to_owned(),
+            ecosystem,
+            default,
+        }
+    }
+
+    fn registries(&self, context: &Context) -> Result<Vec<ConfiguredRegistry>> {
+        let default = Some(self.default.clone());
+        let registries = context.registries.for_folder(&self.path, default)?;
+        Ok(registries.unwrap_or_default())
+    }
+}
+
 /// The releases that the packages in a folder can require.
 pub(super) struct KnownReleases<'run> {
     context: &'run Context,
+    ecosystem: &'static str,
     configured: Vec<ConfiguredRegistry>,
     /// The workspace, if the packages are members of it.
     workspace: Option<&'run Workspace>,
@@ -33,20 +79,20 @@ pub(super) struct KnownReleases<'run> {
 }
 
 impl<'run> KnownReleases<'run> {
-    /// The releases for a package folder or archive.
+    /// The releases for what is at a place.
     pub(super) fn open(
-        path: &Path,
+        place: &CheckedPlace,
         provided: &Rc<[IndexRecord]>,
         context: &'run Context,
     ) -> Result<Self> {
-        let configured = context.registries.for_root(Some(path))?;
-        let registries = context
-            .registries
-            .open(&configured, &context.read_options)?;
+        let configured = place.registries(context)?;
+        let options = context.read_options.of_ecosystem(place.ecosystem);
+        let registries = context.registries.open(&configured, &options)?;
         Ok(Self {
             context,
+            ecosystem: place.ecosystem,
             configured,
-            workspace: workspace_of(path, context)?,
+            workspace: workspace_of(&place.path, context)?,
             registries,
             provided: Rc::clone(provided),
             releases: RefCell::default(),
@@ -54,11 +100,12 @@ impl<'run> KnownReleases<'run> {
         })
     }
 
-    /// Whether a package at `path` has the same registries and workspace.
-    pub(super) fn is_for(&self, path: &Path) -> bool {
-        let configured = self.context.registries.for_root(Some(path));
-        let workspace = workspace_of(path, self.context);
-        configured.is_ok_and(|configured| configured == self.configured)
+    /// Whether what is at a place has the same registries, ecosystem and workspace.
+    pub(super) fn is_for(&self, place: &CheckedPlace) -> bool {
+        let configured = place.registries(self.context);
+        let workspace = workspace_of(&place.path, self.context);
+        self.ecosystem == place.ecosystem
+            && configured.is_ok_and(|configured| configured == self.configured)
             && workspace.is_ok_and(|workspace| workspace.is_some() == self.workspace.is_some())
     }
 

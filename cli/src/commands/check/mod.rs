@@ -22,7 +22,7 @@ use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
 use self::interfaces::InterfaceCheck;
-use self::known_releases::KnownReleases;
+use self::known_releases::{CheckedPlace, KnownReleases};
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
@@ -142,7 +142,7 @@ impl<'run> Checker<'run> {
                 return Ok(());
             }
         };
-        let known = self.known_releases(path)?;
+        let known = self.known_releases(&CheckedPlace::of_package(path))?;
         let findings = check_package(&package, self.context.core(), &known);
         self.findings.extend(findings);
         self.known = Some(known);
@@ -157,15 +157,15 @@ impl<'run> Checker<'run> {
         Ok(())
     }
 
-    /// The releases that what is at a path can require.
-    fn known_releases(&mut self, path: &Path) -> Result<KnownReleases<'run>> {
+    /// The releases that what is at a place can require.
+    fn known_releases(&mut self, place: &CheckedPlace) -> Result<KnownReleases<'run>> {
         match self.known.take() {
-            Some(known) if known.is_for(path) => Ok(known),
+            Some(known) if known.is_for(place) => Ok(known),
             last => {
                 if let Some(last) = last {
                     self.close(&last);
                 }
-                KnownReleases::open(path, &self.provided, self.context)
+                KnownReleases::open(place, &self.provided, self.context)
             }
         }
     }
@@ -185,12 +185,14 @@ impl<'run> Checker<'run> {
             }
         };
         let folder = folder_of(root);
-        let known = self.known_releases(&folder)?;
         let path = root.to_string_lossy();
         let file = FormatFile {
             path: &path,
             bytes: &bytes,
         };
+        let extent = format.release_extent(&file);
+        let place = CheckedPlace::of_foreign(&folder, format.ecosystem().id(), extent);
+        let known = self.known_releases(&place)?;
         let findings = format.check_root(&file, &FolderTree::new(&folder), &known, options);
         self.findings.extend(findings);
         self.known = Some(known);

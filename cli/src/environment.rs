@@ -14,7 +14,7 @@ const TOKEN_VARIABLE: &str = "PKGRES_TOKEN_";
 const AUTH_URL_VARIABLE: &str = "PKGRES_AUTH_URL_";
 const CLIENT_ID_VARIABLE: &str = "PKGRES_CLIENT_ID_";
 
-/// The client of tokens that are exchanged, unless it is said: that of the automation hub of Red Hat.
+/// The default client id for the exchange of a token: that of Red Hat's automation hub.
 pub(crate) const DEFAULT_CLIENT_ID: &str = "cloud-services";
 
 /// The variable with the credential helper: a program and its arguments, separated by spaces.

@@ -158,7 +158,7 @@ pub enum ReleaseExtent {
 pub struct Root {
     /// Name, version, requirements and classes. A root that is no package has the name of its file and version 0.0.0.
     pub record: IndexRecord,
-    /// What the root is as a release: a file among others, or a folder; `None` if it is none and only requires others.
+    /// Whether the root takes a folder or a single file in it; `None` if it is not a release and only requires others.
     pub extent: Option<ReleaseExtent>,
 }
 

@@ -52,7 +52,7 @@ impl Capability {
     }
 }
 
-/// How a class stands to a function of an interface, on every platform.
+/// The status of a class for a function of an interface, on every platform.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FunctionConformance<'packages> {

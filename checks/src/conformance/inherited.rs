@@ -10,8 +10,8 @@ use crate::members::canonical_name;
 
 /// Returns how the classes of a release override functions of the interfaces that they inherit from ancestors.
 ///
-/// What a class inherits unchanged is a matter of its ancestors, and left out. So are the interfaces that the class
-/// itself implements, as [`conformance`](super::conformance) has them.
+/// Functions that a class inherits unchanged are reported for the ancestor that defines them. For interfaces that the
+/// class names itself, see [`conformance`](super::conformance).
 pub fn inherited_conformance<'packages>(
     packages: &'packages BoundPackages,
     release: &(PackageName, Version),

@@ -1,4 +1,4 @@
-//! Calls by a host: what stands between a caller who knows an interface and a class that may not have its functions.
+//! Stubs for a host: it calls functions of an interface, and a stub answers for those that a class does not have.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,9 @@
-//! What the metadata of a collection says for people.
+//! The metadata of a collection that pages and searches show.
 
 use pkgres_manifest::document::{Mapping, Node};
 use serde::{Deserialize, Serialize};
 
-/// What the metadata of a collection says for people. Values of a wrong type are left out.
+/// The metadata of a collection that pages and searches show. Values of a wrong type are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CollectionAbout {
@@ -11,7 +11,7 @@ pub struct CollectionAbout {
     pub readme: Option<String>,
     /// The authors.
     pub authors: Vec<String>,
-    /// What the collection is for.
+    /// The description of the collection.
     pub description: Option<String>,
     /// The identifiers of licences.
     pub license: Vec<String>,

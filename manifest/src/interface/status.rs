@@ -1,10 +1,10 @@
-//! The words for how a class stands to a function of an interface.
+//! The conformance statuses: whether a class implements a function of an interface, and if not, why.
 
 use std::fmt;
 
 macro_rules! statuses {
     ($($(#[doc = $documentation:literal])+ $name:ident = $word:literal,)+) => {
-        /// How a class stands to a function of an interface on a platform.
+        /// Whether a class implements a function of an interface on a platform, and if not, why.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ConformanceStatus {
             $($(#[doc = $documentation])+ $name,)+

@@ -2,14 +2,15 @@
 //! over the input would overflow.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::thread;
 
 use pkgres_manifest::{IndexRecord, IndexedClass, Requirement, Shared, Spec, Version};
 use pkgres_resolver::{
-    Engine, Locked, Request, Resolver, SolveOptions, Step, Update, UpdateTarget,
+    CompiledIndex, Engine, Locked, Request, Resolver, SolveOptions, Step, Update, UpdateTarget,
 };
 use pkgres_tests::build::{Build as _, class, package, release, spec, version};
-use pkgres_tests::drive::{Records, drive};
+use pkgres_tests::drive::{Records, attached, drive};
 use pkgres_tests::random::Random;
 
 /// The stack size of solving threads.
@@ -445,4 +446,46 @@ fn cycles_of_classes_are_excluded_within_the_budget() {
         let answer = run(root, records, options);
         assert!(matches!(answer, Step::Conflict(_)), "{seed}: {answer:?}");
     }
+}
+
+/// The versions that are chosen for a root that requires a package, out of one compiled index.
+fn chosen_from_index(required: &str, records: &[IndexRecord]) -> Vec<String> {
+    let root = release("Root", "1.0.0").requires(required, "*");
+    let mut request = Request::new(root);
+    request.core = None;
+    let index = Arc::new(CompiledIndex::compile(records));
+    let mut resolver = attached(request, index);
+    let step = drive(&mut resolver, &mut Records::new([]));
+    let Step::Solved(resolution) = step else {
+        panic!("{step:?}");
+    };
+    let packages = resolution.packages().iter();
+    packages
+        .map(|chosen| format!("{} {}", chosen.name, chosen.version))
+        .collect()
+}
+
+/// An index has no set of what is allowed of a package with so many releases, nor of a few of them.
+#[test]
+fn requirements_of_and_on_thousands_of_releases_hold() {
+    let many = |name: &str| -> Vec<IndexRecord> {
+        let versions = (0..1_500).map(|major| format!("{major}.0.0"));
+        versions.map(|version| release(name, &version)).collect()
+    };
+    let mut records = many("X");
+    records.push(release("Few", "1.0.0").requires("X", "<3"));
+    records.push(release("Few", "2.0.0").requires("Gone", "*"));
+    assert_eq!(chosen_from_index("Few", &records), ["Few 1.0.0", "X 2.0.0"]);
+
+    for (number, release) in many("Many").into_iter().enumerate() {
+        // All but one require a package of their own that does not exist; that one requires X.
+        records.push(match number {
+            700 => release.requires("X", ">=10, <20"),
+            _ => release.requires(&format!("Gone{number}"), "*"),
+        });
+    }
+    assert_eq!(
+        chosen_from_index("Many", &records),
+        ["Many 700.0.0", "X 19.0.0"]
+    );
 }

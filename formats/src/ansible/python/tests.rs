@@ -1,0 +1,140 @@
+use super::*;
+
+fn kinds(text: &str) -> Vec<(String, Vec<String>, ImportKind)> {
+    let module = read("acme.web.plugins.modules.page", false, text.as_bytes());
+    let imports = module.imports.into_iter();
+    imports
+        .map(|import| (import.target, import.names, import.kind))
+        .collect()
+}
+
+fn one_kind(text: &str) -> ImportKind {
+    let kinds = kinds(text);
+    assert_eq!(kinds.len(), 1, "{kinds:?}");
+    kinds[0].2
+}
+
+const IMPORT: &str = "from ansible_collections.acme.net.plugins.module_utils.tcp import connect";
+
+#[test]
+fn imports_are_read_in_every_form() {
+    let text = "from __future__ import annotations\n\
+        import ansible_collections.acme.net.plugins.module_utils.tcp as tcp, os\n\
+        from ansible_collections.acme.net.plugins.module_utils.tcp import (\n    connect as c,\n    close,\n)\n\
+        from ..module_utils.html import render\n\
+        from . import other\n\
+        from ansible_collections.acme.net.plugins.module_utils.udp import *\n\
+        from ansible.module_utils.basic import AnsibleModule\n";
+    let tcp = "acme.net.plugins.module_utils.tcp".to_owned();
+    let hard = ImportKind::Hard;
+    assert_eq!(
+        kinds(text),
+        [
+            (tcp.clone(), vec![], hard),
+            (tcp, vec!["connect".to_owned(), "close".to_owned()], hard),
+            (
+                "acme.web.plugins.module_utils.html".to_owned(),
+                vec!["render".to_owned()],
+                hard
+            ),
+            (
+                "acme.web.plugins.modules".to_owned(),
+                vec!["other".to_owned()],
+                hard
+            ),
+            ("acme.net.plugins.module_utils.udp".to_owned(), vec![], hard),
+        ]
+    );
+}
+
+#[test]
+fn what_is_around_an_import_says_how_certain_it_is() {
+    let indented = |before: &str, after: &str| one_kind(&format!("{before}    {IMPORT}\n{after}"));
+    assert_eq!(one_kind(IMPORT), ImportKind::Hard);
+    assert_eq!(indented("class A:\n", ""), ImportKind::Hard);
+    assert_eq!(
+        indented("try:\n", "except ImportError:\n    HAS_TCP = False\n"),
+        ImportKind::Guarded
+    );
+    assert_eq!(
+        indented(
+            "try:\n",
+            "except (ImportError, OSError):\n    connect = None\n"
+        ),
+        ImportKind::Alternative
+    );
+    assert_eq!(
+        indented("try:\n", "except OSError:\n    connect = None\n"),
+        ImportKind::Hard
+    );
+    assert_eq!(
+        indented("try:\n    pass\nexcept ImportError:\n", ""),
+        ImportKind::Guarded
+    );
+    assert_eq!(
+        indented("try:\n    connect = 1\nexcept:\n", ""),
+        ImportKind::Alternative
+    );
+    assert_eq!(indented("if A:\n", ""), ImportKind::Guarded);
+    assert_eq!(
+        indented(
+            "if A:\n",
+            "elif B:\n    pass\nelse:\n    def connect(): pass\n"
+        ),
+        ImportKind::Alternative
+    );
+    assert_eq!(indented("if TYPE_CHECKING:\n", ""), ImportKind::Lazy);
+    assert_eq!(indented("def f():\n", ""), ImportKind::Lazy);
+    assert_eq!(
+        one_kind("x = importlib.import_module('ansible_collections.a.b.plugins.c')"),
+        ImportKind::Dynamic
+    );
+}
+
+#[test]
+fn names_are_those_of_the_top_level() {
+    let text = "import os.path\nimport json as j\nfrom a import b as c\nA, (B, *C) = 1, (2, 3)\n\
+        D: int = 1\nE: int\nF.g = 1\nclass G:\n    inner = 1\n    def method(self): pass\n\
+        def h():\n    global I\n    local = 1\ntry:\n    import k\nexcept ImportError:\n    K = 1\n\
+        for L in x:\n    pass\nwith open(x) as M:\n    N = 1\nif (O := 1):\n    pass\n@decorated\ndef p(): pass\n";
+    let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+    let names: Vec<&str> = module.names.iter().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "A", "B", "C", "D", "G", "I", "K", "L", "M", "N", "O", "c", "h", "j", "k", "os", "p"
+        ]
+    );
+    assert!(!module.is_open);
+}
+
+#[test]
+fn a_module_is_open_if_its_names_cannot_be_known() {
+    for text in [
+        "from ansible.module_utils.basic import *",
+        "def __getattr__(name): pass",
+        "globals()['x'] = 1",
+        "globals().update(x)",
+        "def f(:\n",
+    ] {
+        let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+        assert!(module.is_open, "{text}");
+    }
+    let module = read(
+        "a.b.plugins.module_utils.x.__init__",
+        true,
+        b"from .y import *",
+    );
+    assert_eq!((module.is_open, module.stars.len()), (false, 1));
+}
+
+#[test]
+fn deep_and_broken_text_takes_little_time() {
+    let deep = "(".repeat(100_000);
+    assert!(read("a.b.plugins.x", false, deep.as_bytes()).is_open);
+    let blocks: String = (0..2_000)
+        .map(|depth| format!("{}if x:\n", " ".repeat(depth)))
+        .collect();
+    read("a.b.plugins.x", false, blocks.as_bytes());
+    read("a.b.plugins.x", false, &[0xff; 1000]);
+}

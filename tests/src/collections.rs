@@ -76,7 +76,7 @@ impl ArtifactBuilder {
         }));
     }
 
-    /// Adds a member as it is said, and does not list it.
+    /// Adds a member to the archive, but not to `FILES.json`.
     ///
     /// # Panics
     ///

@@ -78,7 +78,7 @@ impl DirectoryRegistry {
     /// # Errors
     ///
     /// The folder, or one in it, cannot be read. Packages that cannot be read are [findings](Registry::take_findings).
-    /// What vanishes while the folder is read was not there.
+    /// Folders that are removed while the registry is read are skipped.
     pub fn open(
         name: RegistryName,
         folder: &Path,

@@ -70,7 +70,7 @@ impl Platforms {
 /// A call: how many values it has by position, and the names of the others.
 type Call = (usize, Vec<String>);
 
-/// What each value of a call is assigned to: values by position first. `None` if the call is wrong.
+/// Assigns the values of a call to arguments, those by position first. `None` if the call is wrong.
 fn assign(arguments: &[Argument], call: &Call) -> Option<Vec<String>> {
     let standard: Vec<&Argument> = arguments
         .iter()

@@ -63,6 +63,7 @@ mod package;
 mod package_path;
 mod read_options;
 mod release_source;
+mod resources;
 #[cfg(feature = "json")]
 mod schema;
 mod shared;
@@ -112,6 +113,10 @@ pub use package::{
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
+pub use resources::{
+    MetaParameters, Polling, RateLimit, ResourceId, ResourceIdError, Retries, Semaphore,
+    SemaphoreError,
+};
 #[cfg(feature = "json")]
 pub use schema::{class_schema, interface_schema, lock_schema, manifest_schema};
 pub use shared::Shared;

@@ -284,13 +284,17 @@ pub(crate) fn temporary_name(name: &str) -> String {
 
 /// Removes temporary files and folders of `name` that no process is writing. Failing to is not an error.
 pub(crate) fn sweep(system: &dyn FileSystem, folder: &Path, name: &str) {
-    let prefix = format!("{TEMPORARY_PREFIX}{name}.");
     sweep_where(system, folder, |leftover| {
-        leftover.starts_with(&prefix)
-            && Path::new(leftover)
-                .extension()
-                .is_some_and(|extension| extension == "tmp")
+        is_temporary_name_of(name, leftover)
     });
+}
+
+/// Whether a name is one that [`temporary_name`] returns for `name`.
+pub(crate) fn is_temporary_name_of(name: &str, leftover: &str) -> bool {
+    let rest = leftover
+        .strip_prefix(TEMPORARY_PREFIX)
+        .and_then(|rest| rest.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".tmp"))
 }
 
 /// Removes temporary files and folders with certain names.

@@ -30,6 +30,8 @@ mod lock;
 mod map;
 mod read;
 mod real;
+#[cfg(target_os = "linux")]
+mod root_folder;
 pub mod simulated;
 mod spool;
 mod tree;
@@ -43,5 +45,7 @@ pub use lock::{FileLock, lock_file, lock_folder};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, open_file, read_file, read_file_below};
 pub use real::RealFileSystem;
+#[cfg(target_os = "linux")]
+pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;
 pub use tree::{NewTreeFile, replace_tree, write_tree};

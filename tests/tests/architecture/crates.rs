@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// The crates by folder, from the ground up. A crate may depend on those of lower layers.
 ///
 /// ```text
-/// cli → registry-server → registry-client → resolver, formats, checks, files → manifest
+/// cli → engine, registry-server → registry-client → resolver, formats, checks, files → manifest
 /// ```
 pub(crate) const LAYERS: [&[&str]; 5] = [
     &["manifest"],
     &["resolver", "formats", "checks", "files"],
     &["registry-client"],
-    &["registry-server"],
+    &["registry-server", "engine"],
     &["cli"],
 ];
 

@@ -33,7 +33,7 @@ fn is_of_the_surroundings(path: &[String]) -> bool {
     }
 }
 
-/// The uses that are allowed, as crate, module and path: a server measures durations by a monotonic clock, and a client
+/// The uses that are allowed, as crate, module and path: servers and commands measure durations by a monotonic clock, and a client
 /// the rate of answers.
 pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     (
@@ -41,6 +41,9 @@ pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
         "http::network_limits",
         "tokio::time::Instant::now",
     ),
+    // The processor that the program was compiled for.
+    ("engine", "target::machine", "std::env::consts::ARCH"),
+    ("engine", "target::process", "std::time::Instant::now"),
     ("registry-server", "background", "std::time::Instant::now"),
     (
         "registry-server",

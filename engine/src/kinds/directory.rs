@@ -1,0 +1,149 @@
+//! Folders.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{EntryAttributes, EntryKind};
+
+use super::attributes::{WantedAttributes, octal};
+use super::removal::Removal;
+use crate::resource::{
+    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+};
+use crate::target::{Probe, Target};
+
+/// The mode of a new folder unless it has its own.
+const DEFAULT_MODE: u32 = 0o755;
+
+/// A folder that shall exist, or not. Its content does not matter, except that all of it goes with a folder that shall
+/// not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Directory {
+    path: PathBuf,
+    is_absent: bool,
+    attributes: WantedAttributes,
+}
+
+impl Directory {
+    /// A folder that shall exist.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            is_absent: false,
+            attributes: WantedAttributes::default(),
+        }
+    }
+
+    /// Sets that there shall be no such folder.
+    #[must_use]
+    pub fn absent(mut self) -> Self {
+        self.is_absent = true;
+        self
+    }
+
+    /// Sets the mode. Without it, a new folder gets `0755`, and another one is left alone.
+    #[must_use]
+    pub fn with_mode(mut self, mode: u32) -> Self {
+        self.attributes.mode = Some(mode);
+        self
+    }
+
+    /// Sets the user that owns it, by name or number.
+    #[must_use]
+    pub fn with_owner(mut self, owner: impl Into<String>) -> Self {
+        self.attributes.owner = Some(owner.into());
+        self
+    }
+
+    /// Sets its group, by name or number.
+    #[must_use]
+    pub fn with_group(mut self, group: impl Into<String>) -> Self {
+        self.attributes.group = Some(group.into());
+        self
+    }
+}
+
+impl Resource for Directory {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        let entry = probe.entry(&self.path)?;
+        let kind = entry.as_ref().map(|entry| entry.kind);
+        if self.is_absent {
+            return match kind {
+                None => Ok(Checked::in_order()),
+                Some(EntryKind::Folder) => Ok(Checked::drift(Removal::new("folder", &self.path))),
+                Some(_) => Err(obstacle(&self.path)),
+            };
+        }
+        if kind.is_some_and(|kind| kind != EntryKind::Folder) {
+            return Err(obstacle(&self.path));
+        }
+        let compared = self
+            .attributes
+            .compare(probe, entry.as_ref(), DEFAULT_MODE)?;
+        let mut differences = compared.differences;
+        if entry.is_none() {
+            let mode = octal(compared.attributes.mode);
+            differences.push(Difference::new("folder", None::<String>, Some(mode)));
+        }
+        if differences.is_empty() {
+            return Ok(Checked::in_order());
+        }
+        Ok(Checked::drift(Make {
+            path: self.path.clone(),
+            exists: entry.is_some(),
+            attributes: compared.attributes,
+            differences,
+        }))
+    }
+
+    fn watching(&self) -> Watching {
+        Watching::path(&self.path)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::path(&self.path)]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        let mut wishes = vec![Wish::nearest_folder(&self.path)];
+        wishes.extend(account_wishes(&self.attributes));
+        wishes
+    }
+}
+
+fn obstacle(path: &Path) -> ResourceError {
+    let path = path.display();
+    ResourceError::Invalid(format!("{path} exists and is no folder: remove it first"))
+}
+
+/// The user and the group that have to exist before they can own something.
+pub(super) fn account_wishes(attributes: &WantedAttributes) -> impl Iterator<Item = Wish> {
+    let user = attributes.owner.clone().map(Identifier::User);
+    let group = attributes.group.clone().map(Identifier::Group);
+    user.into_iter().chain(group).map(Wish::after)
+}
+
+struct Make {
+    path: PathBuf,
+    exists: bool,
+    attributes: EntryAttributes,
+    differences: Vec<Difference>,
+}
+
+impl Change for Make {
+    fn differences(&self) -> Vec<Difference> {
+        self.differences.clone()
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        if self.exists {
+            target.set_attributes(&self.path, self.attributes)?;
+        } else {
+            target.make_folder(&self.path, self.attributes)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! The removal of files and folders.
+
+use std::path::{Path, PathBuf};
+
+use crate::resource::{Change, Difference, ResourceError};
+use crate::target::Target;
+
+/// Removes what is at a path, with everything in it.
+pub(super) struct Removal {
+    what: &'static str,
+    path: PathBuf,
+}
+
+impl Removal {
+    /// The removal of a `file` or a `folder`.
+    pub(super) fn new(what: &'static str, path: &Path) -> Self {
+        let path = path.to_owned();
+        Self { what, path }
+    }
+}
+
+impl Change for Removal {
+    fn differences(&self) -> Vec<Difference> {
+        let path = self.path.display().to_string();
+        vec![Difference::new(self.what, Some(path), None::<String>)]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        Ok(target.remove(&self.path)?)
+    }
+}

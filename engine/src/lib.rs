@@ -1,0 +1,31 @@
+//! From lock to state: checks what packages want on a machine, changes what differs, and watches it.
+//!
+//! A [`Resource`] is a part of a machine, such as a file with some content. Its check gets a [`Probe`], which can only
+//! read, and answers that all is in order, or with a [`Change`]; only that gets a [`Target`], which can also write. So a
+//! check that writes does not compile, and a dry run is the same code without the last step.
+//!
+//! Everything that touches a machine goes through these two traits. [`Machine`] implements them for the machine at hand
+//! with faults where a test wants them.
+//!
+//! This works on Linux alone, because only its system calls keep links inside of a root folder.
+#![cfg(target_os = "linux")]
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod kinds;
+mod resource;
+mod target;
+
+pub use kinds::{Directory, File};
+pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
+pub use resource::{
+    Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError, Values,
+    Watching, Wish,
+};
+pub use target::{
+    ARCHITECTURE, Cancellable, Cancellation, Command, Machine, OS, OS_FAMILY, OS_VERSION, Output,
+    Overlay, OverlayChange, Probe, Target, TargetError, read_facts,
+};

@@ -1,0 +1,72 @@
+//! How resources find each other without being told: what one is, and what another looks for.
+
+use std::path::{Path, PathBuf};
+
+/// Something that a resource is or provides.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Identifier {
+    /// A file, folder or link at a path.
+    Path(PathBuf),
+    /// A package of the operating system.
+    Package(String),
+    /// A service.
+    Service(String),
+    /// A user.
+    User(String),
+    /// A group.
+    Group(String),
+    /// Something else: its kind and its name.
+    Other(String, String),
+}
+
+impl Identifier {
+    /// The identifier of a file, folder or link.
+    pub fn path(path: impl AsRef<Path>) -> Self {
+        Self::Path(path.as_ref().to_owned())
+    }
+}
+
+/// The order between a resource and one that it looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// The other one goes first.
+    After,
+    /// The other one goes second.
+    Before,
+}
+
+/// A resource that another one looks for. Of several alternatives, the first one that is there counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// Which one goes first.
+    pub relation: Relation,
+    /// What is looked for, best first.
+    pub alternatives: Vec<Identifier>,
+}
+
+impl Wish {
+    /// A resource that goes first, if it is there.
+    pub fn after(identifier: Identifier) -> Self {
+        Self {
+            relation: Relation::After,
+            alternatives: vec![identifier],
+        }
+    }
+
+    /// A resource that goes second, if it is there.
+    pub fn before(identifier: Identifier) -> Self {
+        Self {
+            relation: Relation::Before,
+            alternatives: vec![identifier],
+        }
+    }
+
+    /// The nearest folder around a path goes first.
+    pub fn nearest_folder(path: &Path) -> Self {
+        Self {
+            relation: Relation::After,
+            alternatives: path.ancestors().skip(1).map(Identifier::path).collect(),
+        }
+    }
+}

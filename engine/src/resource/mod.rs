@@ -1,0 +1,259 @@
+//! What a resource is: a part of a machine that can be checked, and changed if it differs.
+//!
+//! A check returns that all is in order, or a [`Change`] that knows what it will do; there is no third answer, and an
+//! error is not an answer. The engine checks again after a change, so that a change that does not lead to the wanted
+//! state in one run is found out.
+
+mod identifier;
+mod watching;
+
+pub use identifier::{Identifier, Relation, Wish};
+pub use watching::Watching;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pkgres_manifest::diagnostic::Escaped;
+use thiserror::Error;
+
+use crate::target::{Probe, Target, TargetError};
+
+/// Values that a resource sends to others after it was checked, by name.
+pub type Values = BTreeMap<String, String>;
+
+/// What a check depends on beside the resource and the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Input {
+    /// The values of other resources, by the property that receives them.
+    pub received: Values,
+    /// Whether a resource that notifies this one was changed since this one was last in order.
+    pub refresh: bool,
+}
+
+/// The answer of a check.
+pub enum Checked {
+    /// The machine is as the resource wants it. The values go to the resources that receive them.
+    InOrder(Values),
+    /// The machine differs, and this change makes it as the resource wants it.
+    Drift(Box<dyn Change>),
+}
+
+impl Checked {
+    /// The answer that all is in order, without values for others.
+    pub fn in_order() -> Self {
+        Self::InOrder(Values::new())
+    }
+
+    /// The answer that the machine differs.
+    pub fn drift(change: impl Change + 'static) -> Self {
+        Self::Drift(Box::new(change))
+    }
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InOrder(values) => formatter.debug_tuple("InOrder").field(values).finish(),
+            Self::Drift(change) => formatter
+                .debug_tuple("Drift")
+                .field(&change.differences())
+                .finish(),
+        }
+    }
+}
+
+/// A change that a check found to be necessary, with what it learned on the way.
+pub trait Change: Send {
+    /// What differs; at least one.
+    fn differences(&self) -> Vec<Difference>;
+
+    /// Changes the machine.
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError>;
+}
+
+/// A difference between a machine and a resource: for people, and as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What differs, such as `content` or `mode`.
+    pub property: String,
+    /// The value on the machine; `None` if there is nothing.
+    pub is: Option<String>,
+    /// The value that the resource wants; `None` if there shall be nothing.
+    pub wanted: Option<String>,
+}
+
+impl Difference {
+    /// A difference between two values.
+    pub fn new(
+        property: impl Into<String>,
+        is: Option<impl Into<String>>,
+        wanted: Option<impl Into<String>>,
+    ) -> Self {
+        Self {
+            property: property.into(),
+            is: is.map(Into::into),
+            wanted: wanted.map(Into::into),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let property = Escaped::new(&self.property);
+        match (&self.is, &self.wanted) {
+            (Some(is), Some(wanted)) => {
+                let (is, wanted) = (Escaped::new(is), Escaped::new(wanted));
+                write!(formatter, "{property}: {is} -> {wanted}")
+            }
+            (None, Some(wanted)) => write!(formatter, "{property}: {}", Escaped::new(wanted)),
+            (Some(is), None) => write!(formatter, "{property}: remove {}", Escaped::new(is)),
+            (None, None) => write!(formatter, "{property}"),
+        }
+    }
+}
+
+/// Why a resource could not be checked or changed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ResourceError {
+    /// An operation on the machine failed.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The properties do not fit together, or do not fit the machine.
+    #[error("{0}")]
+    Invalid(String),
+    /// The change was made, and the resource still differs.
+    #[error("the change did not lead to the wanted state: {}", listed(.0))]
+    StillDiffers(Vec<Difference>),
+    /// The code of the resource panicked.
+    #[error("the resource panicked: {}", Escaped::new(.0))]
+    Panicked(String),
+}
+
+fn listed(differences: &[Difference]) -> String {
+    let texts: Vec<_> = differences.iter().map(Difference::to_string).collect();
+    texts.join("; ")
+}
+
+/// A part of a machine that can be checked, and changed if it differs.
+///
+/// An implementation outside of this crate is as good as one inside:
+///
+/// ```
+/// use std::path::Path;
+/// use pkgres_engine::{
+///     Change, Checked, Difference, EntryAttributes, Input, Machine, Probe, Resource, ResourceError,
+///     Target, Watching,
+/// };
+///
+/// /// The name of a host.
+/// #[derive(Debug, Clone)]
+/// struct HostName(String);
+///
+/// const FILE: &str = "/etc/hostname";
+///
+/// impl Resource for HostName {
+///     fn definition(&self) -> String {
+///         format!("{self:?}")
+///     }
+///
+///     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+///         let is = match probe.entry(Path::new(FILE))? {
+///             Some(_) => Some(String::from_utf8_lossy(&probe.read(Path::new(FILE), 256)?).into_owned()),
+///             None => None,
+///         };
+///         if is.as_deref().map(str::trim) == Some(&self.0) {
+///             return Ok(Checked::in_order());
+///         }
+///         Ok(Checked::drift(Rename { is, wanted: self.0.clone() }))
+///     }
+///
+///     fn watching(&self) -> Watching {
+///         Watching::path(FILE)
+///     }
+/// }
+///
+/// struct Rename {
+///     is: Option<String>,
+///     wanted: String,
+/// }
+///
+/// impl Change for Rename {
+///     fn differences(&self) -> Vec<Difference> {
+///         vec![Difference::new("name", self.is.clone(), Some(self.wanted.clone()))]
+///     }
+///
+///     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+///         let text = format!("{}\n", self.wanted);
+///         Ok(target.write_file(Path::new(FILE), text.as_bytes(), EntryAttributes::with_mode(0o644))?)
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::create_dir(folder.path().join("etc"))?;
+/// let machine = Machine::root_folder(folder.path())?;
+/// let name = HostName("web-1".to_owned());
+/// let Checked::Drift(change) = name.check(&machine, &Input::default())? else {
+///     panic!("there is no such file yet");
+/// };
+/// assert_eq!(change.differences()[0].to_string(), "name: web-1");
+/// change.apply(&machine)?;
+/// assert!(matches!(name.check(&machine, &Input::default())?, Checked::InOrder(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Resource: Send + Sync {
+    /// Everything that decides what the resource does, as text: two resources with the same text are the same. When a
+    /// new graph replaces another, resources that stay the same keep their state.
+    fn definition(&self) -> String;
+
+    /// Compares the machine with what the resource wants. It must not depend on anything but its arguments, and must
+    /// work without having been watched.
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError>;
+
+    /// What to watch, so that the resource is checked again when it may have changed. It may be too much, never too
+    /// little.
+    fn watching(&self) -> Watching {
+        Watching::Nothing
+    }
+
+    /// What the resource is, for others that look for it.
+    fn identifiers(&self) -> Vec<Identifier> {
+        Vec::new()
+    }
+
+    /// The other resources that it has an order with, if they are there.
+    fn wishes(&self) -> Vec<Wish> {
+        Vec::new()
+    }
+
+    /// The names of the values that it sends.
+    fn sends(&self) -> &[&str] {
+        &[]
+    }
+
+    /// The properties that can receive a value.
+    fn receives(&self) -> &[&str] {
+        &[]
+    }
+
+    /// Whether a notification matters to it.
+    fn is_refreshable(&self) -> bool {
+        false
+    }
+
+    /// What it has in common with the resources that it can be grouped with; `None` if it is never grouped.
+    fn group(&self) -> Option<String> {
+        None
+    }
+
+    /// One resource in place of several with the same [`group`](Self::group), this one among them. `None` if they do not
+    /// fit together.
+    fn grouped(&self, _members: &[&dyn Resource]) -> Option<Box<dyn Resource>> {
+        None
+    }
+
+    /// This resource as a value of its own type, for [`grouped`](Self::grouped).
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+}

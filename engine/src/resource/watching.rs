@@ -1,0 +1,23 @@
+//! What is watched for a resource.
+
+use std::path::{Path, PathBuf};
+
+/// What is watched for a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Watching {
+    /// Files, folders or links, which need not exist. Whatever changes at a path, or in a folder at it, counts; what is
+    /// deeper in a folder does not.
+    Paths(Vec<PathBuf>),
+    /// Changes cannot be seen, so that the resource is checked again after some time.
+    Polling,
+    /// The resource cannot change by itself.
+    Nothing,
+}
+
+impl Watching {
+    /// A path is watched.
+    pub fn path(path: impl AsRef<Path>) -> Self {
+        Self::Paths(vec![path.as_ref().to_owned()])
+    }
+}

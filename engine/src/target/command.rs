@@ -1,0 +1,148 @@
+//! Commands that are run on a machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::cancellation::Cancellation;
+
+/// The longest time that a command runs unless it says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// The search path of a command unless it has its own.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A program with its arguments. It has no environment but the variables that are named here, `PATH`, and
+/// `LC_ALL=C.UTF-8`; no text is read by a shell.
+#[derive(Debug, Clone)]
+pub struct Command {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) input: Vec<u8>,
+    pub(crate) folder: PathBuf,
+    pub(crate) timeout: Duration,
+    pub(crate) user: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) cancellation: Cancellation,
+}
+
+impl Command {
+    /// A program, by its path or by a name in the search path.
+    pub fn new(program: impl Into<String>) -> Self {
+        let variables = [("LC_ALL", "C.UTF-8"), ("PATH", DEFAULT_PATH)];
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            input: Vec::new(),
+            folder: PathBuf::from("/"),
+            timeout: DEFAULT_TIMEOUT,
+            user: None,
+            group: None,
+            cancellation: Cancellation::default(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn arguments<Text: Into<String>>(
+        mut self,
+        arguments: impl IntoIterator<Item = Text>,
+    ) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets what the command reads from its standard input, which is empty otherwise.
+    #[must_use]
+    pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = input.into();
+        self
+    }
+
+    /// Sets the folder on the machine that the command starts in, which is `/` otherwise.
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> Self {
+        folder.as_ref().clone_into(&mut self.folder);
+        self
+    }
+
+    /// Sets the longest time that the command may run, which is ten minutes otherwise. Then it is killed, with every
+    /// process that it started in its group.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the user of the machine that the command runs as.
+    #[must_use]
+    pub fn user(mut self, user: impl Into<String>) -> Self {
+        self.user = Some(user.into());
+        self
+    }
+
+    /// Sets the group of the machine that the command runs with.
+    #[must_use]
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
+    }
+
+    /// The program with its arguments, for messages.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.program)
+            .chain(&self.arguments)
+            .map(String::as_str)
+    }
+}
+
+/// What a command that ended wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// Its exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to its standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to its standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Output {
+    /// Whether its exit code is 0.
+    pub fn is_success(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    /// The standard output as text. What is not UTF-8 is replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// The last line of the standard error, or of the standard output if that is empty: most programs say there what
+    /// went wrong.
+    pub fn last_words(&self) -> Option<String> {
+        [&self.stderr, &self.stdout].into_iter().find_map(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+            Some(line.trim().to_owned())
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Errors of targets.
+
+use std::time::Duration;
+
+use pkgres_files::FileError;
+use pkgres_manifest::diagnostic::Escaped;
+use thiserror::Error;
+
+use super::command::{Command, Output};
+
+/// Why an operation on a machine failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// A file of the machine cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A command cannot be started.
+    #[error("cannot run `{command}`: {source}")]
+    Start {
+        /// The command as a line of text.
+        command: String,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// A command reports a failure.
+    #[error("`{command}` {}{}", ended(*.code), explained(.words.as_deref()))]
+    Command {
+        /// The command as a line of text.
+        command: String,
+        /// Its exit code; `None` if a signal ended it.
+        code: Option<i32>,
+        /// What it said last.
+        words: Option<String>,
+    },
+    /// A command was killed because it took too long.
+    #[error("`{command}` was killed: it did not end in {} s", .timeout.as_secs_f64())]
+    Timeout {
+        /// The command as a line of text.
+        command: String,
+        /// The time that it had.
+        timeout: Duration,
+    },
+    /// The operation was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The machine cannot do this.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+fn ended(code: Option<i32>) -> String {
+    match code {
+        Some(code) => format!("exited with code {code}"),
+        None => "was ended by a signal".to_owned(),
+    }
+}
+
+fn explained(words: Option<&str>) -> String {
+    words.map_or_else(String::new, |words| format!(": {}", Escaped::new(words)))
+}
+
+/// A command as a line of text, for messages.
+pub(crate) fn shown(command: &Command) -> String {
+    let words: Vec<_> = command
+        .words()
+        .map(|word| Escaped::new(word).to_string())
+        .collect();
+    words.join(" ")
+}
+
+impl TargetError {
+    /// The failure that the output of a command shows; `Ok` if its exit code is 0.
+    pub fn unless_success(command: &Command, output: Output) -> Result<Output, Self> {
+        if output.is_success() {
+            return Ok(output);
+        }
+        Err(Self::Command {
+            command: shown(command),
+            code: output.code,
+            words: output.last_words(),
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! The machine that the program runs on, and folders that hold the root of another one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use pkgres_files::{EntryAttributes, Follow, RootEntry, RootFolder};
+use pkgres_manifest::Facts;
+
+use super::command::{Command, Output};
+use super::error::TargetError;
+use super::facts::read_facts;
+use super::{Probe, Target, mounts, process};
+
+/// Where the description of the operating system is, and how many bytes of it are read.
+const OS_RELEASE: (&str, u64) = ("/etc/os-release", 64 << 10);
+
+/// This machine, or a folder that holds the root of another one, such as an unpacked image. In a folder, commands run
+/// with it as their root, which needs the rights of root or a user namespace.
+#[derive(Debug)]
+pub struct Machine {
+    root: RootFolder,
+    /// The words before each command: how to enter the namespace that the root is in.
+    entering: Vec<String>,
+    /// The root as commands see it that have entered.
+    inside: PathBuf,
+    facts: Facts,
+    is_read_only_enforced: OnceLock<bool>,
+    watchable: bool,
+}
+
+impl Machine {
+    /// The machine that the program runs on.
+    pub fn local() -> Result<Self, TargetError> {
+        Self::new(Path::new("/"), PathBuf::from("/"), Vec::new(), true)
+    }
+
+    /// A folder that holds the root of a machine.
+    pub fn root_folder(folder: &Path) -> Result<Self, TargetError> {
+        let inside = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        Self::new(folder, inside, Vec::new(), true)
+    }
+
+    /// A root that only commands with these words before them can see, at `inside`.
+    pub(super) fn entered(
+        folder: &Path,
+        inside: PathBuf,
+        entering: Vec<String>,
+    ) -> Result<Self, TargetError> {
+        Self::new(folder, inside, entering, false)
+    }
+
+    fn new(
+        folder: &Path,
+        inside: PathBuf,
+        entering: Vec<String>,
+        watchable: bool,
+    ) -> Result<Self, TargetError> {
+        let root = RootFolder::open(folder)?;
+        let (path, limit) = OS_RELEASE;
+        let os_release = match root.read(Path::new(path), limit, Follow::Links) {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_not_found() => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let os_release = String::from_utf8_lossy(&os_release);
+        Ok(Self {
+            facts: read_facts(&os_release, std::env::consts::ARCH),
+            root,
+            entering,
+            inside,
+            is_read_only_enforced: OnceLock::new(),
+            watchable,
+        })
+    }
+
+    fn words(&self, command: &Command) -> Vec<String> {
+        let mut words = self.entering.clone();
+        words.extend(mounts::with_root(&self.inside, command));
+        words
+    }
+}
+
+impl Probe for Machine {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn entry(&self, path: &Path) -> Result<Option<RootEntry>, TargetError> {
+        Ok(self.root.entry(path)?)
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, TargetError> {
+        Ok(self.root.read(path, limit, Follow::Links)?)
+    }
+
+    fn names(&self, path: &Path) -> Result<Vec<OsString>, TargetError> {
+        Ok(self.root.names(path)?)
+    }
+
+    fn query(&self, command: &Command) -> Result<Output, TargetError> {
+        let words = mounts::with_root(&self.inside, command);
+        let mut all = self.entering.clone();
+        if self.enforces_read_only() {
+            all.extend(mounts::read_only(&self.inside, words));
+        } else {
+            all.extend(words);
+        }
+        process::run(&all, command)
+    }
+
+    fn enforces_read_only(&self) -> bool {
+        *self
+            .is_read_only_enforced
+            .get_or_init(mounts::are_available)
+    }
+
+    fn watchable(&self) -> Option<PathBuf> {
+        self.watchable.then(|| self.root.path().to_owned())
+    }
+}
+
+impl Target for Machine {
+    fn write_file(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        attributes: EntryAttributes,
+    ) -> Result<(), TargetError> {
+        Ok(self.root.write_file(path, bytes, attributes)?)
+    }
+
+    fn make_folder(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError> {
+        Ok(self.root.make_folder(path, attributes)?)
+    }
+
+    fn make_link(&self, path: &Path, target: &Path) -> Result<(), TargetError> {
+        Ok(self.root.make_link(path, target)?)
+    }
+
+    fn set_attributes(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError> {
+        Ok(self.root.set_attributes(path, attributes)?)
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), TargetError> {
+        Ok(self.root.remove(path)?)
+    }
+
+    fn run(&self, command: &Command) -> Result<Output, TargetError> {
+        process::run(&self.words(command), command)
+    }
+}

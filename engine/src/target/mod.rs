@@ -1,0 +1,86 @@
+//! Targets: the machines that resources are checked and changed on.
+//!
+//! A [`Probe`] reads, a [`Target`] also writes. A check gets a probe, so that one that writes does not compile:
+//!
+//! ```compile_fail
+//! use pkgres_engine::{EntryAttributes, Probe};
+//!
+//! fn check(probe: &dyn Probe) {
+//!     let _ = probe.write_file("/motd".as_ref(), b"", EntryAttributes::with_mode(0o644));
+//! }
+//! ```
+
+mod cancellable;
+mod cancellation;
+mod command;
+mod error;
+mod facts;
+mod machine;
+mod mounts;
+mod overlay;
+mod process;
+
+pub use cancellable::Cancellable;
+pub use cancellation::Cancellation;
+pub use command::{Command, Output};
+pub use error::TargetError;
+pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};
+pub use machine::Machine;
+pub use overlay::{Overlay, OverlayChange};
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{EntryAttributes, RootEntry};
+use pkgres_manifest::Facts;
+
+/// The side of a machine that reads. Paths are absolute, and mean what they mean to a process on the machine.
+pub trait Probe: Send + Sync {
+    /// What is known about the machine: its operating system (`os`, `os_family`, `os_version`) and `architecture`.
+    fn facts(&self) -> &Facts;
+
+    /// What is at a path; `None` if there is nothing. Links are not followed.
+    fn entry(&self, path: &Path) -> Result<Option<RootEntry>, TargetError>;
+
+    /// Reads a plain file of at most `limit` bytes. Links are followed.
+    fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, TargetError>;
+
+    /// The names in a folder, sorted.
+    fn names(&self, path: &Path) -> Result<Vec<OsString>, TargetError>;
+
+    /// Runs a command that must not change anything. Where the machine allows it, its file systems are read-only
+    /// meanwhile; [`enforces_read_only`](Self::enforces_read_only) says whether they are.
+    fn query(&self, command: &Command) -> Result<Output, TargetError>;
+
+    /// Whether a command that is run by [`query`](Self::query) cannot write files.
+    fn enforces_read_only(&self) -> bool;
+
+    /// The folder outside of the machine at which changes of files can be watched; `None` if that is not possible.
+    fn watchable(&self) -> Option<PathBuf>;
+}
+
+/// The side of a machine that also writes.
+pub trait Target: Probe {
+    /// Writes a file atomically: whatever happens, it has the old content and attributes, or the new ones.
+    fn write_file(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        attributes: EntryAttributes,
+    ) -> Result<(), TargetError>;
+
+    /// Makes a folder whose parent exists.
+    fn make_folder(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError>;
+
+    /// Makes a link whose parent exists, in place of a link or file.
+    fn make_link(&self, path: &Path, target: &Path) -> Result<(), TargetError>;
+
+    /// Changes the attributes of a file or folder. Links are not followed.
+    fn set_attributes(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError>;
+
+    /// Removes a file or link, or a folder with everything in it. Nothing at the path is no error.
+    fn remove(&self, path: &Path) -> Result<(), TargetError>;
+
+    /// Runs a command that may change the machine.
+    fn run(&self, command: &Command) -> Result<Output, TargetError>;
+}

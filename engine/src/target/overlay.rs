@@ -1,0 +1,165 @@
+//! A machine on top of another one: what is written goes to a folder of its own, and the machine below stays as it is.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use pkgres_files::{EntryKind, RootEntry, RootFolder};
+
+use super::error::TargetError;
+use super::machine::Machine;
+use super::mounts;
+
+/// Mounts an overlay in a new mount namespace, says so, and keeps the namespace until its input ends.
+const HOLD: &str = r#"
+set -e
+mount --make-rprivate /
+mount -t tmpfs pkgres "$2"
+mkdir "$2/upper" "$2/work" "$2/root"
+mount -t overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" pkgres "$2/root"
+echo ready
+read -r _ || true
+"#;
+
+/// A machine on top of a folder: reads show the folder, and changes are kept apart from it in memory, until this is
+/// dropped. Mounts below the folder are not shown.
+#[derive(Debug)]
+pub struct Overlay {
+    holder: Child,
+    machine: Machine,
+    lower: RootFolder,
+    upper: RootFolder,
+}
+
+/// What was changed on an overlay, by path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverlayChange {
+    /// The path on the machine.
+    pub path: PathBuf,
+    /// What is there now; `None` if it was removed.
+    pub now: Option<RootEntry>,
+}
+
+impl Overlay {
+    /// An overlay on top of a folder, mounted at an empty folder `place` that only it sees. The paths of both must not
+    /// contain `,`, `:` or `\`.
+    ///
+    /// # Errors
+    ///
+    /// The system does not let this user mount one.
+    pub fn new(folder: &Path, place: &Path) -> Result<Self, TargetError> {
+        let unsupported = |reason: &str| {
+            TargetError::Unsupported(format!("cannot make an overlay of the root: {reason}"))
+        };
+        for path in [folder, place] {
+            if path.to_string_lossy().contains([',', ':', '\\']) {
+                return Err(unsupported("its path contains `,`, `:` or `\\`"));
+            }
+        }
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (folder, place) = (absolute(folder), absolute(place));
+        let words = mounts::new_namespace();
+        let mut holder = std::process::Command::new(&words[0])
+            .args(&words[1..])
+            .args(["/bin/sh", "-c", HOLD, "sh"])
+            .args([&folder, &place])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| unsupported(&error.to_string()))?;
+        let mut line = String::new();
+        if let Some(stdout) = holder.stdout.take() {
+            // An error shows as a missing line.
+            let _ = BufReader::new(stdout).read_line(&mut line);
+        }
+        if line != "ready\n" {
+            let _ = holder.kill();
+            let output = holder.wait_with_output().ok();
+            let words = output.and_then(|output| {
+                let text = String::from_utf8_lossy(&output.stderr).into_owned();
+                text.lines().last().map(str::to_owned)
+            });
+            return Err(unsupported(words.as_deref().unwrap_or("the mount failed")));
+        }
+        let process = PathBuf::from(format!("/proc/{}/root", holder.id()));
+        let outside = |name: &str| {
+            let inside = place.join(name);
+            process.join(inside.strip_prefix("/").unwrap_or(&inside))
+        };
+        let mut entering: Vec<String> = ["nsenter", "--mount"].map(str::to_owned).into();
+        if !rustix::process::geteuid().is_root() {
+            entering.push("--user".to_owned());
+            entering.push("--preserve-credentials".to_owned());
+        }
+        entering.push(format!("--target={}", holder.id()));
+        entering.push("--".to_owned());
+        let made =
+            Machine::entered(&outside("root"), place.join("root"), entering).and_then(|machine| {
+                let lower = RootFolder::open(&folder)?;
+                Ok((machine, lower, RootFolder::open(&outside("upper"))?))
+            });
+        match made {
+            Ok((machine, lower, upper)) => Ok(Self {
+                holder,
+                machine,
+                lower,
+                upper,
+            }),
+            Err(error) => {
+                let _ = holder.kill();
+                let _ = holder.wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// The machine to check and change.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// What was changed since the overlay was made, sorted by path. A folder is only listed if it is new or has other
+    /// attributes; a file that was written with the content it had is listed too.
+    pub fn changes(&self) -> Result<Vec<OverlayChange>, TargetError> {
+        let mut changes = Vec::new();
+        let mut open = vec![PathBuf::from("/")];
+        while let Some(folder) = open.pop() {
+            for name in self.upper.names(&folder)? {
+                let path = folder.join(name);
+                let Some(entry) = self.upper.entry(&path)? else {
+                    continue;
+                };
+                if entry.kind == EntryKind::Folder {
+                    open.push(path.clone());
+                    // Folders around a change are copied.
+                    let before = self.lower.entry(&path)?;
+                    if before.is_some_and(|before| has_same_attributes(&before, &entry)) {
+                        continue;
+                    }
+                }
+                // A character device with the number 0 stands for what was removed.
+                let is_removed = entry.kind == EntryKind::Other && entry.size == 0;
+                changes.push(OverlayChange {
+                    path,
+                    now: (!is_removed).then_some(entry),
+                });
+            }
+        }
+        changes.sort_by(|left, right| left.path.cmp(&right.path));
+        Ok(changes)
+    }
+}
+
+fn has_same_attributes(left: &RootEntry, right: &RootEntry) -> bool {
+    let of = |entry: &RootEntry| (entry.kind, entry.mode, entry.user, entry.group);
+    of(left) == of(right)
+}
+
+impl Drop for Overlay {
+    fn drop(&mut self) {
+        // The namespace ends with its last process, and the mounts with the namespace.
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}

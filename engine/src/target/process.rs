@@ -1,0 +1,112 @@
+//! Processes: started without an environment, in a group of their own, and ended after a time.
+
+use std::io::{Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::command::{Command, Output};
+use super::error::{TargetError, shown};
+
+/// The most bytes of an output that are kept. The rest is read and dropped.
+const MAX_OUTPUT: u64 = 16 << 20;
+
+/// The pauses between two looks at a process: short at first, as most commands end at once.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+
+/// Runs a program of this machine with these words, with input, variables and timeout of `command`.
+pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetError> {
+    if command.cancellation.is_cancelled() {
+        return Err(TargetError::Cancelled);
+    }
+    let failed = |source| TargetError::Start {
+        command: shown(command),
+        source,
+    };
+    let (program, arguments) = words
+        .split_first()
+        .ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
+    let mut child = std::process::Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .envs(&command.variables)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let input = child.stdin.take();
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            if let Some(mut pipe) = input {
+                // A command may end without reading its input.
+                let _ = pipe.write_all(&command.input);
+            }
+        });
+        let stdout = scope.spawn(|| read_all(stdout));
+        let stderr = scope.spawn(|| read_all(stderr));
+        let status = wait(&mut child, command);
+        // Whatever the command left running has its pipes open.
+        signal_group(&child, Signal::KILL);
+        let read = |pipe: thread::ScopedJoinHandle<'_, Vec<u8>>| pipe.join().unwrap_or_default();
+        let (stdout, stderr) = (read(stdout), read(stderr));
+        Ok(Output {
+            code: status?,
+            stdout,
+            stderr,
+        })
+    })
+}
+
+fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was read before an error is kept.
+        let _ = (&mut pipe).take(MAX_OUTPUT).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+    }
+    bytes
+}
+
+/// Waits for the end of a process; returns its exit code. Kills it if it takes too long.
+fn wait(child: &mut Child, command: &Command) -> Result<Option<i32>, TargetError> {
+    let start = Instant::now();
+    let mut pause = PAUSES.0;
+    let mut sent = None;
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return match (sent, status.signal()) {
+                (Some(_), Some(_)) => Err(TargetError::Cancelled),
+                _ => Ok(status.code()),
+            };
+        }
+        if start.elapsed() > command.timeout {
+            signal_group(child, Signal::KILL);
+            let _ = child.wait();
+            return Err(TargetError::Timeout {
+                command: shown(command),
+                timeout: command.timeout,
+            });
+        }
+        let signal = command.cancellation.signal();
+        if signal.is_some() && signal != sent {
+            sent = signal;
+            signal_group(child, signal.unwrap_or(Signal::KILL));
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+fn signal_group(child: &Child, signal: Signal) {
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(id) = id {
+        // The group may be gone already.
+        let _ = kill_process_group(id, signal);
+    }
+}

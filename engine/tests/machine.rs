@@ -1,0 +1,131 @@
+//! Machines: what commands may do on them, and what they may not.
+
+// The tests prepare files themselves.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use pkgres_engine::{
+    Cancellable, Cancellation, Command, EntryAttributes, Machine, Overlay, Probe as _, Target as _,
+    TargetError,
+};
+
+fn script(text: &str) -> Command {
+    Command::new("/bin/sh").arguments(["-c", text])
+}
+
+#[test]
+fn a_query_cannot_write() {
+    let machine = Machine::local().expect("this machine has a root");
+    if !machine.enforces_read_only() {
+        skipped("mount namespaces");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = folder.path().join("written");
+    let command = script(&format!("echo lie > {}", file.display()));
+    let output = machine.query(&command).expect("it runs");
+    assert!(!output.is_success());
+    let words = output.last_words().expect("it says why");
+    assert!(words.contains("Read-only file system"), "{words}");
+    assert!(!file.exists());
+
+    let reading = script("cat /etc/passwd > /dev/null && echo ok");
+    let output = machine.query(&reading).expect("it runs");
+    assert_eq!(output.text(), "ok\n");
+    // The same command may write where changes are allowed.
+    assert!(machine.run(&command).expect("it runs").is_success());
+    assert!(file.exists());
+}
+
+#[test]
+fn commands_have_no_environment_but_their_own() {
+    let machine = Machine::local().expect("this machine has a root");
+    let command = Command::new("env").variable("VALUE", "a; touch /tmp/$(id)");
+    let output = machine.run(&command).expect("it runs").text();
+    let mut lines: Vec<_> = output
+        .lines()
+        .filter(|line| !line.starts_with("PWD=") && !line.starts_with("_="))
+        .filter(|line| !line.starts_with("SHLVL=") && !line.starts_with("OLDPWD="))
+        .collect();
+    lines.sort_unstable();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines[2], "VALUE=a; touch /tmp/$(id)");
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_killed_with_what_it_started() {
+    let machine = Machine::local().expect("this machine has a root");
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let late = folder.path().join("late");
+    let command = script(&format!("(sleep 1; touch {}) & sleep 60", late.display()))
+        .timeout(Duration::from_millis(100));
+    let error = machine.run(&command).expect_err("it sleeps");
+    assert!(matches!(error, TargetError::Timeout { .. }), "{error}");
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(!late.exists(), "its child lives on");
+}
+
+#[test]
+fn a_cancelled_command_ends_and_nothing_new_starts() {
+    let machine = Machine::local().expect("this machine has a root");
+    let cancellation = Cancellation::default();
+    let target = Cancellable::new(&machine, cancellation.clone());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| target.run(&Command::new("sleep").argument("60")));
+        std::thread::sleep(Duration::from_millis(50));
+        cancellation.interrupt();
+        let ended = waiting.join().expect("it does not panic");
+        assert!(matches!(ended, Err(TargetError::Cancelled)), "{ended:?}");
+    });
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("file");
+    let written = target.write_file(&path, b"", EntryAttributes::with_mode(0o644));
+    assert!(matches!(written, Err(TargetError::Cancelled)));
+    assert!(!path.exists());
+}
+
+#[test]
+fn an_overlay_keeps_changes_apart() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let place = tempfile::tempdir().expect("a folder for the test");
+    fs::create_dir_all(folder.path().join("etc/deep")).expect("the folder exists");
+    fs::write(folder.path().join("etc/old"), "old").expect("the folder exists");
+    let overlay = match Overlay::new(folder.path(), place.path()) {
+        Ok(overlay) => overlay,
+        Err(error) => {
+            skipped(&error.to_string());
+            return;
+        }
+    };
+    let machine = overlay.machine();
+    let attributes = EntryAttributes::with_mode(0o600);
+    machine
+        .write_file(Path::new("/etc/deep/new"), b"new", attributes)
+        .expect("the folder exists");
+    machine.remove(Path::new("/etc/old")).expect("it is there");
+    let changes = overlay.changes().expect("the overlay can be read");
+    let shown: Vec<_> = changes
+        .iter()
+        .map(|change| (change.path.display().to_string(), change.now.is_some()))
+        .collect();
+    let expected = [("/etc/deep/new", true), ("/etc/old", false)];
+    assert_eq!(shown, expected.map(|(path, is)| (path.to_owned(), is)));
+    let old = fs::read_to_string(folder.path().join("etc/old")).expect("it is as before");
+    assert_eq!(old, "old");
+    assert!(!folder.path().join("etc/deep/new").exists());
+    drop(overlay);
+    assert_eq!(fs::read_dir(place.path()).expect("it exists").count(), 0);
+}
+
+/// Says that a test was skipped; an error where services must be there.
+#[allow(clippy::print_stdout)]
+fn skipped(reason: &str) {
+    assert!(
+        std::env::var_os("PKGRES_REQUIRE_SERVICES").is_none(),
+        "{reason}"
+    );
+    println!("skipped: {reason}");
+}

@@ -1,0 +1,450 @@
+//! A folder as the root of a file system: paths that start with `/` mean what they mean to a process whose root is
+//! this folder, links included. Nothing outside of it can be reached.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::atomic::{file_name, is_temporary_name_of, parent, temporary_name};
+use crate::error::FileError;
+use crate::file_system::EntryKind;
+use crate::read::Follow;
+
+/// A folder whose content is read and written as the root of a file system, such as an unpacked image of a machine, or
+/// `/` itself. Linux alone has the system call that keeps links inside.
+///
+/// ```
+/// use std::path::Path;
+/// use pkgres_files::{EntryAttributes, Follow, RootFolder};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let root = RootFolder::open(folder.path())?;
+/// root.make_folder(Path::new("/etc"), EntryAttributes::with_mode(0o755))?;
+/// root.write_file(Path::new("/etc/web.conf"), b"port=80\n", EntryAttributes::with_mode(0o640))?;
+///
+/// assert_eq!(root.read(Path::new("/etc/web.conf"), 1024, Follow::Nothing)?, b"port=80\n");
+/// let entry = root.entry(Path::new("/etc/web.conf"))?.expect("it was written");
+/// assert_eq!(entry.mode, 0o640);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RootFolder {
+    directory: OwnedFd,
+    path: PathBuf,
+}
+
+/// What is at a path. Links are not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootEntry {
+    /// The kind.
+    pub kind: EntryKind,
+    /// The permission bits, with set-user-ID, set-group-ID and sticky.
+    pub mode: u32,
+    /// The number of the user that owns it.
+    pub user: u32,
+    /// The number of its group.
+    pub group: u32,
+    /// The size in bytes.
+    pub size: u64,
+    /// Where a link leads to; `None` for everything else.
+    pub link_target: Option<PathBuf>,
+}
+
+/// The attributes that a new or changed entry gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryAttributes {
+    /// The permission bits, with set-user-ID, set-group-ID and sticky. The umask does not apply.
+    pub mode: u32,
+    /// The number of the user that owns it; `None` leaves it to the system.
+    pub user: Option<u32>,
+    /// The number of its group; `None` leaves it to the system.
+    pub group: Option<u32>,
+}
+
+impl EntryAttributes {
+    /// Attributes with permission bits only.
+    pub fn with_mode(mode: u32) -> Self {
+        Self {
+            mode,
+            user: None,
+            group: None,
+        }
+    }
+}
+
+impl RootFolder {
+    /// Opens a folder.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory =
+            rustix::fs::open(path, flags, Mode::empty()).map_err(failed("cannot open", path))?;
+        Ok(Self {
+            directory,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The folder outside of it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is at a path; `None` if there is nothing.
+    pub fn entry(&self, path: &Path) -> Result<Option<RootEntry>, FileError> {
+        let error = || failed("cannot read", path);
+        let file = match self.resolve(path, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(errno) => return Err(error()(errno)),
+        };
+        let stat = rustix::fs::fstat(&file).map_err(error())?;
+        let kind = kind_of(&stat);
+        let link_target = if kind == EntryKind::Link {
+            let target = rustix::fs::readlinkat(&file, "", Vec::new()).map_err(error())?;
+            Some(PathBuf::from(OsString::from_vec(target.into_bytes())))
+        } else {
+            None
+        };
+        Ok(Some(RootEntry {
+            kind,
+            mode: stat.st_mode & 0o7777,
+            user: stat.st_uid,
+            group: stat.st_gid,
+            size: stat.st_size.try_into().unwrap_or(0),
+            link_target,
+        }))
+    }
+
+    /// Reads a plain file of at most `limit` bytes.
+    pub fn read(&self, path: &Path, limit: u64, follow: Follow) -> Result<Vec<u8>, FileError> {
+        let error = || failed("cannot read", path);
+        // A pipe would block without this.
+        let mut flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        if follow == Follow::Nothing {
+            flags |= OFlags::NOFOLLOW;
+        }
+        let file = self.resolve(path, flags).map_err(error())?;
+        let stat = rustix::fs::fstat(&file).map_err(error())?;
+        if kind_of(&stat) != EntryKind::File {
+            return Err(FileError::rejected(path, "this is not a plain file"));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::from(file)
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(FileError::system("cannot read", path))?;
+        if bytes.len() as u64 > limit {
+            let path = path.to_owned();
+            return Err(FileError::TooLarge { path, limit });
+        }
+        Ok(bytes)
+    }
+
+    /// The names in a folder, sorted.
+    pub fn names(&self, path: &Path) -> Result<Vec<OsString>, FileError> {
+        let folder = self
+            .resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
+            .map_err(failed("cannot read", path))?;
+        let mut names = names_in(folder).map_err(failed("cannot read", path))?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Writes a file atomically and durably: whatever happens, it has the old content and attributes, or the new ones.
+    /// Temporary files of the same name that a crash left behind are removed.
+    ///
+    /// # Errors
+    ///
+    /// There is a link, a folder or a device, or a step fails.
+    pub fn write_file(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        attributes: EntryAttributes,
+    ) -> Result<(), FileError> {
+        let error = || failed("cannot write", path);
+        let name = file_name(path)?;
+        match self.entry(path)?.map(|entry| entry.kind) {
+            None | Some(EntryKind::File) => {}
+            Some(EntryKind::Folder) => return Err(FileError::rejected(path, "there is a folder")),
+            Some(EntryKind::Link) => {
+                return Err(FileError::rejected(path, "links are not written through"));
+            }
+            Some(EntryKind::Other) => {
+                return Err(FileError::rejected(path, "this is not a plain file"));
+            }
+        }
+        let folder = self.folder_of(path)?;
+        sweep(&folder, &name);
+        let temporary = temporary_name(&name);
+        let written = write_beside(&folder, &temporary, &name, bytes, attributes);
+        if let Err(first) = written {
+            // The error that is reported is the first one.
+            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+            return Err(FileError::system("cannot write", path)(first));
+        }
+        rustix::fs::fsync(&folder).map_err(error())
+    }
+
+    /// Makes a folder whose parent exists.
+    pub fn make_folder(&self, path: &Path, attributes: EntryAttributes) -> Result<(), FileError> {
+        let error = || failed("cannot create", path);
+        let name = file_name(path)?;
+        let folder = self.folder_of(path)?;
+        rustix::fs::mkdirat(&folder, &name, Mode::RWXU).map_err(error())?;
+        self.set_attributes(path, attributes)?;
+        rustix::fs::fsync(&folder).map_err(error())
+    }
+
+    /// Makes a link whose parent exists, in place of a link or file.
+    pub fn make_link(&self, path: &Path, target: &Path) -> Result<(), FileError> {
+        let error = || failed("cannot create", path);
+        let name = file_name(path)?;
+        let folder = self.folder_of(path)?;
+        let temporary = temporary_name(&name);
+        rustix::fs::symlinkat(target, &folder, &temporary).map_err(error())?;
+        if let Err(first) = rustix::fs::renameat(&folder, &temporary, &folder, &name) {
+            let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+            return Err(error()(first));
+        }
+        rustix::fs::fsync(&folder).map_err(error())
+    }
+
+    /// Changes the attributes of a file or folder. Links are not followed.
+    pub fn set_attributes(
+        &self,
+        path: &Path,
+        attributes: EntryAttributes,
+    ) -> Result<(), FileError> {
+        let error = || failed("cannot change the attributes of", path);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = self.resolve(path, flags).map_err(error())?;
+        apply(&file, attributes).map_err(error())
+    }
+
+    /// Removes a file or link, or a folder with everything in it. Nothing at the path is no error.
+    pub fn remove(&self, path: &Path) -> Result<(), FileError> {
+        let error = || failed("cannot remove", path);
+        let name = file_name(path)?;
+        let folder = match self.folder_of(path) {
+            Ok(folder) => folder,
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        remove_tree(&folder, OsString::from(name)).map_err(error())?;
+        rustix::fs::fsync(&folder).map_err(error())
+    }
+
+    /// Opens what is at a path.
+    fn resolve(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        let mut attempts = 0;
+        loop {
+            let opened = rustix::fs::openat2(
+                &self.directory,
+                path,
+                flags,
+                Mode::empty(),
+                ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS,
+            );
+            match opened {
+                // Something was renamed meanwhile, so that the system cannot tell whether the path stays inside.
+                Err(Errno::AGAIN) if attempts < 100 => attempts += 1,
+                opened => return opened,
+            }
+        }
+    }
+
+    /// The folder that an entry is in.
+    fn folder_of(&self, path: &Path) -> Result<OwnedFd, FileError> {
+        self.resolve(parent(path), OFlags::RDONLY | OFlags::DIRECTORY)
+            .map_err(failed("cannot open the folder of", path))
+    }
+}
+
+fn failed(action: &'static str, path: &Path) -> impl FnOnce(Errno) -> FileError {
+    let error = FileError::system(action, path);
+    move |errno| error(io::Error::from(errno))
+}
+
+fn kind_of(stat: &Stat) -> EntryKind {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
+    }
+}
+
+fn names_in(folder: OwnedFd) -> rustix::io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::new(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+fn apply(file: &OwnedFd, attributes: EntryAttributes) -> rustix::io::Result<()> {
+    // The owner comes first, because a change of it clears set-user-ID.
+    if attributes.user.is_some() || attributes.group.is_some() {
+        let user = attributes.user.map(rustix::fs::Uid::from_raw);
+        let group = attributes.group.map(rustix::fs::Gid::from_raw);
+        rustix::fs::fchown(file, user, group)?;
+    }
+    rustix::fs::fchmod(file, Mode::from_raw_mode(attributes.mode))
+}
+
+fn write_beside(
+    folder: &OwnedFd,
+    temporary: &str,
+    name: &str,
+    bytes: &[u8],
+    attributes: EntryAttributes,
+) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, temporary, flags, Mode::RUSR | Mode::WUSR)?;
+    let mut file = std::fs::File::from(file);
+    // The lock distinguishes a file that is being written from one that was left behind.
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::ResourceBusy.into()),
+        Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+        Err(std::fs::TryLockError::Error(error)) => return Err(error),
+    }
+    file.write_all(bytes)?;
+    let file = OwnedFd::from(file);
+    apply(&file, attributes)?;
+    rustix::fs::fsync(&file)?;
+    rustix::fs::renameat(folder, temporary, folder, name)?;
+    Ok(())
+}
+
+/// Removes temporary files of `name` that no process is writing. Failing to is not an error.
+fn sweep(folder: &OwnedFd, name: &str) {
+    let again = rustix::fs::openat(
+        folder,
+        ".",
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    let names = again.and_then(names_in).unwrap_or_default();
+    for leftover in names {
+        let is_leftover = leftover
+            .to_str()
+            .is_some_and(|leftover| is_temporary_name_of(name, leftover));
+        if !is_leftover {
+            continue;
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(folder, &leftover, flags, Mode::empty()) else {
+            continue;
+        };
+        if std::fs::File::from(file).try_lock().is_ok() {
+            let _ = rustix::fs::unlinkat(folder, &leftover, AtFlags::empty());
+        }
+    }
+}
+
+/// Removes what has a name in a folder, with everything in it. Links are removed, not followed.
+fn remove_tree(folder: &OwnedFd, name: OsString) -> rustix::io::Result<()> {
+    /// A folder that is being emptied, its name in the folder before it, and the names that are left in it.
+    struct Level {
+        folder: OwnedFd,
+        name: OsString,
+        left: Vec<OsString>,
+    }
+    let open = |folder: &OwnedFd, name: &OsString| {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(folder.as_fd(), name, flags, Mode::empty())
+    };
+    let mut levels: Vec<Level> = Vec::new();
+    let mut next = Some(name);
+    loop {
+        let around = levels.last().map_or(folder, |level| &level.folder);
+        if let Some(name) = next.take() {
+            match rustix::fs::unlinkat(around, &name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(Errno::ISDIR | Errno::PERM) => {
+                    let opened = open(around, &name)?;
+                    let left = names_in(open(around, &name)?)?;
+                    levels.push(Level {
+                        folder: opened,
+                        name,
+                        left,
+                    });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(level) = levels.last_mut() else {
+            return Ok(());
+        };
+        next = level.left.pop();
+        if next.is_none() {
+            let Some(done) = levels.pop() else {
+                return Ok(());
+            };
+            let around = levels.last().map_or(folder, |level| &level.folder);
+            rustix::fs::unlinkat(around, &done.name, AtFlags::REMOVEDIR)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_stay_inside() {
+        let outside = tempfile::tempdir().expect("a folder for the test");
+        let root = outside.path().join("root");
+        std::fs::create_dir(&root).expect("its folder exists");
+        for (link, target) in [("up", "../.."), ("absolute", "/")] {
+            symlink(target, root.join(link)).expect("its folder exists");
+            let folder = RootFolder::open(&root).expect("it exists");
+            let path = Path::new("/").join(link).join("written");
+            folder
+                .write_file(&path, link.as_bytes(), EntryAttributes::with_mode(0o644))
+                .expect("the link leads to the root");
+            let written = std::fs::read(root.join("written")).expect("it is in the root");
+            assert_eq!(written, link.as_bytes());
+            assert!(!outside.path().join("written").exists());
+        }
+    }
+
+    #[test]
+    fn leftovers_are_removed_and_trees_without_following_links() {
+        let outside = tempfile::tempdir().expect("a folder for the test");
+        let kept = tempfile::tempdir().expect("a folder for the test");
+        symlink(kept.path(), outside.path().join("link")).expect("the folder exists");
+        let root = RootFolder::open(outside.path()).expect("it exists");
+        let attributes = EntryAttributes::with_mode(0o700);
+        for folder in ["/a", "/a/b", "/a/b/c"] {
+            root.make_folder(Path::new(folder), attributes)
+                .expect("its parent exists");
+        }
+        let leftover = outside.path().join("a").join(temporary_name("file"));
+        symlink(kept.path(), outside.path().join("a/b/link")).expect("the folder exists");
+        std::fs::File::create_new(&leftover).expect("the folder exists");
+        let file = Path::new("/a/file");
+        root.write_file(file, b"", attributes).expect("no obstacle");
+        assert!(!leftover.exists());
+        assert_eq!(root.names(Path::new("/a")).expect("it exists").len(), 2);
+
+        root.remove(Path::new("/a")).expect("no obstacle");
+        root.remove(Path::new("/link")).expect("no obstacle");
+        root.remove(Path::new("/link")).expect("nothing is there");
+        assert!(root.names(Path::new("/")).expect("it exists").is_empty());
+        assert!(kept.path().exists());
+    }
+}

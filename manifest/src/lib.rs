@@ -1,7 +1,7 @@
 //! The formats of class packages: bytes in, values out, no I/O.
 //!
 //! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest),
-//! [class files](read_class_file), [interfaces](Interface), [archives](Archive), [index records](IndexRecord),
+//! [class files](read_class_file), [interfaces](Interface), [validations](Validation), [archives](Archive), [index records](IndexRecord),
 //! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
 //!
 //! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
@@ -69,6 +69,7 @@ mod schema;
 mod shared;
 mod similar;
 mod spec;
+mod validation;
 mod version;
 
 #[cfg(feature = "packages")]
@@ -123,5 +124,12 @@ pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{
     Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,
+};
+#[cfg(feature = "packages")]
+pub use validation::read_validation_file;
+pub use validation::{
+    ArgumentCase, ArgumentName, ArgumentValue, DISTRO_ARGUMENT, OsCase, OsName, PackagePin,
+    RESERVED_NAMES, Script, SystemPackageName, SystemPackageVersion, TEST_ONLY_VARIABLE,
+    Validation, ValidationArgument, ValidationValueError, Validator, ValidatorCheck, VariableName,
 };
 pub use version::{Version, VersionError};

@@ -31,6 +31,9 @@ pub struct ReadOptions {
     /// The [id](crate::Ecosystem::id) of the ecosystem whose releases are looked for where those of several can be; all
     /// if `None`.
     pub ecosystem: Option<&'static str>,
+    /// The names of validators that the program has besides those of the grammar of
+    /// [validation files](crate::Validation).
+    pub custom_validators: Vec<String>,
 }
 
 impl ReadOptions {
@@ -64,6 +67,7 @@ impl Default for ReadOptions {
             formats: SupportedFormats::default(),
             core: Some(PackageName::default_core_library()),
             ecosystem: None,
+            custom_validators: Vec::new(),
         }
     }
 }

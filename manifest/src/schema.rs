@@ -87,6 +87,7 @@ pub fn manifest_schema() -> Value {
                     ],
                 },
             },
+            "Validate": path("The validation file, which says what a machine that runs the package must have."),
             "Require": {
                 "description": "The packages that this one requires, each with a spec. The order matters: classes are looked up and versions are decided in it.",
                 "type": ["object", "null"],

@@ -217,6 +217,20 @@ codes! {
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.
     Usage = 91, "wrong usage";
+    /// A validation file does not follow the grammar: it has a key or a validator that does not exist, a value of the wrong
+    /// kind, or a name that is reserved.
+    Validation = 95, "an invalid validation file";
+    /// A validation uses an argument that it does not declare. A script that asks for it does not get it, and a choice
+    /// that depends on it cannot be made.
+    UndeclaredArgument = 96, "an argument is not declared";
+    /// An argument has a choice for which a validation has no case. With this choice the validators of all cases are
+    /// skipped, and nothing reports it.
+    ChoiceWithoutCase = 97, "a choice has no case";
+    /// No operating system or value can reach a case, since an earlier case applies to it, or since the value is not
+    /// among the choices of the argument.
+    UnreachableCase = 98, "a case is never reached";
+    /// A validation runs a script that the package does not have.
+    ScriptMissing = 99, "a script is missing";
     /// An interface, or what a manifest says about interfaces, is wrong: a key that an interface cannot have, platforms
     /// that contradict each other, a schema of returned values that is none, or a class or interface that does not
     /// exist.
@@ -232,6 +246,9 @@ codes! {
     /// A class has a function where its interface says that it makes no sense, or the interface says both that a
     /// platform supports the function and that it makes no sense there.
     InterfaceConflict = 104, "an interface and a class contradict each other";
+    /// A value of a validation has no quotes, and YAML readers take it for a number or the like: other programs may pass
+    /// `1.10` on as `1.1`. Put it in quotes.
+    ValueNotText = 110, "a value is not text";
 }
 
 impl fmt::Display for Code {

@@ -32,6 +32,9 @@ use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
+use crate::validation::Validation;
+#[cfg(feature = "packages")]
+use crate::validation::read_validation_file;
 
 /// The name of the manifest in the top folder of a package.
 pub const MANIFEST_FILE: &str = "manifest.yaml";
@@ -52,6 +55,8 @@ pub struct Package {
     pub undefined_classes: Vec<Located<ClassName>>,
     /// Every interface that the manifest lists, by its full name.
     pub interfaces: BTreeMap<ClassName, Interface>,
+    /// The content of the validation file, if the manifest names one.
+    pub validation: Option<Validation>,
 }
 
 impl Package {
@@ -94,6 +99,7 @@ impl Package {
         mut file: impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     ) -> Parsed<Self> {
         let mut diagnostics = Vec::new();
+        let validation = read_validation(&manifest, options, &mut file, &mut diagnostics);
         if !manifest.format.has_class_files() {
             let own = manifest.name.value.as_class();
             let own = own.filter(|_| manifest.format.is_heat_hot());
@@ -109,6 +115,7 @@ impl Package {
                 classes,
                 undefined_classes: Vec::new(),
                 interfaces: BTreeMap::new(),
+                validation,
             };
             return Parsed::new(Some(package), diagnostics);
         }
@@ -157,6 +164,7 @@ impl Package {
             classes: Some(classes),
             undefined_classes,
             interfaces,
+            validation,
         };
         Parsed::new(Some(package), diagnostics)
     }
@@ -354,6 +362,19 @@ fn read_class_file(
     class_file::read_class_file(&name, &bytes, requested, options).drain_into(diagnostics)
 }
 
+/// Reads the validation of a package.
+#[cfg(feature = "packages")]
+fn read_validation(
+    manifest: &PackageManifest,
+    options: &ReadOptions,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Validation> {
+    let named = manifest.validate.as_ref()?;
+    let (name, bytes) = read_named_file(manifest, &named.value, named, file, diagnostics)?;
+    read_validation_file(&name, &bytes, options).drain_into(diagnostics)
+}
+
 /// The name in messages and the bytes of a file that a manifest lists.
 #[cfg(feature = "packages")]
 fn read_listed_file(
@@ -371,12 +392,24 @@ fn read_listed_file(
             return None;
         }
     };
-    let bytes = match file(&path) {
+    read_named_file(manifest, &path, &entry.file, file, diagnostics)
+}
+
+/// The name in messages and the bytes of a file at a path. `named` is where the manifest names it.
+#[cfg(feature = "packages")]
+fn read_named_file(
+    manifest: &PackageManifest,
+    path: &PackagePath,
+    named: &Located<PackagePath>,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(String, Vec<u8>)> {
+    let bytes = match file(path) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             let message = format!("the package has no file `{path}`");
             let error = Diagnostic::error(Code::PackageShape, message);
-            diagnostics.push(error.at(entry.file.location.clone()));
+            diagnostics.push(error.at(named.location.clone()));
             return None;
         }
         Err(error) => {
@@ -384,7 +417,7 @@ fn read_listed_file(
             return None;
         }
     };
-    Some((sibling(manifest.source().name(), &path), bytes))
+    Some((sibling(manifest.source().name(), path), bytes))
 }
 
 /// Reads the interfaces of a package. Each has a file of its own.

@@ -24,7 +24,7 @@ use crate::spec::Requirement;
 use crate::version::Version;
 
 /// The keys that a manifest can have.
-pub(crate) const KNOWN_KEYS: [&str; 18] = [
+pub(crate) const KNOWN_KEYS: [&str; 19] = [
     "Author",
     "Classes",
     "Description",
@@ -41,6 +41,7 @@ pub(crate) const KNOWN_KEYS: [&str; 18] = [
     "Template",
     "Type",
     "UI",
+    "Validate",
     "Version",
     "EntryPoint",
 ];
@@ -109,6 +110,8 @@ pub struct PackageManifest {
     pub interfaces: Vec<ClassEntry>,
     /// Which classes implement which interfaces, in the order written.
     pub implements: Vec<Implementation>,
+    /// The validation file, which says what a machine that runs the package must have.
+    pub validate: Option<Located<PackagePath>>,
     /// The requirements, in the order written. The core library is among them only if the manifest names it.
     pub requirements: Vec<Requirement>,
     /// Keys that a manifest cannot have.

@@ -121,6 +121,7 @@ impl ManifestReader<'_> {
             (interfaces, self.implements(mapping))
         };
         let ui = self.optional_path(mapping, "UI");
+        let validate = self.optional_path(mapping, "Validate");
         let logo = self.optional_path(mapping, "Logo");
         let supplier = mapping.get("Supplier").and_then(Node::as_mapping);
         let supplier_logo = supplier.and_then(|supplier| self.optional_path(supplier, "Logo"));
@@ -149,6 +150,7 @@ impl ManifestReader<'_> {
             classes,
             interfaces,
             implements,
+            validate,
             requirements,
             unknown_keys,
             name,

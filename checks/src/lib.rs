@@ -9,6 +9,7 @@
 //! - [`check_member_uses`] looks at the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
+//! - [`check_validation`] looks at a validation file.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
@@ -35,6 +36,7 @@ mod model;
 mod record_differences;
 mod required;
 mod suggestions;
+mod validation;
 
 pub use api::{ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Witness, compare_apis};
 pub use bound::{BoundPackage, BoundPackages};
@@ -51,6 +53,7 @@ pub use members::check_member_uses;
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use record_differences::{RecordDifference, RecordRule, compare_records};
 pub use required::{Defines, RequiredPackages};
+pub use validation::check_validation;
 
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{ClassDefinition, Package, PackageManifest, PackageName};

@@ -1,10 +1,11 @@
 //! Manifests, class files and archives.
 
-use pkgres_checks::{Baseline, ReturnSchema};
+use pkgres_checks::{Baseline, ReturnSchema, check_validation};
 use pkgres_manifest::diagnostic::Parsed;
 use pkgres_manifest::{
     Archive, ClassName, Facts, LazyArchive, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, RequirementEdit, Spec, read_class_file, read_interface_file, write_archive,
+    ReadOptions, RequirementEdit, Spec, ValidatorCheck, read_class_file, read_interface_file,
+    read_validation_file, write_archive,
 };
 
 use crate::property::{are_safe, checked, is_safe_line};
@@ -92,6 +93,26 @@ pub(crate) const TARGETS: &[Target] = &[
         quick: 2_000,
     },
     Target {
+        name: "validation_file",
+        run: validation_file,
+        seeds: || texts(&[FULL_VALIDATION, "validators: [{package: a}]\n"]),
+        words: &[
+            "arguments:\n",
+            "default: 1.10",
+            "choices: [a, b]",
+            "target_variable: V",
+            "validators:\n",
+            "- package: [a, {b: {version: 1}}]\n",
+            "- script: {a/b: {env_vars: [a], output: a, inline: x}}\n",
+            "- any: [",
+            "- all: [",
+            "- os_case: [{debian: []}, {ubuntu: []}]\n",
+            "- argument_case: {argument_name: a, cases: {a: []}}\n",
+            "- argument_set: {argument_name: a, value: b}\n",
+        ],
+        quick: 2_000,
+    },
+    Target {
         name: "facts",
         run: facts,
         seeds: || {
@@ -155,6 +176,20 @@ Require:
   org.acme.Log:
   plug-in.x: 1.10
 Other: 1
+";
+
+const FULL_VALIDATION: &str = "\
+arguments:
+  a: {description: d, default: b, choices: [b, 1.10], target_variable: A, required: false, hidden: true}
+validators:
+  - package: [a, {b: {version: 1}}]
+  - any:
+      - script: {a/b: {env_vars: [a, c], output: a}}
+      - all: [{script: {c: {inline: 'true'}}}]
+  - os_case: [{redhat: []}, {centos: [{copy_script: x/y/z}]}]
+  - argument_case:
+      argument_name: a
+      cases: {b: [{argument_set: {argument_name: a, value: 2}}], d: []}
 ";
 
 const FULL_INTERFACE: &str = "\
@@ -335,6 +370,29 @@ fn interface_file(data: &[u8]) {
             }
             Err(finding) => are_safe(&[*finding]),
         }
+    }
+}
+
+/// Validations are read and checked with safe findings, and every name in them can be handed to a program as it is.
+fn validation_file(data: &[u8]) {
+    let read = checked(read_validation_file("v", data, &ReadOptions::default()));
+    if let Some(validation) = &read {
+        are_safe(&check_validation(validation, |_| false));
+        for argument in &validation.arguments {
+            is_safe_line(argument.variable().as_str());
+        }
+        validation.visit(|validator| match &validator.check {
+            ValidatorCheck::Packages(packages) => {
+                for package in packages {
+                    assert!(!package.name.value.as_str().starts_with('-'));
+                    is_safe_line(package.name.value.as_str());
+                }
+            }
+            ValidatorCheck::Script(script) | ValidatorCheck::CopyScript(script) => {
+                is_safe_line(script.file_name());
+            }
+            _ => {}
+        });
     }
 }
 

@@ -1,5 +1,6 @@
 //! `pkgres check`
 
+mod file;
 mod interfaces;
 mod known_releases;
 mod targets;
@@ -9,18 +10,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use pkgres_checks::{
-    check_classes, check_interface, check_manifest, check_member_uses, check_package,
+    check_classes, check_manifest, check_member_uses, check_package, check_validation,
 };
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
-use pkgres_manifest::{
-    Archive, ClassName, IndexRecord, Package, PackageManifest, ReadOptions, read_class_file,
-    read_interface_file,
-};
+use pkgres_manifest::{Archive, IndexRecord, Package, PackagePath, ReadOptions};
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
 
+use self::file::check_file;
 use self::interfaces::InterfaceCheck;
 use self::known_releases::{CheckedPlace, KnownReleases};
 use self::targets::{Target, targets};
@@ -313,6 +312,8 @@ fn read_package(
         PackageFolder::open(folder, options).map_err(|error| vec![error.to_diagnostic()])?;
     let (package, mut findings) = folder.package(options).into_result()?;
     findings.extend(check_shown_files(&folder, &package, options));
+    let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
+    findings.extend(check_validation_of(&package, has_file));
     Ok((package, findings))
 }
 
@@ -324,7 +325,24 @@ fn read_archive(
     let read = Package::from_archive(&file.to_string_lossy(), &archive, options);
     let (package, mut findings) = read.into_result()?;
     findings.extend((package.manifest).check_shown_files(|path| Ok(archive.read(path))));
+    findings.extend(check_validation_of(&package, |path| {
+        archive.file(path).is_some()
+    }));
     Ok((package, findings))
+}
+
+/// Checks the validation file of a package. `has_file` returns whether the package has a file.
+fn check_validation_of(
+    package: &Package,
+    has_file: impl Fn(&PackagePath) -> bool,
+) -> Vec<Diagnostic> {
+    let named = package.manifest.validate.as_ref();
+    let (Some(named), Some(validation)) = (named, &package.validation) else {
+        return Vec::new();
+    };
+    check_validation(validation, |script| {
+        script.places(&named.value).iter().any(&has_file)
+    })
 }
 
 fn open_archive(
@@ -334,83 +352,4 @@ fn open_archive(
     let limit = options.limits.archive_bytes;
     let bytes = read_file(file, limit, Follow::Links).map_err(|error| error.to_diagnostic())?;
     Archive::open(&file.to_string_lossy(), bytes, &options.limits)
-}
-
-/// Keys that only class files have.
-const CLASS_KEYS: [&str; 5] = [
-    "Namespaces:",
-    "Extends:",
-    "Properties:",
-    "Methods:",
-    "Workflow:",
-];
-
-/// Keys that only manifests have.
-const MANIFEST_KEYS: [&str; 6] = [
-    "FullName:",
-    "Type:",
-    "Version:",
-    "Format:",
-    "Require:",
-    "Classes:",
-];
-
-/// The class or interface that a file is for, by its name: it may have no name in it, and the manifest that has it is not
-/// at hand.
-fn requested_by_name(file: &Path) -> Option<ClassName> {
-    let stem = file.file_stem().and_then(|stem| stem.to_str())?;
-    ClassName::parse(stem).ok()
-}
-
-/// Checks a single manifest, class file or interface file. An interface has functions. It is a class file if it has keys
-/// that only class files have, or the key `Name` and none that only manifests have.
-fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
-    let limit = options
-        .limits
-        .manifest_bytes
-        .max(options.limits.class_file_bytes);
-    let bytes = match read_file(file, limit, Follow::Links) {
-        Ok(bytes) => bytes,
-        Err(error) => return vec![error.to_diagnostic()],
-    };
-    let shown = file.to_string_lossy();
-    // Only their keys distinguish the two kinds of files.
-    let has_line = |keys: &[&str]| {
-        bytes
-            .split(|byte| *byte == b'\n')
-            .any(|line| keys.iter().any(|key| line.starts_with(key.as_bytes())))
-    };
-    if has_line(&["Functions:"]) && !has_line(&["FullName:"]) {
-        let read = read_interface_file(&shown, &bytes, requested_by_name(file).as_ref(), options);
-        return match read.into_result() {
-            Ok((interface, mut findings)) => {
-                findings.extend(check_interface(&interface));
-                findings
-            }
-            Err(errors) => errors,
-        };
-    }
-    let is_class_file = if has_line(&CLASS_KEYS) {
-        !has_line(&["FullName:"])
-    } else {
-        has_line(&["Name:"]) && !has_line(&MANIFEST_KEYS)
-    };
-    if is_class_file {
-        let named = requested_by_name(file);
-        let requested: Vec<&ClassName> = named.iter().collect();
-        return match read_class_file(&shown, &bytes, &requested, options).into_result() {
-            Ok((classes, mut findings)) => {
-                findings.extend(check_classes(&classes));
-                findings
-            }
-            Err(errors) => errors,
-        };
-    }
-    match PackageManifest::read(&shown, &bytes, options).into_result() {
-        Ok((manifest, mut findings)) => {
-            findings.extend(check_manifest(&manifest));
-            findings
-        }
-        Err(errors) => errors,
-    }
 }

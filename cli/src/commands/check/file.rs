@@ -1,0 +1,94 @@
+//! Checks of a file by itself: a manifest, class file, interface file or validation file.
+
+use std::path::Path;
+
+use pkgres_checks::{check_classes, check_interface, check_manifest, check_validation};
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::{
+    ClassName, PackageManifest, ReadOptions, Script, read_class_file, read_interface_file,
+    read_validation_file,
+};
+
+use crate::manifest_file::folder_of;
+
+/// Keys that only class files have.
+const CLASS_KEYS: [&str; 5] = [
+    "Namespaces:",
+    "Extends:",
+    "Properties:",
+    "Methods:",
+    "Workflow:",
+];
+
+/// Keys that only manifests have.
+const MANIFEST_KEYS: [&str; 6] = [
+    "FullName:",
+    "Type:",
+    "Version:",
+    "Format:",
+    "Require:",
+    "Classes:",
+];
+
+/// The class or interface that a file is for, by its name: it may have no name in it, and the manifest that has it is not
+/// at hand.
+fn requested_by_name(file: &Path) -> Option<ClassName> {
+    let stem = file.file_stem().and_then(|stem| stem.to_str())?;
+    ClassName::parse(stem).ok()
+}
+
+/// Checks a single manifest, class file, interface file or validation file. A validation has validators, an interface has
+/// functions. It is a class file if it has keys
+/// that only class files have, or the key `Name` and none that only manifests have.
+pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
+    let limit = options
+        .limits
+        .manifest_bytes
+        .max(options.limits.class_file_bytes);
+    let bytes = match read_file(file, limit, Follow::Links) {
+        Ok(bytes) => bytes,
+        Err(error) => return vec![error.to_diagnostic()],
+    };
+    let shown = file.to_string_lossy();
+    // Only their keys distinguish the two kinds of files.
+    let has_line = |keys: &[&str]| {
+        bytes
+            .split(|byte| *byte == b'\n')
+            .any(|line| keys.iter().any(|key| line.starts_with(key.as_bytes())))
+    };
+    if has_line(&["validators:"]) && !has_line(&["FullName:"]) {
+        let folder = folder_of(file);
+        let has_script = |script: &Script| folder.join(script.path.value.as_str()).is_file();
+        let read = read_validation_file(&shown, &bytes, options);
+        return with_checks(read, |validation| check_validation(&validation, has_script));
+    }
+    if has_line(&["Functions:"]) && !has_line(&["FullName:"]) {
+        let read = read_interface_file(&shown, &bytes, requested_by_name(file).as_ref(), options);
+        return with_checks(read, |interface| check_interface(&interface));
+    }
+    let is_class_file = if has_line(&CLASS_KEYS) {
+        !has_line(&["FullName:"])
+    } else {
+        has_line(&["Name:"]) && !has_line(&MANIFEST_KEYS)
+    };
+    if is_class_file {
+        let named = requested_by_name(file);
+        let requested: Vec<&ClassName> = named.iter().collect();
+        let read = read_class_file(&shown, &bytes, &requested, options);
+        return with_checks(read, |classes| check_classes(&classes));
+    }
+    let read = PackageManifest::read(&shown, &bytes, options);
+    with_checks(read, |manifest| check_manifest(&manifest))
+}
+
+/// The findings of a reader, and those of the checks on what it read.
+fn with_checks<T>(read: Parsed<T>, check: impl FnOnce(T) -> Vec<Diagnostic>) -> Vec<Diagnostic> {
+    match read.into_result() {
+        Ok((value, mut findings)) => {
+            findings.extend(check(value));
+            findings
+        }
+        Err(errors) => errors,
+    }
+}

@@ -4,8 +4,9 @@ use pkgres_checks::{Baseline, ReturnSchema, check_validation};
 use pkgres_manifest::diagnostic::Parsed;
 use pkgres_manifest::{
     Archive, ClassName, Facts, LazyArchive, Package, PackageManifest, PackageName, PackagePath,
-    ReadOptions, RequirementEdit, Spec, ValidatorCheck, read_class_file, read_interface_file,
-    read_validation_file, write_archive,
+    PackageResources, PropertyErrors, ReadOptions, RequirementEdit, Spec, TemplateValue,
+    TemplateValues, ValidatorCheck, read_class_file, read_interface_file, read_validation_file,
+    write_archive,
 };
 
 use crate::property::{are_safe, checked, is_safe_line};
@@ -113,6 +114,25 @@ pub(crate) const TARGETS: &[Target] = &[
         quick: 2_000,
     },
     Target {
+        name: "resources_file",
+        run: resources_file,
+        seeds: || texts(&[FULL_RESOURCES]),
+        words: &[
+            "Package:\n",
+            "Classes:\n",
+            "- file: /a\n",
+            "  after: [file:/a]",
+            "receives: ",
+            "meta: {",
+            "sema: [a:2]",
+            "limit: 0.2, burst: 5",
+            "${this.a}",
+            "${package.version}",
+            "$${",
+        ],
+        quick: 2_000,
+    },
+    Target {
         name: "facts",
         run: facts,
         seeds: || {
@@ -191,6 +211,19 @@ validators:
       argument_name: a
       cases: {b: [{argument_set: {argument_name: a, value: 2}}], d: []}
 ";
+
+const FULL_RESOURCES: &str = r#"Package:
+- file: /a
+  content: "x ${package.version}"
+  list: [a, {b: c}]
+  after: [file:/b]
+  notifies: service:c
+  receives: {digest: {exec:d: stdout}}
+  meta: {noop: true, retry: -1, delay: 1, timeout: 1, poll: 0, limit: 0.2, burst: 5, sema: [a:2]}
+Classes:
+  a.B:
+  - file: "/${this.a}/${this.a.b}/${this.a.b.c}"
+"#;
 
 const FULL_INTERFACE: &str = "\
 Name: a.B
@@ -393,6 +426,39 @@ fn validation_file(data: &[u8]) {
             }
             _ => {}
         });
+    }
+}
+
+/// The values that the templates of resources name: the path itself, a list, or nothing.
+struct PathValues;
+
+impl TemplateValues for PathValues {
+    fn value(&self, path: &[&str]) -> TemplateValue<'_> {
+        match path.len() {
+            2 => TemplateValue::Text(path.join("${").into()),
+            3 => TemplateValue::NotText("a list"),
+            part => TemplateValue::Unknown {
+                part,
+                known: path.iter().map(|part| (*part).to_owned()).collect(),
+            },
+        }
+    }
+}
+
+/// Resources are read with safe findings, and so their templates are filled in.
+fn resources_file(data: &[u8]) {
+    let options = ReadOptions::default();
+    let resources = checked(PackageResources::read("r", data, &options)).unwrap_or_default();
+    let of_classes = (resources.for_classes.iter()).flat_map(|class| &class.resources);
+    for template in resources.for_package.iter().chain(of_classes) {
+        is_safe_line(&template.id().value.to_string());
+        if let Some(resource) = checked(template.instantiate(&PathValues, &options.limits)) {
+            is_safe_line(&resource.id.value.to_string());
+            let errors = resource.properties.finish().err();
+            for error in errors.iter().flat_map(PropertyErrors::iter) {
+                is_safe_line(&error.to_string());
+            }
+        }
     }
 }
 

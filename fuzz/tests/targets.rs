@@ -54,6 +54,6 @@ macro_rules! targets {
 }
 
 targets! {
-    version spec names manifest class_file interface_file validation_file facts baseline archive lock model record compiled documents frames proofs addresses
+    version spec names manifest class_file interface_file resources_file validation_file facts baseline archive lock model record compiled documents frames proofs addresses
     locations model_check requests export certificates nodeset model_record
 }

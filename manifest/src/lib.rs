@@ -115,11 +115,13 @@ pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use resources::{
-    MetaParameters, Polling, RateLimit, ResourceId, ResourceIdError, Retries, Semaphore,
-    SemaphoreError,
+    ClassResources, MetaParameters, PackageResources, Polling, Properties, PropertyError,
+    PropertyErrors, PropertyValue, RateLimit, ReceivedProperty, ResourceDescription, ResourceId,
+    ResourceIdError, ResourceTemplate, Retries, Semaphore, SemaphoreError, TemplateValue,
+    TemplateValues,
 };
 #[cfg(feature = "json")]
-pub use schema::{class_schema, interface_schema, lock_schema, manifest_schema};
+pub use schema::{class_schema, interface_schema, lock_schema, manifest_schema, resources_schema};
 pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{

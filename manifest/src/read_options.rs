@@ -107,6 +107,8 @@ pub struct Limits {
     pub model_bytes: u64,
     /// The scalars, sequences and mappings in an object model.
     pub model_nodes: usize,
+    /// The texts of a resource in bytes, once values have filled in its templates.
+    pub resource_bytes: u64,
 }
 
 impl Default for Limits {
@@ -128,6 +130,7 @@ impl Default for Limits {
             lock_bytes: 32 * MEBIBYTE,
             model_bytes: 16 * MEBIBYTE,
             model_nodes: 500_000,
+            resource_bytes: MEBIBYTE,
         }
     }
 }

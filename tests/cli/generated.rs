@@ -28,8 +28,15 @@ fn docs() -> PathBuf {
 fn pages_and_schemas_are_up_to_date() {
     let pages =
         ["commands", "settings"].map(|page| (format!("{page}.md"), print(&["reference", page])));
-    let schemas = ["manifest", "class", "interface", "lock", "settings"]
-        .map(|kind| (format!("schemas/{kind}.json"), print(&["schema", kind])));
+    let schemas = [
+        "manifest",
+        "class",
+        "interface",
+        "resources",
+        "lock",
+        "settings",
+    ]
+    .map(|kind| (format!("schemas/{kind}.json"), print(&["schema", kind])));
     let is_update = std::env::var_os("PKGRES_UPDATE_DOCS").is_some();
     for (file, printed) in pages.into_iter().chain(schemas) {
         let path = docs().join(&file);

@@ -13,6 +13,8 @@ pub(crate) enum SchemaKind {
     Class,
     /// Interface files
     Interface,
+    /// Resources files
+    Resources,
     /// pkgres.lock
     Lock,
     /// pkgres.toml and the user's settings

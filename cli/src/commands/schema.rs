@@ -1,6 +1,8 @@
 //! `pkgres schema`
 
-use pkgres_manifest::{class_schema, interface_schema, lock_schema, manifest_schema};
+use pkgres_manifest::{
+    class_schema, interface_schema, lock_schema, manifest_schema, resources_schema,
+};
 use serde_json::{Map, Value, json};
 
 use crate::args::{SchemaArgs, SchemaKind};
@@ -13,6 +15,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
         SchemaKind::Manifest => manifest_schema(),
         SchemaKind::Class => class_schema(),
         SchemaKind::Interface => interface_schema(),
+        SchemaKind::Resources => resources_schema(),
         SchemaKind::Lock => lock_schema(),
         SchemaKind::Settings => settings_schema(),
     });

@@ -246,6 +246,12 @@ codes! {
     /// A class has a function where its interface says that it makes no sense, or the interface says both that a
     /// platform supports the function and that it makes no sense there.
     InterfaceConflict = 104, "an interface and a class contradict each other";
+    /// A resources file is wrong: a key that does not exist, a resource without a kind and a name, one that is there
+    /// twice, an edge that names no resource, a property that its kind does not have, or a class that the package does not
+    /// define.
+    Resource = 105, "an invalid resource";
+    /// A text of a resource names a value that does not exist or is no scalar, or is no template although it has `${`.
+    ResourceTemplate = 106, "a template of a resource cannot be filled in";
     /// A value of a validation has no quotes, and YAML readers take it for a number or the like: other programs may pass
     /// `1.10` on as `1.1`. Put it in quotes.
     ValueNotText = 110, "a value is not text";

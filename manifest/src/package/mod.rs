@@ -32,6 +32,9 @@ use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
+use crate::resources::PackageResources;
+#[cfg(feature = "packages")]
+use crate::similar::most_similar_name;
 use crate::validation::Validation;
 #[cfg(feature = "packages")]
 use crate::validation::read_validation_file;
@@ -43,7 +46,7 @@ pub const MANIFEST_FILE: &str = "manifest.yaml";
 pub(crate) const CLASSES_FOLDER: &str = "Classes";
 
 /// A package: its manifest and the classes of its class files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Package {
     /// The manifest.
@@ -57,6 +60,8 @@ pub struct Package {
     pub interfaces: BTreeMap<ClassName, Interface>,
     /// The content of the validation file, if the manifest names one.
     pub validation: Option<Validation>,
+    /// The resources, if the manifest names their file.
+    pub resources: Option<PackageResources>,
 }
 
 impl Package {
@@ -116,6 +121,7 @@ impl Package {
                 undefined_classes: Vec::new(),
                 interfaces: BTreeMap::new(),
                 validation,
+                resources: None,
             };
             return Parsed::new(Some(package), diagnostics);
         }
@@ -148,6 +154,10 @@ impl Package {
             }
         }
         let interfaces = read_interfaces(&manifest, options, &mut file, &mut diagnostics);
+        let resources = read_resources(&manifest, options, &mut file, &mut diagnostics);
+        if let Some(resources) = &resources {
+            diagnostics.extend(classes_of_others(resources, &classes));
+        }
         let limit = options.limits.inheritance_depth;
         if longest_chain(&classes) > limit {
             let error = Limits::exceeded("classes that extend one another in a chain", limit);
@@ -165,6 +175,7 @@ impl Package {
             undefined_classes,
             interfaces,
             validation,
+            resources,
         };
         Parsed::new(Some(package), diagnostics)
     }
@@ -418,6 +429,39 @@ fn read_named_file(
         }
     };
     Some((sibling(manifest.source().name(), path), bytes))
+}
+
+/// Reads the resources of a package.
+#[cfg(feature = "packages")]
+fn read_resources(
+    manifest: &PackageManifest,
+    options: &ReadOptions,
+    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<PackageResources> {
+    let named = manifest.resources.as_ref()?;
+    let (name, bytes) = read_named_file(manifest, &named.value, named, file, diagnostics)?;
+    PackageResources::read(&name, &bytes, options).drain_into(diagnostics)
+}
+
+/// The errors about classes with resources that the package does not define.
+#[cfg(feature = "packages")]
+fn classes_of_others(
+    resources: &PackageResources,
+    classes: &BTreeMap<ClassName, ClassDefinition>,
+) -> Vec<Diagnostic> {
+    let others = resources.for_classes.iter().map(|entry| &entry.class);
+    let others = others.filter(|class| !classes.contains_key(&class.value));
+    let errors = others.map(|class| {
+        let message = format!("the package has no class `{}`", class.value);
+        let error = Diagnostic::error(Code::Resource, message).at(class.location.clone());
+        let own = classes.keys().map(ClassName::as_str);
+        match most_similar_name(class.value.as_str(), own) {
+            Some(similar) => error.hint(format!("did you mean `{similar}`?")),
+            None => error,
+        }
+    });
+    errors.collect()
 }
 
 /// Reads the interfaces of a package. Each has a file of its own.

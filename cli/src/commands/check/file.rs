@@ -1,4 +1,4 @@
-//! Checks of a file by itself: a manifest, class file, interface file or validation file.
+//! Checks of a file by itself: a manifest, class file, interface file, validation file or resources file.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use pkgres_checks::{check_classes, check_interface, check_manifest, check_valida
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
 use pkgres_manifest::{
-    ClassName, PackageManifest, ReadOptions, Script, read_class_file, read_interface_file,
-    read_validation_file,
+    ClassName, PackageManifest, PackageResources, ReadOptions, Script, read_class_file,
+    read_interface_file, read_validation_file,
 };
 
 use crate::manifest_file::folder_of;
@@ -38,9 +38,9 @@ fn requested_by_name(file: &Path) -> Option<ClassName> {
     ClassName::parse(stem).ok()
 }
 
-/// Checks a single manifest, class file, interface file or validation file. A validation has validators, an interface has
-/// functions. It is a class file if it has keys
-/// that only class files have, or the key `Name` and none that only manifests have.
+/// Checks a single manifest, class file, interface file, validation file or resources file. A validation has
+/// validators, an interface has functions, and a resources file has resources of a package. It is a class file if it has
+/// keys that only class files have, or the key `Name` and none that only manifests have.
 pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> {
     let limit = options
         .limits
@@ -66,6 +66,11 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
     if has_line(&["Functions:"]) && !has_line(&["FullName:"]) {
         let read = read_interface_file(&shown, &bytes, requested_by_name(file).as_ref(), options);
         return with_checks(read, |interface| check_interface(&interface));
+    }
+    if has_line(&["Package:"]) && !has_line(&["FullName:"]) {
+        return with_checks(PackageResources::read(&shown, &bytes, options), |_| {
+            Vec::new()
+        });
     }
     let is_class_file = if has_line(&CLASS_KEYS) {
         !has_line(&["FullName:"])

@@ -24,7 +24,7 @@ use crate::spec::Requirement;
 use crate::version::Version;
 
 /// The keys that a manifest can have.
-pub(crate) const KNOWN_KEYS: [&str; 19] = [
+pub(crate) const KNOWN_KEYS: [&str; 20] = [
     "Author",
     "Classes",
     "Description",
@@ -36,6 +36,7 @@ pub(crate) const KNOWN_KEYS: [&str; 19] = [
     "Meta",
     "Name",
     "Require",
+    "Resources",
     "Supplier",
     "Tags",
     "Template",
@@ -112,6 +113,8 @@ pub struct PackageManifest {
     pub implements: Vec<Implementation>,
     /// The validation file, which says what a machine that runs the package must have.
     pub validate: Option<Located<PackagePath>>,
+    /// The file of the package's resources.
+    pub resources: Option<Located<PackagePath>>,
     /// The requirements, in the order written. The core library is among them only if the manifest names it.
     pub requirements: Vec<Requirement>,
     /// Keys that a manifest cannot have.

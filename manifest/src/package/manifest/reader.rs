@@ -120,6 +120,12 @@ impl ManifestReader<'_> {
             let interfaces = self.listed(mapping, "Interfaces", "the name of an interface");
             (interfaces, self.implements(mapping))
         };
+        let resources = if is_template {
+            self.meaningless_in_template(mapping, "Resources");
+            None
+        } else {
+            self.optional_path(mapping, "Resources")
+        };
         let ui = self.optional_path(mapping, "UI");
         let validate = self.optional_path(mapping, "Validate");
         let logo = self.optional_path(mapping, "Logo");
@@ -151,6 +157,7 @@ impl ManifestReader<'_> {
             interfaces,
             implements,
             validate,
+            resources,
             requirements,
             unknown_keys,
             name,

@@ -1,0 +1,493 @@
+//! Reading resources files.
+
+mod meta;
+
+#[cfg(all(test, feature = "json"))]
+pub(crate) use self::meta::META_KEYS;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::description::{ReceivedProperty, ResourceDescription};
+use super::identity::{ResourceId, ResourceIdError};
+use super::package::{ClassResources, PackageResources};
+use super::properties::PropertyValue;
+use super::template::{Part, ResourceTemplate, parts, place_of};
+use crate::diagnostic::{
+    Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
+};
+use crate::document::{Documents, Entry, Mapping, Node, Scalar, Syntax, Value, decode, parse_yaml};
+use crate::name::ClassName;
+use crate::read_options::ReadOptions;
+use crate::similar::most_similar;
+
+/// The keys of a resources file.
+pub(crate) const RESOURCES_KEYS: [&str; 2] = ["Classes", "Package"];
+
+/// The keys of a resource that are no properties.
+pub(crate) const RESERVED_KEYS: [&str; 5] = ["after", "before", "meta", "notifies", "receives"];
+
+impl PackageResources {
+    /// Reads a resources file. Messages call the file `name`.
+    ///
+    /// ```
+    /// use pkgres_manifest::{PackageResources, ReadOptions};
+    ///
+    /// let text = b"Package:\n- file: /etc/motd\n  content: hello\n  after: [directory:/etc]\n";
+    /// let read = PackageResources::read("resources.yaml", text, &ReadOptions::default());
+    /// let (resources, _) = read.into_result().expect("the file is right");
+    /// assert_eq!(resources.for_package[0].id().value.to_string(), "file:/etc/motd");
+    /// ```
+    pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {
+        let limit = options.limits.manifest_bytes;
+        let source = match decode(name, bytes, "bytes in a resources file", limit) {
+            Ok(source) => source,
+            Err(error) => return Parsed::failed(error),
+        };
+        let Documents {
+            nodes,
+            readable,
+            diagnostics,
+        } = parse_yaml(&source, Syntax::of_manifest(&options.limits));
+        let mut reader = ResourcesReader {
+            source: &source,
+            is_whole: nodes.is_some(),
+            findings: Vec::new(),
+        };
+        let resources = reader.documents(&nodes.unwrap_or(readable));
+        Parsed::new(resources, in_order(diagnostics, reader.findings))
+    }
+}
+
+struct ResourcesReader<'source> {
+    source: &'source Arc<SourceText>,
+    /// Whether there is no syntax error. If there is one, what seems to be missing may be in the rest.
+    is_whole: bool,
+    findings: Vec<Diagnostic>,
+}
+
+/// What the templates of a resource can name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The release.
+    Package,
+    /// The release and an object.
+    Object,
+}
+
+impl ResourcesReader<'_> {
+    fn location(&self, span: Span) -> Location {
+        Location::new(self.source, span)
+    }
+
+    fn located<T>(&self, value: T, span: Span) -> Located<T> {
+        let location = self.location(span);
+        Located { value, location }
+    }
+
+    fn error(&mut self, message: impl Into<String>, span: Span) {
+        let finding = Diagnostic::error(Code::Resource, message);
+        self.findings.push(finding.at(self.location(span)));
+    }
+
+    fn error_with_hint(&mut self, message: impl Into<String>, span: Span, hint: &str) {
+        let finding = Diagnostic::error(Code::Resource, message);
+        let finding = finding.at(self.location(span)).hint(hint);
+        self.findings.push(finding);
+    }
+
+    /// Reports that a node is not what was expected.
+    fn unexpected(&mut self, what: &str, expected: &str, node: &Node) {
+        let message = format!("{what} must be {expected}, not {}", node.kind());
+        self.error(message, node.span);
+    }
+
+    /// Reports a key that has no meaning.
+    fn unknown_key(&mut self, entry: &Entry, owner: &str, known: &[&str]) {
+        let key = Escaped::shortened(&entry.key.text);
+        let message = format!("unknown key `{key}` in {owner}");
+        match most_similar(&entry.key.text, known.iter().copied()) {
+            Some(similar) => {
+                let hint = format!("did you mean `{similar}`?");
+                self.error_with_hint(message, entry.key_span, &hint);
+            }
+            None => self.error(message, entry.key_span),
+        }
+    }
+
+    /// A scalar that is not null.
+    fn scalar<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Scalar> {
+        let scalar = node.as_scalar().filter(|scalar| !scalar.is_null());
+        if scalar.is_none() {
+            self.unexpected(what, "a text", node);
+        }
+        scalar
+    }
+
+    fn documents(&mut self, documents: &[Node]) -> Option<PackageResources> {
+        let Some(document) = documents.first() else {
+            if self.is_whole {
+                self.error("the resources file is empty", Span::default());
+            }
+            return None;
+        };
+        if let Some(second) = documents.get(1).filter(|_| self.is_whole) {
+            self.error("a resources file must be a single document", second.span);
+        }
+        let Some(mapping) = document.as_mapping() else {
+            let hint = "write the resources below `Package:` or `Classes:`";
+            let message = format!(
+                "a resources file must be a mapping, not {}",
+                document.kind()
+            );
+            self.error_with_hint(message, document.span, hint);
+            return None;
+        };
+        let mut resources = PackageResources::default();
+        for entry in &mapping.entries {
+            match entry.key.text.as_str() {
+                "Package" => {
+                    resources.for_package = self.list(&entry.value, "`Package`", Scope::Package);
+                }
+                "Classes" => resources.for_classes = self.classes(&entry.value),
+                _ => self.unknown_key(entry, "a resources file", &RESOURCES_KEYS),
+            }
+        }
+        Some(resources)
+    }
+
+    fn classes(&mut self, node: &Node) -> Vec<ClassResources> {
+        if node.is_null() {
+            return Vec::new();
+        }
+        let Some(mapping) = node.as_mapping() else {
+            self.unexpected("`Classes`", "a mapping from classes to resources", node);
+            return Vec::new();
+        };
+        let mut classes = Vec::with_capacity(mapping.entries.len());
+        for entry in &mapping.entries {
+            let class = match ClassName::parse(&entry.key.text) {
+                Ok(class) => Some(self.located(class, entry.key_span)),
+                Err(error) => {
+                    let message = format!("this is not a class name: {error}");
+                    self.error(message, entry.key_span);
+                    None
+                }
+            };
+            let what = "the resources of a class";
+            let resources = self.list(&entry.value, what, Scope::Object);
+            if let Some(class) = class {
+                classes.push(ClassResources { class, resources });
+            }
+        }
+        classes
+    }
+
+    fn list(&mut self, node: &Node, what: &str, scope: Scope) -> Vec<ResourceTemplate> {
+        if node.is_null() {
+            return Vec::new();
+        }
+        let Some(items) = node.as_sequence() else {
+            self.unexpected(what, "a list of resources", node);
+            return Vec::new();
+        };
+        let mut resources: Vec<ResourceTemplate> = Vec::with_capacity(items.len());
+        let mut places: HashMap<ResourceId, Location> = HashMap::with_capacity(items.len());
+        for item in items {
+            let Some(resource) = self.resource(item, scope) else {
+                continue;
+            };
+            let id = &resource.id;
+            if let Some(first) = places.get(&id.value) {
+                let message = format!("the resource `{}` is declared twice", id.value);
+                let finding = Diagnostic::error(Code::Resource, message)
+                    .label(id.location.clone(), "again here")
+                    .label(first.clone(), "first here");
+                self.findings.push(finding);
+                continue;
+            }
+            places.insert(id.value.clone(), id.location.clone());
+            resources.push(ResourceTemplate(resource));
+        }
+        resources
+    }
+
+    fn resource(&mut self, node: &Node, scope: Scope) -> Option<ResourceDescription> {
+        let Some(mapping) = node.as_mapping() else {
+            self.unexpected("a resource", "a mapping", node);
+            return None;
+        };
+        let Some(first) = mapping.entries.first() else {
+            self.error("a resource cannot be empty", node.span);
+            return None;
+        };
+        let id = self.identity(first, scope);
+        // A resource without identity has other mistakes, too.
+        let placeholder = || {
+            let id = ResourceId::new("unknown", "unknown").expect("this is an identity");
+            self.located(id, first.key_span)
+        };
+        let is_known = id.is_some();
+        let mut resource = ResourceDescription::at(id.unwrap_or_else(placeholder));
+        let own = resource.id.value.clone();
+        for entry in mapping.entries.iter().skip(1) {
+            let value = &entry.value;
+            match entry.key.text.as_str() {
+                "meta" => resource.meta = self.meta(value),
+                "after" => resource.after = self.edges(value, "`after`", &own, scope),
+                "before" => resource.before = self.edges(value, "`before`", &own, scope),
+                "notifies" => resource.notifies = self.edges(value, "`notifies`", &own, scope),
+                "receives" => resource.receives = self.receives(value, &own, scope),
+                _ => {
+                    let key = self.property_name(entry);
+                    let value = self.value(value, &entry.key.text, scope);
+                    if let (Some(key), Some(value)) = (key, value) {
+                        resource.properties.add(key, value);
+                    }
+                }
+            }
+        }
+        self.check_received(&resource);
+        is_known.then_some(resource)
+    }
+
+    /// The identity of a resource: its first key is the kind, and the value of this key the name.
+    fn identity(&mut self, first: &Entry, scope: Scope) -> Option<Located<ResourceId>> {
+        let kind = first.key.text.as_str();
+        if RESERVED_KEYS.contains(&kind) {
+            let message = format!("a resource cannot begin with `{kind}`");
+            let hint = "begin with the kind and the name, such as `file: /etc/motd`";
+            self.error_with_hint(message, first.key_span, hint);
+            return None;
+        }
+        let scalar = self.scalar(&first.value, "the name of a resource")?;
+        let span = first.value.span;
+        match ResourceId::new(kind, &scalar.text) {
+            Ok(id) => {
+                self.check_template(&scalar.text, span, scope);
+                Some(self.located(id, span))
+            }
+            Err(error @ ResourceIdError::Kind(_)) => {
+                let hint = "the first key of a resource is its kind, such as `file: /etc/motd`";
+                self.error_with_hint(error.to_string(), first.key_span, hint);
+                None
+            }
+            Err(error) => {
+                self.error(error.to_string(), span);
+                None
+            }
+        }
+    }
+
+    /// Checks a text that may be a template.
+    fn check_template(&mut self, text: &str, span: Span, scope: Scope) {
+        let location = self.location(span);
+        let parts = match parts(text) {
+            Ok(parts) => parts,
+            Err(error) => {
+                self.findings.push(error.into_diagnostic(&location));
+                return;
+            }
+        };
+        for part in parts {
+            if let Part::Value { path, written } = part
+                && path[0] == "this"
+                && scope == Scope::Package
+            {
+                let message = "a resource of the package has no object `this`";
+                let finding = Diagnostic::error(Code::ResourceTemplate, message)
+                    .at(place_of(written, &location))
+                    .hint("move the resource to its class below `Classes`");
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    fn property_name(&mut self, entry: &Entry) -> Option<Located<String>> {
+        let key = &entry.key.text;
+        let is_name = key.starts_with(|first: char| first.is_ascii_lowercase())
+            && key.chars().all(|character| {
+                character.is_ascii_lowercase()
+                    || character.is_ascii_digit()
+                    || "_-".contains(character)
+            });
+        if !is_name {
+            let message = format!(
+                "`{}` is no property: a property has lower-case letters, digits, `-` and `_`",
+                Escaped::shortened(key)
+            );
+            self.error(message, entry.key_span);
+            return None;
+        }
+        if let Some(similar) = most_similar(key, RESERVED_KEYS).filter(|similar| {
+            // The kind decides about the rest; one letter is a slip.
+            strsim::osa_distance(key, similar) == 1
+        }) {
+            let message = format!("unknown key `{key}` in a resource");
+            let hint = format!("did you mean `{similar}`?");
+            self.error_with_hint(message, entry.key_span, &hint);
+            return None;
+        }
+        Some(self.located(key.clone(), entry.key_span))
+    }
+
+    fn value(
+        &mut self,
+        node: &Node,
+        property: &str,
+        scope: Scope,
+    ) -> Option<Located<PropertyValue>> {
+        // Nesting is as deep as in the document, which has a limit.
+        let value = match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() => {
+                let message = format!("`{}` has no value", Escaped::shortened(property));
+                self.error_with_hint(message, node.span, "write \"\" for an empty text");
+                return None;
+            }
+            Value::Scalar(scalar) => {
+                self.check_template(&scalar.text, node.span, scope);
+                PropertyValue::Text(scalar.text.clone())
+            }
+            Value::Sequence(items) => {
+                let items = items.iter();
+                let items = items.filter_map(|item| self.value(item, property, scope));
+                PropertyValue::List(items.collect())
+            }
+            Value::Mapping(mapping) => {
+                let mut entries = Vec::with_capacity(mapping.entries.len());
+                for entry in &mapping.entries {
+                    let key = self.located(entry.key.text.clone(), entry.key_span);
+                    if let Some(value) = self.value(&entry.value, &entry.key.text, scope) {
+                        entries.push((key, value));
+                    }
+                }
+                PropertyValue::Mapping(entries)
+            }
+        };
+        Some(self.located(value, node.span))
+    }
+
+    /// A reference to another resource.
+    fn reference(
+        &mut self,
+        text: &str,
+        span: Span,
+        own: &ResourceId,
+        scope: Scope,
+    ) -> Option<Located<ResourceId>> {
+        match text.parse::<ResourceId>() {
+            Ok(id) if id == *own => {
+                let message = format!("`{id}` cannot depend on itself");
+                self.error(message, span);
+                None
+            }
+            Ok(id) => {
+                self.check_template(text, span, scope);
+                Some(self.located(id, span))
+            }
+            Err(error) => {
+                let hint = "name a resource by kind and name, such as `file:/etc/motd`";
+                self.error_with_hint(error.to_string(), span, hint);
+                None
+            }
+        }
+    }
+
+    /// The resources that an edge leads to: one, or a list.
+    fn edges(
+        &mut self,
+        node: &Node,
+        what: &str,
+        own: &ResourceId,
+        scope: Scope,
+    ) -> Vec<Located<ResourceId>> {
+        if node.is_null() {
+            return Vec::new();
+        }
+        let items = node.as_sequence();
+        let mut edges: Vec<Located<ResourceId>> = Vec::new();
+        let mut places: BTreeMap<ResourceId, Location> = BTreeMap::new();
+        for item in items.unwrap_or(std::slice::from_ref(node)) {
+            let Some(scalar) = item.as_scalar().filter(|scalar| !scalar.is_null()) else {
+                // `[file: /etc/motd]` is a mapping.
+                let message = format!("{what} must have texts, not {}", item.kind());
+                let hint = "write a resource without a blank, such as `file:/etc/motd`";
+                self.error_with_hint(message, item.span, hint);
+                continue;
+            };
+            let Some(id) = self.reference(&scalar.text, item.span, own, scope) else {
+                continue;
+            };
+            if let Some(first) = places.get(&id.value) {
+                let message = format!("`{}` appears twice in {what}", id.value);
+                let finding = Diagnostic::error(Code::Resource, message)
+                    .label(id.location.clone(), "again here")
+                    .label(first.clone(), "first here");
+                self.findings.push(finding);
+                continue;
+            }
+            places.insert(id.value.clone(), id.location.clone());
+            edges.push(id);
+        }
+        edges
+    }
+
+    fn receives(&mut self, node: &Node, own: &ResourceId, scope: Scope) -> Vec<ReceivedProperty> {
+        const EXPECTED: &str = "a mapping from properties to outputs of resources";
+        if node.is_null() {
+            return Vec::new();
+        }
+        let Some(mapping) = node.as_mapping() else {
+            self.unexpected("`receives`", EXPECTED, node);
+            return Vec::new();
+        };
+        let mut received = Vec::with_capacity(mapping.entries.len());
+        for entry in &mapping.entries {
+            let property = self.property_name(entry);
+            let sender = entry.value.as_mapping().map(|from| from.entries.as_slice());
+            let Some([from]) = sender else {
+                let message = "a received property must name one output of a resource";
+                let hint = "write the resource and its output, such as `{exec:render: stdout}`";
+                self.error_with_hint(message, entry.value.span, hint);
+                continue;
+            };
+            let sender = self.reference(&from.key.text, from.key_span, own, scope);
+            let output = self.scalar(&from.value, "an output");
+            let output = output.map(|output| self.located(output.text.clone(), from.value.span));
+            if let (Some(property), Some(sender), Some(output)) = (property, sender, output) {
+                received.push(ReceivedProperty {
+                    property,
+                    sender,
+                    output,
+                });
+            }
+        }
+        received
+    }
+
+    /// Reports properties that have a value and receive one.
+    fn check_received(&mut self, resource: &ResourceDescription) {
+        for received in &resource.receives {
+            let property = &received.property;
+            let mut entries = resource.properties.entries().iter();
+            if let Some((key, _)) = entries.find(|(key, _)| key.value == property.value) {
+                let message = format!("`{}` has a value and receives one", property.value);
+                let finding = Diagnostic::error(Code::Resource, message)
+                    .label(property.location.clone(), "received here")
+                    .label(key.location.clone(), "given here");
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    fn mapping<'node>(&mut self, node: &'node Node, what: &str) -> Option<&'node Mapping> {
+        if node.is_null() {
+            return None;
+        }
+        let mapping = node.as_mapping();
+        if mapping.is_none() {
+            self.unexpected(what, "a mapping", node);
+        }
+        mapping
+    }
+}

@@ -15,15 +15,25 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod drive;
+mod graph;
 mod kinds;
 mod resource;
+mod runner;
 mod target;
+mod watch;
 
+pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
+pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
 pub use kinds::{Directory, File};
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use resource::{
     Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError, Values,
     Watching, Wish,
+};
+pub use runner::{
+    Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
+    attempt,
 };
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, Machine, OS, OS_FAMILY, OS_VERSION, Output,

@@ -97,10 +97,8 @@ impl RootFolder {
     /// What is at a path; `None` if there is nothing.
     pub fn entry(&self, path: &Path) -> Result<Option<RootEntry>, FileError> {
         let error = || failed("cannot read", path);
-        let file = match self.resolve(path, OFlags::PATH | OFlags::NOFOLLOW) {
-            Ok(file) => file,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-            Err(errno) => return Err(error()(errno)),
+        let Some(file) = self.descriptor(path)? else {
+            return Ok(None);
         };
         let stat = rustix::fs::fstat(&file).map_err(error())?;
         let kind = kind_of(&stat);
@@ -118,6 +116,16 @@ impl RootFolder {
             size: stat.st_size.try_into().unwrap_or(0),
             link_target,
         }))
+    }
+
+    /// A descriptor of what is at a path, which can be watched but not read; `None` if there is nothing. Links are not
+    /// followed at the end of the path.
+    pub fn descriptor(&self, path: &Path) -> Result<Option<OwnedFd>, FileError> {
+        match self.resolve(path, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(file) => Ok(Some(file)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(failed("cannot open", path)(errno)),
+        }
     }
 
     /// Reads a plain file of at most `limit` bytes.

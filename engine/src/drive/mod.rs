@@ -1,0 +1,303 @@
+//! The loop that joins a runner with a machine: threads for the attempts, a clock, and a watcher.
+
+mod workers;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use pkgres_manifest::ResourceId;
+
+use crate::graph::Graph;
+use crate::resource::{Difference, Watching};
+use crate::runner::{
+    Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
+};
+use crate::target::{Cancellation, Target};
+use crate::watch::{Noticed, Watcher};
+use workers::{Work, Workers};
+
+/// How a graph is driven.
+#[derive(Debug, Clone, Default)]
+pub struct DriveOptions {
+    /// How it is run.
+    pub run: RunOptions,
+    /// Whether the run ends once the graph is converged, or nothing else can be done. Without
+    /// [`RunOptions::watch`] it always does.
+    pub exit_when_settled: bool,
+    /// The longest time of the run, after which it is interrupted.
+    pub max_runtime: Option<Duration>,
+}
+
+/// What the user wants of a run that goes on.
+#[derive(Debug)]
+pub enum Control {
+    /// To end: see [`Event::Interrupt`].
+    Interrupt,
+    /// Another graph.
+    Replace(Graph),
+}
+
+/// Something that happened in a run.
+#[derive(Debug)]
+pub struct Progress {
+    /// When, since the start of the run.
+    pub at: Duration,
+    /// What.
+    pub step: Step,
+}
+
+/// What happened in a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// A resource is being checked.
+    Started(ResourceId, Cause),
+    /// A resource was in order.
+    InOrder(ResourceId),
+    /// A resource differed, and was changed.
+    Changed(ResourceId, Vec<Difference>),
+    /// A resource differs, and nothing may be changed.
+    Pending(ResourceId, Vec<Difference>),
+    /// An attempt failed.
+    Failed(ResourceId, String),
+    /// A resource cannot be watched, so that it is checked from time to time.
+    NotWatched(ResourceId, String),
+    /// Another graph has replaced the one before.
+    Replaced(SwapReport),
+    /// Every resource is in order; the run may go on.
+    Converged,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// The state of the run: not [`Status::Working`].
+    pub status: Status,
+    /// Whether the run ended because of its longest time.
+    pub is_out_of_time: bool,
+    /// The state of every resource.
+    pub nodes: Vec<(ResourceId, NodeStatus)>,
+}
+
+/// A message to the loop.
+enum Message {
+    Finished(NodeKey, Outcome),
+    Noticed(Noticed),
+    Control(Control),
+}
+
+/// Runs a graph on a machine until nothing is left to do, or, if it is watched, until `control` says so. Reports what
+/// happens to `observe`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pkgres_engine::{DriveOptions, File, GraphBuilder, Machine, Status, drive};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let machine = Arc::new(Machine::root_folder(folder.path())?);
+/// let mut builder = GraphBuilder::new();
+/// builder.add("file:/motd".parse()?, File::new("/motd").with_content("hi\n"), Default::default());
+/// let graph = builder.build().expect("no circle");
+///
+/// let (_control, controlled) = std::sync::mpsc::channel();
+/// let ending = drive(graph, machine, &DriveOptions::default(), controlled, |_| {});
+/// assert_eq!(ending.status, Status::Converged);
+/// assert_eq!(std::fs::read_to_string(folder.path().join("motd"))?, "hi\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn drive(
+    graph: Graph,
+    target: Arc<dyn Target>,
+    options: &DriveOptions,
+    control: Receiver<Control>,
+    observe: impl FnMut(&Progress),
+) -> Ending {
+    let (sender, messages) = channel();
+    forward_control(control, sender.clone());
+    let mut driver = Driver {
+        runner: Runner::new(graph, options.run.clone()),
+        workers: Workers::start(options.run.jobs, &target, &sender),
+        watcher: None,
+        target,
+        sender,
+        cancellations: HashMap::new(),
+        start: Instant::now(),
+        observe,
+    };
+    driver.run(options, &messages)
+}
+
+/// Passes messages of the user on. Its thread ends with the senders of the user, or with the loop.
+fn forward_control(control: Receiver<Control>, sender: Sender<Message>) {
+    std::thread::spawn(move || {
+        for control in control {
+            if sender.send(Message::Control(control)).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+struct Driver<Observe> {
+    runner: Runner,
+    workers: Workers,
+    /// Started when the first resource is watched; an error says why it could not be.
+    watcher: Option<Result<Watcher, String>>,
+    target: Arc<dyn Target>,
+    sender: Sender<Message>,
+    cancellations: HashMap<NodeKey, Cancellation>,
+    start: Instant,
+    observe: Observe,
+}
+
+impl<Observe: FnMut(&Progress)> Driver<Observe> {
+    fn run(&mut self, options: &DriveOptions, messages: &Receiver<Message>) -> Ending {
+        let mut is_out_of_time = false;
+        let mut was_converged = false;
+        self.runner.handle(Event::Time, self.now());
+        loop {
+            while let Some(action) = self.runner.next_action() {
+                self.act(action);
+            }
+            let status = self.runner.status();
+            let is_end = match status {
+                Status::Working => false,
+                Status::Interrupted => true,
+                Status::Converged | Status::Failed => {
+                    !options.run.watch || options.exit_when_settled
+                }
+            };
+            if status == Status::Converged && !was_converged {
+                self.report(Step::Converged);
+            }
+            was_converged = status == Status::Converged;
+            if is_end {
+                return Ending {
+                    status,
+                    is_out_of_time,
+                    nodes: (self.runner.nodes())
+                        .map(|(id, status)| (id.clone(), status))
+                        .collect(),
+                };
+            }
+            let limit = options.max_runtime.filter(|_| !is_out_of_time);
+            let wake = self.runner.next_alarm().into_iter().chain(limit).min();
+            let pause = wake.map(|at| at.saturating_sub(self.now()));
+            let event = match messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1))) {
+                Ok(message) => self.event(message),
+                // This holds a sender itself.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Time,
+            };
+            self.runner.handle(event, self.now());
+            if limit.is_some_and(|limit| limit <= self.now()) {
+                is_out_of_time = true;
+                self.runner.handle(Event::Interrupt, self.now());
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn report(&mut self, step: Step) {
+        let at = self.now();
+        (self.observe)(&Progress { at, step });
+    }
+
+    fn event(&mut self, message: Message) -> Event {
+        match message {
+            Message::Finished(node, outcome) => {
+                self.cancellations.remove(&node);
+                if let Some(id) = self.runner.id_of(node).cloned() {
+                    self.report(match &outcome {
+                        Outcome::InOrder(_) => Step::InOrder(id),
+                        Outcome::Changed(differences, _) => Step::Changed(id, differences.clone()),
+                        Outcome::Pending(differences) => Step::Pending(id, differences.clone()),
+                        Outcome::Failed(error) => Step::Failed(id, error.to_string()),
+                    });
+                }
+                Event::Finished(node, outcome)
+            }
+            Message::Noticed(Noticed::Changed(nodes)) => Event::Changed(nodes),
+            Message::Noticed(Noticed::Lost) => Event::AllChanged,
+            Message::Control(Control::Interrupt) => Event::Interrupt,
+            Message::Control(Control::Replace(graph)) => Event::Replace(graph),
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        match action {
+            Action::Watch(node, resource) => {
+                if let Err(reason) = self.watch(node, resource.watching()) {
+                    if let Some(id) = self.runner.id_of(node).cloned() {
+                        self.report(Step::NotWatched(id, reason));
+                    }
+                    let now = self.now();
+                    self.runner.handle(Event::NotWatched(node), now);
+                }
+            }
+            Action::Unwatch(node) => {
+                if let Some(Ok(watcher)) = &self.watcher {
+                    watcher.unwatch(node);
+                }
+            }
+            Action::Attempt {
+                node,
+                id,
+                resource,
+                input,
+                noop,
+                cause,
+            } => {
+                self.report(Step::Started(id, cause));
+                let cancellation = Cancellation::default();
+                self.cancellations.insert(node, cancellation.clone());
+                self.workers.give(Work {
+                    node,
+                    resource,
+                    input,
+                    noop,
+                    cancellation,
+                });
+            }
+            Action::Cancel { node, kill } => {
+                if let Some(cancellation) = self.cancellations.get(&node) {
+                    if kill {
+                        cancellation.kill();
+                    } else {
+                        cancellation.interrupt();
+                    }
+                }
+            }
+            Action::Replaced(report) => self.report(Step::Replaced(report)),
+        }
+    }
+
+    /// Watches a resource; an error is the reason why it has to be polled.
+    fn watch(&mut self, node: NodeKey, watching: Watching) -> Result<(), String> {
+        let paths = match watching {
+            Watching::Nothing => return Ok(()),
+            Watching::Polling => return Err("changes of it cannot be seen".to_owned()),
+            Watching::Paths(paths) => paths,
+        };
+        let watcher = self.watcher.get_or_insert_with(|| {
+            let root = self.target.watchable();
+            let root = root.ok_or_else(|| "changes on this target cannot be seen".to_owned())?;
+            let sender = self.sender.clone();
+            let notice = move |noticed| {
+                // At the end of a run nobody listens.
+                let _ = sender.send(Message::Noticed(noticed));
+            };
+            Watcher::start(&root, notice).map_err(|error| error.to_string())
+        });
+        match watcher {
+            Ok(watcher) => watcher
+                .watch(node, paths)
+                .map_err(|error| error.to_string()),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Errors of graphs.
+
+use pkgres_manifest::ResourceId;
+use pkgres_manifest::diagnostic::Escaped;
+use thiserror::Error;
+
+/// Why resources are no graph.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// Two resources have one identity.
+    #[error("there are two resources `{0}`")]
+    Duplicate(ResourceId),
+    /// An edge leads to a resource that is not there.
+    #[error("`{id}` names `{unknown}`, which does not exist")]
+    Unknown {
+        /// The resource at the other end of the edge.
+        id: ResourceId,
+        /// The resource that is not there.
+        unknown: ResourceId,
+    },
+    /// A property cannot receive values.
+    #[error(
+        "the property `{}` of `{id}` cannot receive a value",
+        Escaped::new(property)
+    )]
+    CannotReceive {
+        /// The resource.
+        id: ResourceId,
+        /// The property.
+        property: String,
+    },
+    /// A resource does not send a value of this name.
+    #[error("`{id}` does not send a value `{}`", Escaped::new(value))]
+    NotSent {
+        /// The resource.
+        id: ResourceId,
+        /// The name of the value.
+        value: String,
+    },
+    /// Each of these resources goes before the next, and the last one before the first.
+    #[error("resources go before each other in a circle: {}", circle(.0))]
+    Circle(Vec<ResourceId>),
+}
+
+impl GraphError {
+    pub(super) fn unknown(id: &ResourceId, unknown: &ResourceId) -> Self {
+        Self::Unknown {
+            id: id.clone(),
+            unknown: unknown.clone(),
+        }
+    }
+}
+
+fn circle(ids: &[ResourceId]) -> String {
+    let ids: Vec<_> = ids
+        .iter()
+        .chain(ids.first())
+        .map(|id| format!("`{id}`"))
+        .collect();
+    ids.join(" -> ")
+}

@@ -1,0 +1,293 @@
+//! Graphs: resources, and which of them go before which.
+//!
+//! A [`GraphBuilder`] takes resources and edges. [`build`](GraphBuilder::build) adds the edges that the resources ask
+//! for, groups resources that one operation can change, and finds circles.
+
+mod automatic_edges;
+mod cycle;
+mod error;
+mod grouping;
+
+pub use error::GraphError;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use pkgres_manifest::{MetaParameters, ResourceId};
+
+use crate::resource::Resource;
+
+/// A resource as a part of a graph.
+#[derive(Clone)]
+pub struct Node {
+    /// Its identity; of a group, that of its first member.
+    pub id: ResourceId,
+    /// The resources of a group; empty for one that stands alone.
+    pub members: Vec<ResourceId>,
+    /// The resource.
+    pub resource: Arc<dyn Resource>,
+    /// Its parameters.
+    pub meta: MetaParameters,
+    /// The values that it receives.
+    pub receives: Vec<Receipt>,
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Node")
+            .field("id", &self.id)
+            .field("members", &self.members)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Whether another node does exactly the same, so that it can take the place of this one and keep its state.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.members == other.members
+            && self.meta == other.meta
+            && self.receives == other.receives
+            && self.resource.definition() == other.resource.definition()
+    }
+}
+
+/// A value that a resource receives from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The property that gets the value.
+    pub property: String,
+    /// The resource that sends it.
+    pub from: ResourceId,
+    /// The name of the value there.
+    pub value: String,
+}
+
+/// An edge to a resource that goes later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) to: usize,
+    /// Whether a change of the first resource refreshes the second one.
+    pub(crate) notifies: bool,
+}
+
+/// Resources in an order without circles. Nodes are numbered in the order in which they were added.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    successors: Vec<Vec<Edge>>,
+    by_id: HashMap<ResourceId, usize>,
+}
+
+impl Graph {
+    /// The nodes in the order in which they were added.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The edges as pairs of the first and the second resource, with whether the first one notifies the second.
+    pub fn edges(&self) -> impl Iterator<Item = (&ResourceId, &ResourceId, bool)> {
+        let all = self.successors.iter().enumerate();
+        all.flat_map(move |(from, edges)| {
+            edges.iter().map(move |edge| {
+                let (from, to) = (&self.nodes[from].id, &self.nodes[edge.to].id);
+                (from, to, edge.notifies)
+            })
+        })
+    }
+
+    /// The number of a resource, or of the group that it is in.
+    pub(crate) fn number_of(&self, id: &ResourceId) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    pub(crate) fn successors(&self, node: usize) -> &[Edge] {
+        &self.successors[node]
+    }
+}
+
+/// Collects resources and edges.
+///
+/// ```
+/// use pkgres_engine::{Directory, File, GraphBuilder};
+/// use pkgres_manifest::MetaParameters;
+///
+/// let mut builder = GraphBuilder::new();
+/// builder.add("file:/srv/web/index.html".parse()?, File::new("/srv/web/index.html"), MetaParameters::default());
+/// builder.add("directory:/srv".parse()?, Directory::new("/srv"), MetaParameters::default());
+/// let graph = builder.build().expect("there is no circle");
+///
+/// // The file looks for the nearest folder around it.
+/// let edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
+/// assert_eq!(edges, ["directory:/srv -> file:/srv/web/index.html"]);
+/// # Ok::<(), pkgres_manifest::ResourceIdError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct GraphBuilder {
+    nodes: Vec<Node>,
+    edges: Vec<(ResourceId, ResourceId, bool)>,
+    is_without_automatic_edges: bool,
+    is_without_grouping: bool,
+}
+
+impl GraphBuilder {
+    /// Returns a builder without resources.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a resource.
+    pub fn add(
+        &mut self,
+        id: ResourceId,
+        resource: impl Resource + 'static,
+        meta: MetaParameters,
+    ) -> &mut Self {
+        self.add_shared(id, Arc::new(resource), meta)
+    }
+
+    /// Adds a resource that is shared with others, such as one of a graph before this one.
+    pub fn add_shared(
+        &mut self,
+        id: ResourceId,
+        resource: Arc<dyn Resource>,
+        meta: MetaParameters,
+    ) -> &mut Self {
+        self.nodes.push(Node {
+            id,
+            members: Vec::new(),
+            resource,
+            meta,
+            receives: Vec::new(),
+        });
+        self
+    }
+
+    /// Adds an edge: `first` is in order before `second` is looked at.
+    pub fn order(&mut self, first: ResourceId, second: ResourceId) -> &mut Self {
+        self.edges.push((first, second, false));
+        self
+    }
+
+    /// Adds an edge with a notification: if `first` is changed, `second` is refreshed.
+    pub fn notify(&mut self, first: ResourceId, second: ResourceId) -> &mut Self {
+        self.edges.push((first, second, true));
+        self
+    }
+
+    /// Lets a resource receive a value of another one, which goes before it.
+    pub fn receive(&mut self, by: &ResourceId, receipt: Receipt) -> &mut Self {
+        self.edges.push((receipt.from.clone(), by.clone(), false));
+        if let Some(node) = self.nodes.iter_mut().find(|node| &node.id == by) {
+            node.receives.push(receipt);
+        }
+        self
+    }
+
+    /// Adds no edges that resources ask for.
+    pub fn without_automatic_edges(&mut self) -> &mut Self {
+        self.is_without_automatic_edges = true;
+        self
+    }
+
+    /// Groups no resources.
+    pub fn without_grouping(&mut self) -> &mut Self {
+        self.is_without_grouping = true;
+        self
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    ///
+    /// All of: resources of one identity, edges and values of resources that are not there, and a circle.
+    pub fn build(self) -> Result<Graph, Vec<GraphError>> {
+        let mut errors = Vec::new();
+        let mut by_id = HashMap::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            if by_id.insert(node.id.clone(), number).is_some() {
+                errors.push(GraphError::Duplicate(node.id.clone()));
+            }
+        }
+        // Notifications win over plain edges between the same resources.
+        let mut edges: BTreeMap<(usize, usize), bool> = BTreeMap::new();
+        for (first, second, notifies) in &self.edges {
+            match (by_id.get(first), by_id.get(second)) {
+                (Some(first), Some(second)) => {
+                    *edges.entry((*first, *second)).or_default() |= notifies;
+                }
+                (None, _) => errors.push(GraphError::unknown(second, first)),
+                (_, None) => errors.push(GraphError::unknown(first, second)),
+            }
+        }
+        errors.extend(wrong_values(&self.nodes, &by_id));
+        if !self.is_without_automatic_edges {
+            for pair in automatic_edges::between(&self.nodes) {
+                edges.entry(pair).or_default();
+            }
+        }
+        let mut graph = assemble(self.nodes, &edges, by_id);
+        if let Some(circle) = cycle::find(&graph) {
+            let ids = circle.iter().map(|node| graph.nodes[*node].id.clone());
+            errors.push(GraphError::Circle(ids.collect()));
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        if !self.is_without_grouping {
+            graph = grouping::group(graph);
+        }
+        Ok(graph)
+    }
+}
+
+/// The graph of nodes and edges.
+fn assemble(
+    nodes: Vec<Node>,
+    edges: &BTreeMap<(usize, usize), bool>,
+    by_id: HashMap<ResourceId, usize>,
+) -> Graph {
+    let mut successors = vec![Vec::new(); nodes.len()];
+    for ((from, to), notifies) in edges {
+        successors[*from].push(Edge {
+            to: *to,
+            notifies: *notifies,
+        });
+    }
+    Graph {
+        nodes,
+        successors,
+        by_id,
+    }
+}
+
+/// Values that are not sent, or cannot be received.
+fn wrong_values(nodes: &[Node], by_id: &HashMap<ResourceId, usize>) -> Vec<GraphError> {
+    let mut errors = Vec::new();
+    for node in nodes {
+        for receipt in &node.receives {
+            if !node
+                .resource
+                .receives()
+                .contains(&receipt.property.as_str())
+            {
+                errors.push(GraphError::CannotReceive {
+                    id: node.id.clone(),
+                    property: receipt.property.clone(),
+                });
+            }
+            let Some(from) = by_id.get(&receipt.from) else {
+                continue;
+            };
+            let from = &nodes[*from];
+            if from.meta.hidden || !from.resource.sends().contains(&receipt.value.as_str()) {
+                errors.push(GraphError::NotSent {
+                    id: from.id.clone(),
+                    value: receipt.value.clone(),
+                });
+            }
+        }
+    }
+    errors
+}

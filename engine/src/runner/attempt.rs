@@ -1,0 +1,60 @@
+//! One attempt at a resource: a check, a change if it is needed, and another check.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::resource::{Checked, Difference, Input, Resource, ResourceError, Values};
+use crate::target::{Probe, Target};
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The resource was in order. It sends these values.
+    InOrder(Values),
+    /// The resource differed, was changed, and is in order now. It sends these values.
+    Changed(Vec<Difference>, Values),
+    /// The resource differs, and nothing may be changed.
+    Pending(Vec<Difference>),
+    /// The attempt failed.
+    Failed(ResourceError),
+}
+
+/// Checks a resource, and changes it if it differs, unless `noop` is set. A resource that was changed is checked once
+/// more: it has to be in order after one change. A panic is an error like others.
+pub fn attempt(resource: &dyn Resource, target: &dyn Target, input: &Input, noop: bool) -> Outcome {
+    let attempt = || try_once(resource, target, input, noop);
+    match catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(error)) => Outcome::Failed(error),
+        Err(payload) => {
+            let text = payload.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+            Outcome::Failed(ResourceError::Panicked(text.unwrap_or_default()))
+        }
+    }
+}
+
+fn try_once(
+    resource: &dyn Resource,
+    target: &dyn Target,
+    input: &Input,
+    noop: bool,
+) -> Result<Outcome, ResourceError> {
+    let probe: &dyn Probe = target;
+    let change = match resource.check(probe, input)? {
+        Checked::InOrder(values) => return Ok(Outcome::InOrder(values)),
+        Checked::Drift(change) => change,
+    };
+    let differences = change.differences();
+    if noop {
+        return Ok(Outcome::Pending(differences));
+    }
+    change.apply(target)?;
+    let input = Input {
+        refresh: false,
+        ..input.clone()
+    };
+    match resource.check(probe, &input)? {
+        Checked::InOrder(values) => Ok(Outcome::Changed(differences, values)),
+        Checked::Drift(change) => Err(ResourceError::StillDiffers(change.differences())),
+    }
+}

@@ -1,0 +1,351 @@
+//! The state machine that brings a graph into order: it decides what is checked when, and never touches a machine.
+//!
+//! A [`Runner`] is told what happened ([`Event`]) and when, and answers with what to do ([`Action`]). It starts a
+//! resource once everything before it is in order, starts it again when it may have changed, repeats what failed, and
+//! says when there is nothing left to do ([`Status`]). Time is a duration since some moment that the caller chose, so
+//! that a whole run can be repeated from its events.
+
+mod attempt;
+mod bucket;
+mod node_state;
+mod schedule;
+mod semaphores;
+mod swap;
+
+pub use attempt::{Outcome, attempt};
+pub use node_state::Cause;
+pub use swap::SwapReport;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pkgres_manifest::ResourceId;
+
+use crate::graph::Graph;
+use crate::resource::{Difference, Input, Resource};
+use node_state::{NodeState, Observed, Phase};
+use semaphores::Semaphores;
+
+/// How a graph is run.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// How many resources are checked or changed at once; at least 1.
+    pub jobs: usize,
+    /// Whether nothing is changed.
+    pub noop: bool,
+    /// How long nothing may happen until the graph counts as converged.
+    pub converged_timeout: Duration,
+    /// The pause after which a resource is checked again if it cannot be watched.
+    pub polling: Duration,
+    /// Whether resources are checked again at all.
+    pub watch: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            jobs: 4,
+            noop: false,
+            converged_timeout: Duration::ZERO,
+            polling: Duration::from_secs(30),
+            watch: false,
+        }
+    }
+}
+
+/// A node of the graph that runs. Nodes that a new graph keeps keep their key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeKey(u64);
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// An attempt that an action asked for ended.
+    Finished(NodeKey, Outcome),
+    /// Resources may have changed. What was noticed at once is reported at once, so that those that go first do.
+    Changed(Vec<NodeKey>),
+    /// Every resource may have changed: notifications were lost.
+    AllChanged,
+    /// A resource that was to be watched cannot be watched, so that it is checked from time to time.
+    NotWatched(NodeKey),
+    /// The user wants to end the run: the first time when everything that runs has ended, the second time by
+    /// asking it to end, and the third time at once.
+    Interrupt,
+    /// Another graph replaces this one as soon as nothing runs.
+    Replace(Graph),
+    /// Time has passed.
+    Time,
+}
+
+/// What to do.
+pub enum Action {
+    /// Watch a resource; before its first attempt, so that no change is missed.
+    Watch(NodeKey, Arc<dyn Resource>),
+    /// Stop watching a resource.
+    Unwatch(NodeKey),
+    /// Check a resource, and change it unless `noop` is set: call [`attempt`] and report [`Event::Finished`].
+    Attempt {
+        /// The node.
+        node: NodeKey,
+        /// The identity of its resource.
+        id: ResourceId,
+        /// Its resource.
+        resource: Arc<dyn Resource>,
+        /// What the check depends on.
+        input: Input,
+        /// Whether the resource is only checked.
+        noop: bool,
+        /// Why it is checked.
+        cause: Cause,
+    },
+    /// Let a running attempt end: ask its commands to end, or kill them.
+    Cancel {
+        /// The node.
+        node: NodeKey,
+        /// Whether to kill.
+        kill: bool,
+    },
+    /// Another graph has replaced the one before.
+    Replaced(SwapReport),
+}
+
+/// The state of a run as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// There is something left to do.
+    Working,
+    /// Every resource is in order.
+    Converged,
+    /// Nothing is left to do, and resources have failed, or wait for some that have.
+    Failed,
+    /// The user ended the run.
+    Interrupted,
+}
+
+/// The state of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeStatus {
+    /// It waits for its turn.
+    Waiting,
+    /// It is being checked or changed.
+    Running,
+    /// It is in order.
+    InOrder,
+    /// It differs, and nothing may be changed.
+    Pending(Vec<Difference>),
+    /// It failed, and will be tried again.
+    Retrying(String),
+    /// It failed.
+    Failed(String),
+    /// It waits for a resource that has failed.
+    Blocked(ResourceId),
+}
+
+/// Runs a graph.
+///
+/// ```
+/// use std::time::Duration;
+/// use pkgres_engine::{
+///     Action, Event, File, GraphBuilder, Machine, RunOptions, Runner, Status, attempt,
+/// };
+///
+/// # let folder = tempfile::tempdir()?;
+/// let machine = Machine::root_folder(folder.path())?;
+/// let mut builder = GraphBuilder::new();
+/// builder.add("file:/motd".parse()?, File::new("/motd").with_content("hi\n"), Default::default());
+/// let mut runner = Runner::new(builder.build().expect("no circle"), RunOptions::default());
+///
+/// let now = Duration::ZERO;
+/// runner.handle(Event::Time, now);
+/// while let Some(action) = runner.next_action() {
+///     if let Action::Attempt { node, resource, input, noop, .. } = action {
+///         let outcome = attempt(resource.as_ref(), &machine, &input, noop);
+///         runner.handle(Event::Finished(node, outcome), now);
+///     }
+/// }
+/// assert_eq!(runner.status(), Status::Converged);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Runner {
+    graph: Graph,
+    options: RunOptions,
+    nodes: Vec<NodeState>,
+    by_key: HashMap<NodeKey, usize>,
+    next_key: u64,
+    now: Duration,
+    /// Nodes to look at, as they may be able to start.
+    ready: BTreeSet<usize>,
+    /// Nodes that start at a later time.
+    delayed: BTreeSet<usize>,
+    running: usize,
+    semaphores: Semaphores,
+    actions: VecDeque<Action>,
+    interrupts: u8,
+    next_graph: Option<Graph>,
+    /// The times at which nodes have to be looked at again.
+    alarms: BTreeSet<(Duration, usize)>,
+    /// Since when nothing is left to do.
+    settled_since: Option<Duration>,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Runner")
+            .field("nodes", &self.nodes.len())
+            .field("running", &self.running)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Runner {
+    /// A runner of a graph, of which nothing is known yet.
+    pub fn new(graph: Graph, options: RunOptions) -> Self {
+        let mut runner = Self {
+            graph: Graph::default(),
+            options,
+            nodes: Vec::new(),
+            by_key: HashMap::new(),
+            next_key: 0,
+            now: Duration::ZERO,
+            ready: BTreeSet::new(),
+            delayed: BTreeSet::new(),
+            running: 0,
+            semaphores: Semaphores::default(),
+            actions: VecDeque::new(),
+            interrupts: 0,
+            next_graph: None,
+            alarms: BTreeSet::new(),
+            settled_since: None,
+        };
+        runner.load(graph);
+        runner
+    }
+
+    /// Takes note of what happened, and when. Time that runs backwards stands still.
+    pub fn handle(&mut self, event: Event, now: Duration) {
+        self.now = self.now.max(now);
+        match event {
+            Event::Finished(key, outcome) => {
+                if let Some(node) = self.running_node(key) {
+                    self.finished(node, outcome);
+                }
+            }
+            Event::Changed(keys) => {
+                for key in keys {
+                    if let Some(node) = self.by_key.get(&key).copied() {
+                        self.may_have_changed(node);
+                    }
+                }
+            }
+            Event::AllChanged => {
+                for node in 0..self.nodes.len() {
+                    self.may_have_changed(node);
+                }
+            }
+            Event::NotWatched(key) => {
+                if let Some(node) = self.by_key.get(&key).copied() {
+                    self.nodes[node].observed = Observed::Polled;
+                    self.set_poll(node);
+                }
+            }
+            Event::Interrupt => self.interrupt(),
+            Event::Replace(graph) => self.next_graph = Some(graph),
+            Event::Time => {}
+        }
+        self.ring_alarms();
+        if self.running == 0
+            && let Some(graph) = self.next_graph.take()
+        {
+            self.load(graph);
+        }
+        self.start_ready();
+        self.note_settled();
+    }
+
+    /// What to do next; `None` if there is nothing before the next event.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When [`Event::Time`] has to be reported at the latest.
+    pub fn next_alarm(&self) -> Option<Duration> {
+        let alarm = self.alarms.first().map(|(time, _)| *time);
+        let settled = self
+            .settled_since
+            .map(|since| since + self.options.converged_timeout)
+            .filter(|time| *time > self.now);
+        alarm.into_iter().chain(settled).min()
+    }
+
+    /// The state of the run.
+    pub fn status(&self) -> Status {
+        if self.interrupts > 0 && (self.running == 0 || self.interrupts > 2) {
+            return Status::Interrupted;
+        }
+        let Some(since) = self.settled_since else {
+            return Status::Working;
+        };
+        if self.now < since + self.options.converged_timeout {
+            return Status::Working;
+        }
+        if self.nodes.iter().all(|node| node.failure.is_none()) {
+            Status::Converged
+        } else {
+            Status::Failed
+        }
+    }
+
+    /// The graph that runs.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The state of every resource or group, in the order of the graph.
+    pub fn nodes(&self) -> impl Iterator<Item = (&ResourceId, NodeStatus)> {
+        let failed_before = self.failed_before();
+        self.nodes.iter().enumerate().map(move |(number, node)| {
+            let id = &self.graph.nodes()[number].id;
+            let status = match (&node.phase, &node.failure) {
+                (_, Some(failure)) => NodeStatus::Failed(failure.clone()),
+                (Phase::Running { .. }, _) => NodeStatus::Running,
+                (Phase::Dirty, None) => match (failed_before[number], &node.last_error) {
+                    (Some(failed), _) => NodeStatus::Blocked(self.graph.nodes()[failed].id.clone()),
+                    (None, Some(error)) => NodeStatus::Retrying(error.clone()),
+                    (None, None) => NodeStatus::Waiting,
+                },
+                (Phase::Clean, None) => match &node.pending {
+                    Some(differences) => NodeStatus::Pending(differences.clone()),
+                    None => NodeStatus::InOrder,
+                },
+            };
+            (id, status)
+        })
+    }
+
+    /// The resource of a node.
+    pub fn id_of(&self, key: NodeKey) -> Option<&ResourceId> {
+        let node = self.by_key.get(&key)?;
+        Some(&self.graph.nodes()[*node].id)
+    }
+
+    /// A failed node before each node, directly or not.
+    fn failed_before(&self) -> Vec<Option<usize>> {
+        let mut before = vec![None; self.nodes.len()];
+        let failed = (0..self.nodes.len()).filter(|node| self.nodes[*node].failure.is_some());
+        for first in failed {
+            let mut open = vec![first];
+            while let Some(node) = open.pop() {
+                for edge in self.graph.successors(node) {
+                    if before[edge.to].is_none() {
+                        before[edge.to] = Some(first);
+                        open.push(edge.to);
+                    }
+                }
+            }
+        }
+        before
+    }
+}

@@ -1,0 +1,94 @@
+//! The state of a node.
+
+use std::time::Duration;
+
+use super::NodeKey;
+use super::bucket::Bucket;
+use crate::resource::{Difference, Values};
+
+/// Where a node is between two checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It has to be checked.
+    Dirty,
+    /// It is being checked or changed. If something happens meanwhile, it has to be checked again.
+    Running {
+        /// Whether something happened meanwhile.
+        again: bool,
+    },
+    /// It was checked, and nothing has happened since.
+    Clean,
+}
+
+/// How it is found out that a node may have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Observed {
+    /// Not yet.
+    Never,
+    /// It is watched.
+    Watched,
+    /// It cannot be watched, so that it is checked from time to time.
+    Polled,
+}
+
+/// Why a resource is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// It was not checked before.
+    First,
+    /// It may have changed.
+    Noticed,
+    /// It received another value than before.
+    Received,
+    /// A resource that notifies it was changed.
+    Refreshed,
+    /// It is checked from time to time.
+    Polled,
+    /// The last attempt failed.
+    Retried,
+}
+
+/// The state of a node.
+#[derive(Debug)]
+pub(super) struct NodeState {
+    pub(super) key: NodeKey,
+    pub(super) phase: Phase,
+    /// Why it failed for good.
+    pub(super) failure: Option<String>,
+    /// Why the last attempt failed, while others are left.
+    pub(super) last_error: Option<String>,
+    /// What differs, if it may not be changed.
+    pub(super) pending: Option<Vec<Difference>>,
+    /// Whether a resource that notifies it was changed.
+    pub(super) refresh: bool,
+    /// The values that it received, by property.
+    pub(super) received: Values,
+    /// The failed attempts so far.
+    pub(super) attempts: u32,
+    /// The time before which it does not start.
+    pub(super) not_before: Duration,
+    /// The time at which it has to be checked again.
+    pub(super) poll_at: Option<Duration>,
+    /// The time at which a running attempt is cancelled.
+    pub(super) timeout_at: Option<Duration>,
+    /// Whether the running attempt was cancelled because it took too long.
+    pub(super) is_timed_out: bool,
+    /// How it is found out that it may have changed.
+    pub(super) observed: Observed,
+    /// Why it has to be checked.
+    pub(super) cause: Cause,
+    /// How many more events may lead to a check.
+    pub(super) bucket: Option<Bucket>,
+    /// The direct predecessors that are not in order, or behind one that is not.
+    pub(super) blocked: usize,
+    /// Whether it counts as not in order for those that it goes before.
+    pub(super) is_open: bool,
+}
+
+impl NodeState {
+    /// Whether the node itself is in order, as far as is known.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.phase == Phase::Clean && self.failure.is_none()
+    }
+}

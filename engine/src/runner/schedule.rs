@@ -1,0 +1,327 @@
+//! When a node starts, and what follows from how it ended.
+
+use std::time::Duration;
+
+use pkgres_manifest::{Polling, Retries};
+
+use super::attempt::Outcome;
+use super::node_state::{Cause, Observed, Phase};
+use super::{Action, NodeKey, Runner};
+use crate::resource::{Input, ResourceError, Values};
+use crate::target::TargetError;
+
+impl Runner {
+    /// The node that runs with a key.
+    pub(super) fn running_node(&self, key: NodeKey) -> Option<usize> {
+        let node = *self.by_key.get(&key)?;
+        matches!(self.nodes[node].phase, Phase::Running { .. }).then_some(node)
+    }
+
+    /// An event says that a node may have changed.
+    pub(super) fn may_have_changed(&mut self, node: usize) {
+        let state = &mut self.nodes[node];
+        if self.graph.nodes()[node].meta.hidden || state.failure.is_some() {
+            return;
+        }
+        match &mut state.phase {
+            Phase::Running { again } => *again = true,
+            Phase::Dirty => {}
+            Phase::Clean => {
+                if let Some(bucket) = &mut state.bucket {
+                    state.not_before = state.not_before.max(bucket.take(self.now));
+                }
+                self.make_dirty(node, Cause::Noticed);
+            }
+        }
+    }
+
+    /// A node has to be checked.
+    fn make_dirty(&mut self, node: usize, cause: Cause) {
+        let state = &mut self.nodes[node];
+        if self.graph.nodes()[node].meta.hidden || state.failure.is_some() {
+            return;
+        }
+        match &mut state.phase {
+            Phase::Running { again } => *again = true,
+            Phase::Dirty => {}
+            Phase::Clean => {
+                state.phase = Phase::Dirty;
+                state.cause = cause;
+            }
+        }
+        self.update_open(node);
+    }
+
+    /// Whether a node is in order may have changed: so may what waits for it.
+    pub(super) fn update_open(&mut self, node: usize) {
+        let mut stack = vec![node];
+        while let Some(node) = stack.pop() {
+            let state = &mut self.nodes[node];
+            let is_open = !state.is_in_order() || state.blocked > 0;
+            if state.phase == Phase::Dirty && state.failure.is_none() && state.blocked == 0 {
+                self.ready.insert(node);
+            }
+            if is_open == state.is_open {
+                continue;
+            }
+            state.is_open = is_open;
+            for number in 0..self.graph.successors(node).len() {
+                let next = self.graph.successors(node)[number].to;
+                let blocked = &mut self.nodes[next].blocked;
+                if is_open {
+                    *blocked += 1;
+                } else {
+                    *blocked -= 1;
+                }
+                stack.push(next);
+            }
+        }
+    }
+
+    /// Starts what can start.
+    pub(super) fn start_ready(&mut self) {
+        if self.interrupts > 0 || self.next_graph.is_some() {
+            return;
+        }
+        let mut next = 0;
+        while self.running < self.options.jobs.max(1)
+            && let Some(node) = self.ready.range(next..).next().copied()
+        {
+            next = node + 1;
+            let state = &self.nodes[node];
+            let waits = state.phase != Phase::Dirty || state.failure.is_some() || state.blocked > 0;
+            if waits {
+                self.ready.remove(&node);
+                continue;
+            }
+            if state.not_before > self.now {
+                self.alarms.insert((state.not_before, node));
+                self.ready.remove(&node);
+                self.delayed.insert(node);
+                continue;
+            }
+            let meta = &self.graph.nodes()[node].meta;
+            // What waits for a semaphore stays in the set.
+            if self.semaphores.take(&meta.semaphores) {
+                self.ready.remove(&node);
+                self.start(node);
+            }
+        }
+    }
+
+    fn start(&mut self, node: usize) {
+        let now = self.now;
+        let in_graph = &self.graph.nodes()[node];
+        let state = &mut self.nodes[node];
+        state.phase = Phase::Running { again: false };
+        state.poll_at = None;
+        state.is_timed_out = false;
+        state.timeout_at = in_graph.meta.timeout.map(|timeout| now + timeout);
+        if let Some(at) = state.timeout_at {
+            self.alarms.insert((at, node));
+        }
+        let watches = self.options.watch && in_graph.meta.poll == Polling::Watch;
+        if watches && state.observed == Observed::Never {
+            state.observed = Observed::Watched;
+            let resource = in_graph.resource.clone();
+            self.actions.push_back(Action::Watch(state.key, resource));
+        }
+        self.actions.push_back(Action::Attempt {
+            node: state.key,
+            id: in_graph.id.clone(),
+            resource: in_graph.resource.clone(),
+            input: Input {
+                received: state.received.clone(),
+                refresh: state.refresh && in_graph.resource.is_refreshable(),
+            },
+            noop: self.options.noop || in_graph.meta.noop,
+            cause: state.cause,
+        });
+        self.running += 1;
+        self.update_open(node);
+    }
+
+    /// A running attempt has ended.
+    pub(super) fn finished(&mut self, node: usize, outcome: Outcome) {
+        self.running -= 1;
+        self.semaphores
+            .give_back(&self.graph.nodes()[node].meta.semaphores);
+        let state = &mut self.nodes[node];
+        let again = state.phase == Phase::Running { again: true };
+        state.timeout_at = None;
+        state.phase = Phase::Clean;
+        match outcome {
+            Outcome::InOrder(values) => self.succeeded(node, &values),
+            Outcome::Changed(_, values) => {
+                self.succeeded(node, &values);
+                self.tell_successors(node);
+            }
+            Outcome::Pending(differences) => {
+                state.pending = Some(differences);
+                state.last_error = None;
+            }
+            Outcome::Failed(error) => self.failed(node, &error),
+        }
+        if again {
+            self.make_dirty(node, Cause::Noticed);
+        }
+        self.set_poll(node);
+        self.update_open(node);
+    }
+
+    fn succeeded(&mut self, node: usize, values: &Values) {
+        let state = &mut self.nodes[node];
+        state.pending = None;
+        state.last_error = None;
+        state.refresh = false;
+        if self.graph.nodes()[node].meta.retry_reset {
+            state.attempts = 0;
+        }
+        self.send(node, values);
+    }
+
+    /// Gives the values of a node to those that receive them. Who gets another value than before has to be checked.
+    fn send(&mut self, node: usize, values: &Values) {
+        for number in 0..self.graph.successors(node).len() {
+            let next = self.graph.successors(node)[number].to;
+            let receipts = &self.graph.nodes()[next].receives;
+            let mut is_new = false;
+            for receipt in receipts {
+                if self.graph.number_of(&receipt.from) != Some(node) {
+                    continue;
+                }
+                if let Some(value) = values.get(&receipt.value) {
+                    let received = &mut self.nodes[next].received;
+                    let before = received.insert(receipt.property.clone(), value.clone());
+                    is_new |= before.as_ref() != Some(value);
+                }
+            }
+            if is_new {
+                self.make_dirty(next, Cause::Received);
+            }
+        }
+    }
+
+    /// A node was changed: this refreshes what it notifies, and gives what failed behind it another chance, as what was
+    /// wrong may have been the reason.
+    fn tell_successors(&mut self, node: usize) {
+        for number in 0..self.graph.successors(node).len() {
+            let edge = self.graph.successors(node)[number];
+            let state = &mut self.nodes[edge.to];
+            if let Some(failure) = state.failure.take() {
+                state.last_error = Some(failure);
+                state.attempts = 0;
+                self.update_open(edge.to);
+            }
+            if edge.notifies && self.graph.nodes()[edge.to].resource.is_refreshable() {
+                self.nodes[edge.to].refresh = true;
+                self.make_dirty(edge.to, Cause::Refreshed);
+            }
+        }
+    }
+
+    fn failed(&mut self, node: usize, error: &ResourceError) {
+        let meta = &self.graph.nodes()[node].meta;
+        let state = &mut self.nodes[node];
+        state.phase = Phase::Dirty;
+        state.cause = Cause::Retried;
+        state.pending = None;
+        let is_cancelled = matches!(error, ResourceError::Target(TargetError::Cancelled));
+        let message = if state.is_timed_out {
+            let timeout = meta.timeout.unwrap_or_default().as_secs_f64();
+            format!("it did not end in {timeout} s")
+        } else {
+            error.to_string()
+        };
+        // What the user ended has not failed.
+        if is_cancelled && !state.is_timed_out {
+            return;
+        }
+        state.attempts = state.attempts.saturating_add(1);
+        match meta.retry {
+            Retries::Times(times) if state.attempts > times => {
+                state.failure = Some(message);
+                state.last_error = None;
+            }
+            _ => {
+                state.last_error = Some(message);
+                state.not_before = state.not_before.max(self.now + meta.delay);
+            }
+        }
+    }
+
+    /// Decides when a node that was checked is checked again.
+    pub(super) fn set_poll(&mut self, node: usize) {
+        let state = &mut self.nodes[node];
+        if state.phase != Phase::Clean
+            || !self.options.watch
+            || self.graph.nodes()[node].meta.hidden
+        {
+            return;
+        }
+        let pause = match self.graph.nodes()[node].meta.poll {
+            Polling::Every(pause) => Some(pause),
+            Polling::Watch if state.observed == Observed::Polled => Some(self.options.polling),
+            Polling::Watch | Polling::Once => None,
+        };
+        // A pause of zero would never let the graph converge.
+        let pause = pause.map(|pause| pause.max(Duration::from_millis(1)));
+        state.poll_at = pause.map(|pause| self.now + pause);
+        if let Some(at) = state.poll_at {
+            self.alarms.insert((at, node));
+        }
+    }
+
+    /// Looks at the nodes whose time has come.
+    pub(super) fn ring_alarms(&mut self) {
+        while let Some((at, node)) = self.alarms.first().copied()
+            && at <= self.now
+        {
+            self.alarms.remove(&(at, node));
+            self.delayed.remove(&node);
+            let Some(state) = self.nodes.get_mut(node) else {
+                continue;
+            };
+            if state.poll_at.is_some_and(|at| at <= self.now) {
+                state.poll_at = None;
+                self.make_dirty(node, Cause::Polled);
+                continue;
+            }
+            if state.timeout_at.is_some_and(|at| at <= self.now) {
+                state.timeout_at = None;
+                state.is_timed_out = true;
+                let node = state.key;
+                self.actions.push_back(Action::Cancel { node, kill: true });
+                continue;
+            }
+            self.update_open(node);
+        }
+    }
+
+    pub(super) fn interrupt(&mut self) {
+        self.interrupts = self.interrupts.saturating_add(1);
+        if self.interrupts == 1 {
+            return;
+        }
+        let kill = self.interrupts > 2;
+        for state in &self.nodes {
+            if matches!(state.phase, Phase::Running { .. }) {
+                let node = state.key;
+                self.actions.push_back(Action::Cancel { node, kill });
+            }
+        }
+    }
+
+    /// Notes since when nothing is left to do.
+    pub(super) fn note_settled(&mut self) {
+        let waits = self.running > 0
+            || self.next_graph.is_some()
+            || !self.ready.is_empty()
+            || !self.delayed.is_empty();
+        if waits {
+            self.settled_since = None;
+        } else {
+            self.settled_since.get_or_insert(self.now);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Another graph in place of the one that runs: what stays the same keeps its state.
+
+use std::collections::HashMap;
+
+use pkgres_manifest::{Polling, ResourceId};
+
+use super::bucket::Bucket;
+use super::node_state::{Cause, NodeState, Observed, Phase};
+use super::{Action, NodeKey, Runner};
+use crate::graph::Graph;
+use crate::resource::Values;
+
+/// What happened to the resources when another graph replaced the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SwapReport {
+    /// The resources that stay as they were.
+    pub kept: Vec<ResourceId>,
+    /// The resources that are new, or do something else than before.
+    pub added: Vec<ResourceId>,
+    /// The resources that are gone, or did something else.
+    pub removed: Vec<ResourceId>,
+}
+
+impl Runner {
+    /// Replaces the graph. Nothing may be running.
+    pub(super) fn load(&mut self, graph: Graph) {
+        let is_first = self.graph.nodes().is_empty();
+        let before = std::mem::replace(&mut self.graph, graph);
+        let mut states: HashMap<usize, NodeState> = std::mem::take(&mut self.nodes)
+            .into_iter()
+            .enumerate()
+            .collect();
+        let mut report = SwapReport::default();
+        let mut nodes = Vec::with_capacity(self.graph.nodes().len());
+        for node in self.graph.nodes() {
+            let same = before
+                .number_of(&node.id)
+                .filter(|number| before.nodes()[*number].is_same(node));
+            let kept = same.and_then(|number| states.remove(&number));
+            if let Some(mut state) = kept {
+                report.kept.push(node.id.clone());
+                if node.meta.reset {
+                    state.attempts = 0;
+                }
+                if node.meta.rewatch && state.failure.take().is_some() {
+                    state.attempts = 0;
+                    state.phase = Phase::Dirty;
+                    state.cause = Cause::Retried;
+                }
+                nodes.push(state);
+            } else {
+                report.added.push(node.id.clone());
+                let key = NodeKey(self.next_key);
+                self.next_key += 1;
+                nodes.push(NodeState {
+                    key,
+                    phase: if node.meta.hidden {
+                        Phase::Clean
+                    } else {
+                        Phase::Dirty
+                    },
+                    failure: None,
+                    last_error: None,
+                    pending: None,
+                    refresh: false,
+                    received: Values::new(),
+                    attempts: 0,
+                    not_before: self.now,
+                    poll_at: None,
+                    timeout_at: None,
+                    is_timed_out: false,
+                    observed: Observed::Never,
+                    cause: Cause::First,
+                    bucket: node.meta.limit.map(|limit| Bucket::new(limit, self.now)),
+                    blocked: 0,
+                    is_open: false,
+                });
+            }
+        }
+        let mut removed: Vec<_> = states.into_iter().collect();
+        removed.sort_by_key(|(number, _)| *number);
+        for (number, state) in removed {
+            report.removed.push(before.nodes()[number].id.clone());
+            if state.observed == Observed::Watched {
+                self.actions.push_back(Action::Unwatch(state.key));
+            }
+        }
+        self.nodes = nodes;
+        self.by_key = (self.nodes.iter().enumerate())
+            .map(|(number, state)| (state.key, number))
+            .collect();
+        self.restore_order();
+        if !is_first {
+            self.actions.push_back(Action::Replaced(report));
+        }
+    }
+
+    /// Works out what waits for what, and when to look at each node.
+    fn restore_order(&mut self) {
+        self.ready.clear();
+        self.delayed.clear();
+        self.alarms.clear();
+        self.settled_since = None;
+        for state in &mut self.nodes {
+            state.blocked = 0;
+            state.is_open = false;
+        }
+        for node in 0..self.nodes.len() {
+            let state = &self.nodes[node];
+            if let Some(at) = state.poll_at
+                && self.graph.nodes()[node].meta.poll != Polling::Once
+            {
+                self.alarms.insert((at, node));
+            }
+            self.update_open(node);
+        }
+    }
+}

@@ -36,6 +36,7 @@ pub use runner::{
     attempt,
 };
 pub use target::{
-    ARCHITECTURE, Cancellable, Cancellation, Command, Machine, OS, OS_FAMILY, OS_VERSION, Output,
-    Overlay, OverlayChange, Probe, Target, TargetError, read_facts,
+    ARCHITECTURE, Cancellable, Cancellation, Command, Effect, Fault, Machine, OS, OS_FAMILY,
+    OS_VERSION, Output, Overlay, OverlayChange, Probe, SimulatedFiles, SimulatedMachine, Target,
+    TargetError, read_facts,
 };

@@ -15,6 +15,8 @@ pub(super) enum Phase {
     Running {
         /// Whether something happened meanwhile.
         again: bool,
+        /// Whether it is being refreshed.
+        refresh: bool,
     },
     /// It was checked, and nothing has happened since.
     Clean,

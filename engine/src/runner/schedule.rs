@@ -24,7 +24,7 @@ impl Runner {
             return;
         }
         match &mut state.phase {
-            Phase::Running { again } => *again = true,
+            Phase::Running { again, .. } => *again = true,
             Phase::Dirty => {}
             Phase::Clean => {
                 if let Some(bucket) = &mut state.bucket {
@@ -42,7 +42,7 @@ impl Runner {
             return;
         }
         match &mut state.phase {
-            Phase::Running { again } => *again = true,
+            Phase::Running { again, .. } => *again = true,
             Phase::Dirty => {}
             Phase::Clean => {
                 state.phase = Phase::Dirty;
@@ -113,7 +113,12 @@ impl Runner {
         let now = self.now;
         let in_graph = &self.graph.nodes()[node];
         let state = &mut self.nodes[node];
-        state.phase = Phase::Running { again: false };
+        // A notification that comes while it runs is for the next time.
+        let refresh = std::mem::take(&mut state.refresh);
+        state.phase = Phase::Running {
+            again: false,
+            refresh,
+        };
         state.poll_at = None;
         state.is_timed_out = false;
         state.timeout_at = in_graph.meta.timeout.map(|timeout| now + timeout);
@@ -132,7 +137,7 @@ impl Runner {
             resource: in_graph.resource.clone(),
             input: Input {
                 received: state.received.clone(),
-                refresh: state.refresh && in_graph.resource.is_refreshable(),
+                refresh: refresh && in_graph.resource.is_refreshable(),
             },
             noop: self.options.noop || in_graph.meta.noop,
             cause: state.cause,
@@ -147,7 +152,12 @@ impl Runner {
         self.semaphores
             .give_back(&self.graph.nodes()[node].meta.semaphores);
         let state = &mut self.nodes[node];
-        let again = state.phase == Phase::Running { again: true };
+        let (again, refresh) = match state.phase {
+            Phase::Running { again, refresh } => (again, refresh),
+            Phase::Dirty | Phase::Clean => (false, false),
+        };
+        // What is owed stays owed until an attempt succeeds.
+        state.refresh |= refresh && matches!(outcome, Outcome::Pending(_) | Outcome::Failed(_));
         state.timeout_at = None;
         state.phase = Phase::Clean;
         match outcome {
@@ -173,7 +183,6 @@ impl Runner {
         let state = &mut self.nodes[node];
         state.pending = None;
         state.last_error = None;
-        state.refresh = false;
         if self.graph.nodes()[node].meta.retry_reset {
             state.attempts = 0;
         }

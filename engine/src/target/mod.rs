@@ -19,6 +19,7 @@ mod machine;
 mod mounts;
 mod overlay;
 mod process;
+mod simulated;
 
 pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
@@ -27,6 +28,7 @@ pub use error::TargetError;
 pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};
 pub use machine::Machine;
 pub use overlay::{Overlay, OverlayChange};
+pub use simulated::{Effect, Fault, SimulatedFiles, SimulatedMachine};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,80 @@
+//! The resources of simulated runs, beside files.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_engine::{
+    Change, Checked, Difference, EntryAttributes, Input, Probe, Resource, ResourceError, Target,
+    Values, Watching,
+};
+
+/// A service: a file that counts its starts.
+#[derive(Debug)]
+pub(crate) struct Unit(pub(crate) PathBuf);
+
+impl Resource for Unit {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        if probe.entry(&self.0)?.is_some() && !input.refresh {
+            return Ok(Checked::in_order());
+        }
+        Ok(Checked::drift(Start(self.0.clone())))
+    }
+
+    fn watching(&self) -> Watching {
+        Watching::path(&self.0)
+    }
+
+    fn is_refreshable(&self) -> bool {
+        true
+    }
+}
+
+struct Start(PathBuf);
+
+impl Change for Start {
+    fn differences(&self) -> Vec<Difference> {
+        vec![Difference::new("state", Some("down"), Some("up"))]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        Ok(target.write_file(&self.0, b"started", EntryAttributes::with_mode(0o644))?)
+    }
+}
+
+/// A file of others, whose content is sent.
+#[derive(Debug)]
+pub(crate) struct Source(pub(crate) PathBuf);
+
+/// The content of a source: the file, or nothing.
+pub(crate) fn source_content(bytes: Option<&Vec<u8>>) -> String {
+    bytes.map_or_else(String::new, |bytes| {
+        String::from_utf8_lossy(bytes).into_owned()
+    })
+}
+
+impl Resource for Source {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        let path: &Path = &self.0;
+        let bytes = match probe.entry(path)? {
+            Some(_) => Some(probe.read(path, u64::MAX)?),
+            None => None,
+        };
+        let values = [("content".to_owned(), source_content(bytes.as_ref()))];
+        Ok(Checked::InOrder(Values::from(values)))
+    }
+
+    fn watching(&self) -> Watching {
+        Watching::path(&self.0)
+    }
+
+    fn sends(&self) -> &[&str] {
+        &["content"]
+    }
+}

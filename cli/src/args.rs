@@ -169,6 +169,8 @@ commands! {
     WhyNot("why-not", WhyNotArgs),
     /// Explain why there is no resolution, or what an error code means
     Explain("explain", ExplainArgs),
+    /// List the cheapest ways to mend a conflict, or make the changes of one
+    Repair("repair", RepairArgs),
     /// Draw the resolution, or a conflict, as a graph
     Graph("graph", GraphArgs),
     /// Export the resolution as a bill of materials (SBOM)
@@ -335,6 +337,7 @@ impl Command {
             Self::Update(args) => SharedArgs::of_project(&args.project),
             Self::Lock(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Explain(args) => SharedArgs::solving(&args.registry, &args.policy),
+            Self::Repair(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Pin(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Check(args) => SharedArgs::solving(&args.registry, &args.policy),
             Self::Semver(args) => SharedArgs::solving(&args.registry, &args.policy),

@@ -126,6 +126,14 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[(Failed, "there is no resolution; the reasons are printed")],
     ),
     (
+        "repair",
+        SOLVING,
+        &[(
+            Failed,
+            "there is no resolution, and nothing was changed; the ways to mend that are printed",
+        )],
+    ),
+    (
         "why-not",
         SOLVING,
         &[(

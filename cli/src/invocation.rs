@@ -57,7 +57,7 @@ pub(crate) struct Invocation {
 }
 
 /// The commands that write the lockfile.
-const WRITES_LOCK: [&str; 4] = ["add", "lock", "remove", "update"];
+const WRITES_LOCK: [&str; 5] = ["add", "lock", "remove", "repair", "update"];
 
 impl Invocation {
     /// The invocation of a command with these arguments.

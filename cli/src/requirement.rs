@@ -2,19 +2,10 @@
 
 use std::path::Path;
 
-use pkgres_manifest::{PackageName, Spec, Version};
-use pkgres_resolver::{Conflict, Repair};
+use pkgres_manifest::{PackageName, Spec};
+use pkgres_resolver::{Conflict, SingleRepair};
 
 use crate::invocation::Invocation;
-
-/// The spec of the versions that are compatible with one under Semantic Versioning; only that version if they do
-/// not include it, as for some prereleases.
-pub(crate) fn compatible(version: &Version) -> Spec {
-    let version = version.without_build();
-    let compatible = Spec::parse(&format!("^{version}")).ok();
-    let compatible = compatible.filter(|spec| spec.matches(&version));
-    compatible.unwrap_or_else(|| Spec::exactly(&version))
-}
 
 /// Adds a command to each repair that changes a requirement in the manifest of the root.
 pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocation: &Invocation) {
@@ -22,13 +13,17 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
     if invocation.is("add") || invocation.is("remove") {
         return;
     }
-    let is_own = |repair: &&mut Repair| repair.owner == *root && !repair.is_override;
+    let is_own = |repair: &&mut SingleRepair| repair.owner == *root && !repair.is_override;
     for repair in conflict.repairs.iter_mut().filter(is_own) {
         // An implied requirement has no location: there is nothing to change.
         let Some(location) = &repair.location else {
             continue;
         };
-        let words = format!("add {}@{}", repair.package, compatible(&repair.allow));
+        let words = format!(
+            "add {}@{}",
+            repair.package,
+            Spec::compatible_with(&repair.allow)
+        );
         let manifest = Path::new(location.source().name());
         let command = invocation.command_for_manifest(&words, manifest);
         let text = format!("{}: `{command}`", repair.text);
@@ -42,13 +37,13 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use pkgres_manifest::{Spec, Version};
 
     #[test]
     fn compatible_specs_match_their_version() {
         let compatible_with = |text: &str| {
             let version = Version::parse(text).expect("a version");
-            let spec = compatible(&version);
+            let spec = Spec::compatible_with(&version);
             assert!(spec.matches(&version), "{text}: {spec}");
             spec.to_string()
         };

@@ -13,8 +13,8 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, Release
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
-    ClassRules, Conflict, Definers, LockCheck, LockReport, ModelPlan, PlannedModel, Request,
-    Resolution, ResolvedOwner, Resolver, Root, Step, Supply,
+    ClassRules, Conflict, Definers, LockCheck, LockReport, ModelPlan, Outcome, PlannedModel,
+    Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step, Supply, find_repairs,
 };
 
 use crate::registry::RegistryError;
@@ -86,16 +86,51 @@ pub fn solve(
     registries: &RegistrySet,
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
+    let drafts = drafts(&request, registries);
+    solve_with(drafts, registries, options, move |_| {
+        Ok(Resolver::new(request.clone()))
+    })
+}
+
+/// What drafts mean for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drafts {
+    /// There are none, or none matters.
+    None,
+    /// Those that releases with classes require have to be completed.
+    BelowReleases,
+    /// Those that the roots require as well.
+    BelowRoots,
+}
+
+fn drafts(request: &Request, registries: &RegistrySet) -> Drafts {
     if request.options.classes == ClassRules::Ignored || !registries.has_drafts() {
-        return drive(&mut Resolver::new(request), registries, options);
+        return Drafts::None;
     }
     let has_classes = |root: &Root| match root {
         Root::Package(record) => record.classes.iter().flatten().next().is_some(),
         Root::Model(_) => true,
     };
-    let roots_have_classes = request.roots.iter().any(has_classes);
+    if request.roots.iter().any(has_classes) {
+        Drafts::BelowRoots
+    } else {
+        Drafts::BelowReleases
+    }
+}
+
+/// Solves with solvers from `start`, of which another one starts after drafts were completed.
+fn solve_with(
+    drafts: Drafts,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+    start: impl Fn(&RegistrySet) -> Result<Resolver, RegistryError>,
+) -> Result<Answer, RegistryError> {
+    if drafts == Drafts::None {
+        return drive(&mut start(registries)?, registries, options);
+    }
+    let roots_have_classes = drafts == Drafts::BelowRoots;
     loop {
-        let answer = drive(&mut Resolver::new(request.clone()), registries, options)?;
+        let answer = drive(&mut start(registries)?, registries, options)?;
         let Answer::Solved(resolution) = &answer else {
             return Ok(answer);
         };
@@ -103,6 +138,41 @@ pub fn solve(
             return Ok(answer);
         }
     }
+}
+
+/// Finds every cheapest repair of a conflict that a request ended in. Blocks while a registry answers.
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn repairs(
+    request: &Request,
+    conflict: &Conflict,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<Repairs, RegistryError> {
+    let drafts = drafts(request, registries);
+    find_repairs(request, conflict, |trial| {
+        let answer = solve_with(drafts, registries, options, |registries| {
+            let mut resolver = trial.resolver();
+            let names: Vec<PackageName> = trial.rewritten_packages().cloned().collect();
+            let supplies = registries.supply(&names)?;
+            for (name, mut supply) in names.iter().zip(supplies) {
+                if let Supply::Releases { records, .. } = &mut supply {
+                    for record in records {
+                        trial.rewrite(record);
+                    }
+                }
+                resolver.provide(name, supply)?;
+            }
+            Ok(resolver)
+        })?;
+        Ok(match answer {
+            Answer::Solved(resolution) => Outcome::Solved(resolution),
+            Answer::Conflict(conflict) => Outcome::Conflict(conflict),
+            Answer::GaveUp { .. } | Answer::Cancelled => Outcome::Unknown,
+        })
+    })
 }
 
 /// The releases of a resolution that class rules are about: each requires another one, or something with classes

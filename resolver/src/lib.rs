@@ -47,6 +47,7 @@ mod lock_check;
 mod model;
 mod prereleases;
 mod problem;
+mod repair;
 mod request;
 mod resolution;
 mod resolver;
@@ -59,11 +60,14 @@ mod universe;
 mod update;
 
 pub use budget::Cancellation;
-pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, Repair};
+pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, SingleRepair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};
 pub use lock_check::{LockCheck, LockReport, Staleness};
 pub use model::{Definers, Fallback, ModelPlan, ObjectPackages, PlannedModel, Substitution};
+pub use repair::{
+    Blocked, Change, Cost, Outcome, Repair, Repairs, Restriction, Trial, find_repairs,
+};
 pub use request::{
     ClassRules, ContractScope, Engine, Locked, LockedArtifact, LockedObject, ModelRoot,
     ObjectRequirement, Owner, PackageUpdate, Preference, PrereleasePolicy, Request, Root,

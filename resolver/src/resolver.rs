@@ -141,6 +141,8 @@ pub struct Resolver {
     provided: FxHashSet<PackageName>,
     /// The packages of the last need, until something is provided.
     needed: Option<Vec<PackageName>>,
+    /// Whether a conflict says which single changes would help.
+    has_hints: bool,
 }
 
 /// The phase of the solver. Each phase keeps its progress while packages are missing.
@@ -230,6 +232,7 @@ impl Resolver {
             update: report_builder,
             provided: FxHashSet::default(),
             needed: None,
+            has_hints: true,
         };
         if !provided.is_empty() {
             for (name, records) in by_name(provided) {
@@ -241,6 +244,14 @@ impl Resolver {
             }
         }
         resolver
+    }
+
+    /// Makes a conflict consist of its reasons only. Changes that would help take time to find, and nobody reads them if
+    /// the caller looks for [repairs](crate::find_repairs) itself.
+    #[must_use]
+    pub(crate) fn without_hints(mut self) -> Self {
+        self.has_hints = false;
+        self
     }
 
     /// Attaches an index: its packages are not needed any more. What was provided or attached
@@ -437,7 +448,11 @@ impl Resolver {
                 }
                 Phase::Unexplained(refuted) => {
                     let refuted = std::mem::take(&mut **refuted);
-                    let explanation = Explanation::new(universe, refuted, may_split);
+                    let explanation = if self.has_hints {
+                        Explanation::new(universe, refuted, may_split)
+                    } else {
+                        Explanation::without_repairs(universe, refuted)
+                    };
                     Phase::Explain(Box::new(explanation))
                 }
                 Phase::Explain(explanation) => {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use pkgres_manifest::{IndexRecord, Package, PackageName};
 use pkgres_resolver::{
-    CompiledIndex, Conflict, Engine, Locked, PrereleasePolicy, Request, Resolution, Resolver, Root,
-    SolveOptions, Step, Supply, Update,
+    CompiledIndex, Conflict, Engine, Locked, Outcome, PrereleasePolicy, Repairs, Request,
+    Resolution, Resolver, Root, SolveOptions, Step, Supply, Update, find_repairs,
 };
 
 use crate::drive::{NoPackages, Packages, Records, attached, drive, source};
@@ -190,6 +191,35 @@ pub fn run_with_classes(
         }
     }
     Verdict::of(drive(&mut resolver, &mut packages))
+}
+
+/// The cheapest repairs of a conflict of a universe.
+///
+/// # Panics
+///
+/// If the solver asks twice for a package, or is cancelled.
+pub fn repairs(universe: &Universe, conflict: &Conflict) -> Repairs {
+    let mut records = Records::new(universe.records.iter().cloned());
+    let found = find_repairs(&request(universe), conflict, |trial| {
+        let mut resolver = trial.resolver();
+        for name in trial.rewritten_packages() {
+            let mut supply = records.supply_of(name);
+            if let Supply::Releases { records, .. } = &mut supply {
+                for record in records {
+                    trial.rewrite(record);
+                }
+            }
+            let provided = resolver.provide(name, supply);
+            provided.expect("the records are of the package");
+        }
+        Ok::<_, Infallible>(match drive(&mut resolver, &mut records) {
+            Step::Solved(resolution) => Outcome::Solved(resolution),
+            Step::Conflict(conflict) => Outcome::Conflict(conflict),
+            Step::GaveUp { .. } => Outcome::Unknown,
+            step => panic!("there is no outcome: {step:?}"),
+        })
+    });
+    found.unwrap_or_else(|never| match never {})
 }
 
 /// The packages of a universe, some of them perhaps as an index that comes late.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pkgres_manifest::{PackageName, Requirement, Spec};
-use pkgres_resolver::{Conflict, Engine, Repair, Request, Resolution};
+use pkgres_resolver::{Conflict, Engine, Request, Resolution, SingleRepair};
 use pkgres_tests::build::{package, spec};
 use pkgres_tests::examples::variation;
 use pkgres_tests::models::{Model, examples, same_objects};
@@ -109,7 +109,7 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
         return Some(format!("the reasons:\n{:#?}", conflict.reasons));
     }
     // Contracts compare with requirements, so a repair allows exactly the version.
-    let helps = |repair: &Repair| {
+    let helps = |repair: &SingleRepair| {
         let exactly = Spec::exactly(&repair.allow);
         [exactly, spec("*")]
             .iter()
@@ -120,7 +120,7 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
 }
 
 /// Whether a model has a resolution once a repair changes a spec to this one.
-fn repairs(model: &Model, repair: &Repair, spec: &Spec) -> bool {
+fn repairs(model: &Model, repair: &SingleRepair, spec: &Spec) -> bool {
     let mut mended = model.clone();
     for record in &mut mended.universe.records {
         if record.name == repair.owner && repair.versions.contains(&record.version) {

@@ -154,6 +154,30 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The manifest of the project, or its folder
+    #[arg(default_value = "manifest.yaml")]
+    pub(crate) manifest: PathBuf,
+
+    #[command(flatten)]
+    pub(super) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+
+    /// Make the changes of this number, and write the lockfile
+    #[arg(long, value_name = "N")]
+    pub(crate) apply: Option<usize>,
+
+    /// List all ways, not only the first five
+    #[arg(long, conflicts_with = "apply")]
+    pub(crate) all: bool,
+
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The folder of the package; created if it does not exist
     #[arg(default_value = ".")]

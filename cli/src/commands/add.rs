@@ -18,7 +18,6 @@ use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::requirement::compatible;
 use crate::show::{self, counted};
 use crate::solve::reject_lock_modes;
 
@@ -46,7 +45,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     let (resolution, _) = solve(&edited, &lock, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
-        chosen.map_or_else(Spec::any, |chosen| compatible(&chosen.version))
+        chosen.map_or_else(Spec::any, |chosen| Spec::compatible_with(&chosen.version))
     });
     let edited = edit(&project, &edits, context)?;
     finish(
@@ -130,7 +129,11 @@ fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
 }
 
 /// The project with edited requirements; nothing is written.
-fn edit(project: &Project, edits: &[RequirementEdit], context: &Context) -> Result<Project> {
+pub(super) fn edit(
+    project: &Project,
+    edits: &[RequirementEdit],
+    context: &Context,
+) -> Result<Project> {
     let manifest = &project.class_package()?.manifest;
     let text = manifest
         .with_requirements(edits, &context.read_options)

@@ -27,6 +27,7 @@ mod pack;
 mod pin;
 mod publish;
 mod reference;
+mod repair;
 mod resolve;
 mod schema;
 mod search;
@@ -69,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Tree(args) => tree::run(args, context, output),
         Command::Why(args) => why::run(args, context, output),
         Command::Explain(args) => explain::run(args, context, output),
+        Command::Repair(args) => repair::run(args, context, output),
         Command::Graph(args) => graph::run(args, context, output),
         Command::Export(args) => export::run(args, context, output),
         Command::Schema(args) => Ok(schema::run(args, output)),

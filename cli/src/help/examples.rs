@@ -127,6 +127,17 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "repair",
+        &[
+            ("pkgres repair", "the cheapest ways to mend a conflict"),
+            (
+                "pkgres repair --apply 1 --dry-run",
+                "what the first would change in manifest and lockfile",
+            ),
+            ("pkgres repair --apply 1", "make these changes"),
+        ],
+    ),
+    (
         "graph",
         &[
             ("pkgres graph --format mermaid", "for Markdown"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, Spec};
 use toml_edit::{Array, DocumentMut, Item, value};
 
 use super::declared::{Declared, Files, Kind};
@@ -30,24 +31,48 @@ pub(crate) fn write_setting(
     make_folder(&RealFileSystem, &folder)?;
     let _lock = lock_folder(&folder, || wait(&folder))?;
     // Only what is read under the lock counts.
-    let text = match read_file(&path, MAX_SETTINGS_BYTES, Follow::Nothing) {
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
-            let shown = path.to_string_lossy();
-            let message = format!("{}: the text is not UTF-8", Escaped::new(&shown));
-            Diagnostic::error(Code::Encoding, message)
-        })?,
-        Err(error) if error.is_not_found() => String::new(),
-        Err(error) => return Err(error.into()),
-    };
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        let shown = path.to_string_lossy();
-        Failure::usage(format!("{}: {}", Escaped::new(&shown), error.message()))
-    })?;
+    let mut document = parsed(&path, &read_text(&path)?)?;
     document[setting.key] = item;
     let text = document.to_string();
     SettingsFile::parse(&path, text.as_bytes(), files)?;
     write_file(&RealFileSystem, &path, text.as_bytes())?;
     Ok(())
+}
+
+/// The text of a settings file; empty if there is none.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
+            let shown = path.to_string_lossy();
+            let message = format!("{}: the text is not UTF-8", Escaped::new(&shown));
+            Diagnostic::error(Code::Encoding, message).into()
+        }),
+        Err(error) if error.is_not_found() => Ok(String::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The document in the text of a settings file.
+fn parsed(path: &Path, text: &str) -> Result<DocumentMut> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let shown = path.to_string_lossy();
+        Failure::usage(format!("{}: {}", Escaped::new(&shown), error.message()))
+    })
+}
+
+/// The text of the settings file of a project with an override of the requirements on a package.
+pub(crate) fn with_override(
+    path: &Path,
+    text: &str,
+    package: &PackageName,
+    spec: &Spec,
+) -> Result<String> {
+    let mut document = parsed(path, text)?;
+    let overrides = document.entry("overrides").or_insert_with(toml_edit::table);
+    overrides[package.as_str()] = value(spec.written());
+    let text = document.to_string();
+    SettingsFile::parse(path, text.as_bytes(), Files::Project)?;
+    Ok(text)
 }
 
 /// The value of a setting as TOML, if it is one.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use clap::builder::styling::{AnsiColor, Style};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, ReleaseSource};
-use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, Repair};
+use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, SingleRepair};
 use serde_json::{Value, json};
 
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
@@ -230,7 +230,7 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
     })
 }
 
-fn repair_json(repair: &Repair) -> Value {
+fn repair_json(repair: &SingleRepair) -> Value {
     json!({
         "text": repair.text,
         "package": repair.owner,

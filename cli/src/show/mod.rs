@@ -8,6 +8,7 @@ mod drawing_order;
 mod graph;
 mod outdated;
 mod picture;
+mod repairs;
 mod requirements;
 mod resolution;
 mod staleness;
@@ -17,10 +18,13 @@ mod update;
 
 pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
-pub(crate) use conflict::{conflict, conflict_document, core_hint, proof};
+pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
+pub(crate) use repairs::{
+    how_to_apply, repair_changes, repair_changes_json, repairs, repairs_json, unapplicable,
+};
 pub(crate) use requirements::requirements_file;
 pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side_by_side_json};
 pub(crate) use staleness::{

@@ -130,6 +130,25 @@ impl Spec {
             .expect("a version without build metadata is a spec, and shorter than the longest one")
     }
 
+    /// The spec of the versions that are compatible with one under Semantic Versioning; only that version if they do not
+    /// include it, as for some prereleases.
+    ///
+    /// ```
+    /// use pkgres_manifest::{Spec, Version};
+    ///
+    /// assert_eq!(Spec::compatible_with(&Version::parse("1.2.3+build")?).written(), "^1.2.3");
+    /// # Ok::<(), pkgres_manifest::VersionError>(())
+    /// ```
+    pub fn compatible_with(version: &Version) -> Self {
+        if version.native_text().is_some() {
+            return Self::exactly(version);
+        }
+        let version = version.without_build();
+        let compatible = Self::parse(&format!("^{version}")).ok();
+        let compatible = compatible.filter(|spec| spec.matches(&version));
+        compatible.unwrap_or_else(|| Self::exactly(&version))
+    }
+
     /// The spec of every version, prereleases of 0.0.0 included: `>=0.0.0-0`. The shorter `*` leaves these out.
     pub fn any() -> Self {
         static ANY: LazyLock<Spec> =

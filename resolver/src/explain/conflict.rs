@@ -9,7 +9,7 @@ use pkgres_manifest::{
     class_cycles,
 };
 
-use super::Repair;
+use super::SingleRepair;
 use super::wording::{Edge, Subject, some_classes};
 use crate::request::{OBJECT_MODEL, Root};
 use crate::universe::{PackageId, ReleaseId, Universe};
@@ -37,7 +37,7 @@ pub struct Conflict {
     pub hints: Vec<Hint>,
     /// Changes of which each makes the problem solvable with one release of each package. Each was
     /// tried.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<SingleRepair>,
 }
 
 impl Conflict {

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contradiction::ConstraintSource;
 use super::wording::{LISTED_VERSIONS, candidates};
-use super::{Hint, Repair};
+use super::{Hint, SingleRepair};
 use crate::problem::{Fact, Problem};
 use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
@@ -20,7 +20,7 @@ pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],
     mut unsatisfiable: FxHashSet<PackageId>,
-    repairs: &[Repair],
+    repairs: &[SingleRepair],
 ) -> Vec<Hint> {
     let mut hints = Vec::new();
     let owners = facts.iter().filter_map(|fact| match fact {

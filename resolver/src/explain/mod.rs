@@ -53,8 +53,8 @@ use crate::universe::{PackageId, Universe};
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
 pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
 use minimize::Reduction;
-pub use repairs::Repair;
-use repairs::Repairs;
+pub use repairs::SingleRepair;
+use repairs::SingleRepairs;
 use requirements::Spellings;
 use violations::ViolationGroups;
 
@@ -78,7 +78,7 @@ pub(crate) struct Explanation {
     nogoods: Vec<Nogood>,
     goals: Goals,
     reduction: Reduction,
-    repairs: Option<Repairs>,
+    repairs: Option<SingleRepairs>,
     may_split: bool,
 }
 
@@ -86,9 +86,9 @@ impl Explanation {
     /// Starts to explain a failed search. `may_split` tells whether a repair may use several
     /// releases of a package.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
-        // Repairs allow one release of the package, so they do not fit goals for single
+        // SingleRepairs allow one release of the package, so they do not fit goals for single
         // requirements.
-        let repairs = refuted.goals.has_partial_goals().then(Repairs::none);
+        let repairs = refuted.goals.has_partial_goals().then(SingleRepairs::none);
         Self {
             split: refuted.split,
             nogoods: refuted.nogoods,
@@ -102,7 +102,7 @@ impl Explanation {
     /// Starts to explain without looking for repairs.
     pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted) -> Self {
         Self {
-            repairs: Some(Repairs::none()),
+            repairs: Some(SingleRepairs::none()),
             ..Self::new(universe, refuted, false)
         }
     }
@@ -123,7 +123,7 @@ impl Explanation {
         let reduced = self.reduction.finish(&mut problem, budget)?;
         let repairs = match &mut self.repairs {
             Some(repairs) => repairs,
-            None => self.repairs.insert(Repairs::new(
+            None => self.repairs.insert(SingleRepairs::new(
                 problem.universe,
                 reduced.facts,
                 self.may_split,

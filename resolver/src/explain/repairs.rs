@@ -1,4 +1,4 @@
-//! Repairs: single requirements or overrides that make a conflict solvable if they allow more. Each
+//! SingleRepairs: single requirements or overrides that make a conflict solvable if they allow more. Each
 //! is verified by solving.
 
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ const MAX_STEPS: u64 = 50_000;
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
 /// override, which changes all requirements on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
+pub struct SingleRepair {
     /// The package with the requirement. For an override, one of the packages whose requirement is
     /// overridden.
     pub owner: PackageName,
@@ -47,10 +47,10 @@ pub struct Repair {
 
 /// A search for repairs. Progress is kept when packages have to be provided first.
 #[derive(Debug)]
-pub(super) struct Repairs {
+pub(super) struct SingleRepairs {
     candidates: Vec<ConflictingRequirement>,
     next: usize,
-    found: Vec<Repair>,
+    found: Vec<SingleRepair>,
     /// Whether packages may have several releases, which a solution without the conflict may need.
     may_split: bool,
 }
@@ -63,8 +63,8 @@ struct ConflictingRequirement {
     allowed: PositionSet,
 }
 
-impl Repairs {
-    /// Repairs to try: the requirements among the facts, those of roots first, and each override
+impl SingleRepairs {
+    /// SingleRepairs to try: the requirements among the facts, those of roots first, and each override
     /// once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
         let mut candidates: Vec<ConflictingRequirement> = facts
@@ -132,7 +132,7 @@ impl Repairs {
         universe: &mut Universe,
         goals: &Goals,
         budget: &Budget,
-    ) -> Result<&[Repair], Interrupt> {
+    ) -> Result<&[SingleRepair], Interrupt> {
         while let Some(requirement) = self.candidates.get(self.next) {
             let found = try_repair(universe, goals, requirement, self.may_split, budget)?;
             self.found.extend(found);
@@ -149,7 +149,7 @@ fn try_repair(
     requirement: &ConflictingRequirement,
     may_split: bool,
     budget: &Budget,
-) -> Result<Option<Repair>, Interrupt> {
+) -> Result<Option<SingleRepair>, Interrupt> {
     let ConflictingRequirement {
         owner,
         target,
@@ -233,7 +233,7 @@ fn try_repair(
     } else {
         format!("it can be solved with a release of {name} that allows {package} {allow}")
     };
-    Ok(Some(Repair {
+    Ok(Some(SingleRepair {
         owner: name.clone(),
         versions,
         package: package.clone(),

@@ -12,7 +12,7 @@ use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
 use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
 use super::violations::ViolationGroups;
-use super::{Conflict, Reason, ReasonKind, Repair};
+use super::{Conflict, Reason, ReasonKind, SingleRepair};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
 use crate::set::PositionSet;
@@ -21,7 +21,7 @@ use crate::universe::{PackageId, Universe};
 pub(super) fn report(
     problem: &mut Problem<'_>,
     reduced: &Reduced<'_>,
-    repairs: &[Repair],
+    repairs: &[SingleRepair],
     budget: &Budget,
 ) -> Result<Conflict, Interrupt> {
     let facts = reduced.facts;

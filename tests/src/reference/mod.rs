@@ -18,6 +18,7 @@ mod exchange;
 mod exists;
 mod preference;
 mod problem;
+pub mod repairs;
 mod rules;
 mod tiers;
 mod valid;

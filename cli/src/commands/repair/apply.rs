@@ -1,0 +1,202 @@
+//! Making the changes of a repair.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::{RealFileSystem, write_file};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{PackageName, RequirementEdit, Spec};
+use pkgres_resolver::{Change, Repair};
+use serde_json::json;
+use similar::{ChangeTag, TextDiff};
+
+use crate::capabilities::lock_with_capabilities;
+use crate::commands::add::edit;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::lockfile::{LockText, PreviousLock, write_lock};
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::project::Project;
+use crate::settings::{SETTINGS_FILE, read_text, with_override};
+use crate::show;
+
+/// A file that a repair changes.
+struct ChangedFile {
+    path: PathBuf,
+    before: String,
+    after: String,
+}
+
+/// Makes the changes of a repair, after solving with them once more, and reports the differences.
+pub(super) fn apply(
+    project: &Project,
+    previous: &PreviousLock,
+    (number, repair): (usize, &Repair),
+    dry_run: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    if let Some(reason) = show::unapplicable(repair) {
+        let message = format!("number {number} cannot be applied: {reason}");
+        let hint = show::repair_changes(repair).join("; ");
+        return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
+    }
+    if project.package().is_none() {
+        return Err(by_hand(project, repair));
+    }
+    let mut edits: Vec<RequirementEdit> = Vec::new();
+    let mut overrides: Vec<(&PackageName, &Spec)> = Vec::new();
+    for change in &repair.changes {
+        match change {
+            Change::Requirement { package, to, .. } => {
+                edits.push(RequirementEdit::Set(package.clone(), to.clone()));
+            }
+            Change::Override { package, to, .. } => overrides.push((package, to)),
+            Change::Release { .. } | Change::CutOff | Change::Prereleases { .. } => {
+                unreachable!("it cannot be applied")
+            }
+        }
+    }
+    let edited = if edits.is_empty() {
+        None
+    } else {
+        Some(edit(project, &edits, context)?)
+    };
+    let edited = edited.as_ref().unwrap_or(project);
+    let mut problem = Problem::of_project(edited, context)?;
+    for (package, spec) in &overrides {
+        let overridden = &mut problem.request.overrides;
+        overridden.insert((*package).clone(), (*spec).clone());
+    }
+    problem.request.locked = previous.locked();
+    // Warnings about the manifest were reported when the conflict was found.
+    problem.warnings.clear();
+    let (resolution, registries) = problem.solve_with_registries(context, output)?;
+    let lock = lock_with_capabilities(&resolution, edited.package(), &registries, context)?;
+    let options = &context.read_options;
+    // If the lockfile cannot be written, nothing else is written either.
+    let lock_text = LockText::new(&lock, options)?;
+    let files = changed_files(project, edited, &overrides, context)?;
+    if !dry_run {
+        for file in &files {
+            write_file(&RealFileSystem, &file.path, file.after.as_bytes())?;
+        }
+    }
+    let diff = previous.shown_diff(previous.diff(&lock));
+    let bytes = previous.bytes.as_deref();
+    let outcome = write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)?;
+    if output.is_json() {
+        let paths = files.iter().map(|file| file.path.to_string_lossy());
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if dry_run { "would_repair" } else { "repaired" },
+            "number": number,
+            "repair": show::repair_changes_json(repair),
+            "files": paths.collect::<Vec<_>>(),
+            "changes": show::changes_json(&diff),
+        }));
+        return Ok(Exit::Done);
+    }
+    for file in &files {
+        output.note(&shown_path(&file.path, project));
+        output.notes(changed_lines(&file.before, &file.after));
+    }
+    let lines = show::changes(&diff);
+    output.note(&shown_path(&project.lock_path(), project));
+    output.notes(&lines);
+    output.note(&outcome.summary(resolution.len(), lines.len()));
+    Ok(Exit::Done)
+}
+
+/// The manifest and the settings file, as far as they change.
+fn changed_files(
+    before: &Project,
+    edited: &Project,
+    overrides: &[(&PackageName, &Spec)],
+    context: &Context,
+) -> Result<Vec<ChangedFile>> {
+    let mut files = Vec::new();
+    if let (Some(old), Some(new)) = (before.package(), edited.package()) {
+        let (old, new) = (old.manifest.source().text(), new.manifest.source().text());
+        if old != new {
+            files.push(ChangedFile {
+                path: before.manifest.clone(),
+                before: old.to_owned(),
+                after: new.to_owned(),
+            });
+        }
+    }
+    if !overrides.is_empty() {
+        let path = settings_path(before, context);
+        let old = read_text(&path)?;
+        let mut new = old.clone();
+        for (package, spec) in overrides {
+            new = with_override(&path, &new, package, spec)?;
+        }
+        files.push(ChangedFile {
+            path,
+            before: old,
+            after: new,
+        });
+    }
+    Ok(files)
+}
+
+/// The settings file of a project, which may not exist yet.
+fn settings_path(project: &Project, context: &Context) -> PathBuf {
+    let known = &context.settings.project.path;
+    if known.as_os_str().is_empty() {
+        return project.folder.join(SETTINGS_FILE);
+    }
+    // A link to the file is what the user made it: the file behind it changes.
+    known.canonicalize().unwrap_or_else(|_| known.clone())
+}
+
+/// The path of a file for people: below the folder of the project as they named it.
+fn shown_path(path: &Path, project: &Project) -> String {
+    let folder = std::path::absolute(&project.folder).ok();
+    let path_from_root = std::path::absolute(path).ok();
+    let below = folder.zip(path_from_root).and_then(|(folder, path)| {
+        let below = path.strip_prefix(&folder).ok()?;
+        Some(project.folder.join(below))
+    });
+    let path = below.unwrap_or_else(|| path.to_owned());
+    let path = path.strip_prefix(".").unwrap_or(&path);
+    Escaped::new(&path.to_string_lossy()).to_string()
+}
+
+/// The error for requirements in a file that only its owner edits.
+fn by_hand(project: &Project, repair: &Repair) -> Failure {
+    let path = project.manifest.to_string_lossy();
+    let message = format!("{} has to be edited by hand", Escaped::new(&path));
+    let finding = Diagnostic::error(Code::Usage, message);
+    let lines = show::repair_changes(repair).into_iter();
+    lines.fold(finding, Diagnostic::hint).into()
+}
+
+/// The lines that differ, with their marks.
+fn changed_lines(before: &str, after: &str) -> Vec<String> {
+    let diff = TextDiff::from_lines(before, after);
+    let lines = diff.iter_all_changes().filter_map(|change| {
+        let mark = match change.tag() {
+            ChangeTag::Equal => return None,
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+        };
+        let line = change.value().trim();
+        (!line.is_empty()).then(|| format!("  {mark} {}", Escaped::new(line)))
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_that_differ_are_shown() {
+        let lines = changed_lines("a: 1\nb: '2'\n", "a: 1\nb: ^3\n\nc: 4\n");
+        assert_eq!(lines, ["  - b: '2'", "  + b: ^3", "  + c: 4"]);
+    }
+}

@@ -1,0 +1,115 @@
+//! `pkgres repair`
+
+mod apply;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_registry_client::repairs;
+use pkgres_resolver::{Conflict, Repairs};
+use serde_json::json;
+
+use crate::args::RepairArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::lockfile::PreviousLock;
+use crate::output::Output;
+use crate::problem::{Problem, Searched};
+use crate::project::Project;
+use crate::show::{self, counted};
+use crate::solve::reject_lock_modes;
+
+pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    if args.apply.is_some() {
+        reject_lock_modes("repair --apply", &args.write, context)?;
+    } else if args.write.dry_run {
+        let message = "`--dry-run` shows what `--apply N` would change: name a number";
+        return Err(Failure::usage(message));
+    }
+    let project = Project::open(&args.manifest, context)?;
+    let mut problem = Problem::of_project(&project, context)?;
+    let previous = PreviousLock::read(&project.lock_path(), context)?;
+    output.notes(previous.note());
+    problem.request.locked = previous.locked();
+    let request = problem.request.clone();
+    let locations = std::mem::take(&mut problem.searched);
+    let (searched, registries) = problem.search(context, output)?;
+    let conflict = match searched {
+        Searched::Conflict(conflict) => conflict,
+        Searched::Solved(resolution) => {
+            if output.is_json() {
+                let status = "resolved";
+                output.json(&json!({"schema_version": 1, "status": status, "repairs": []}));
+            } else {
+                output.note(&format!(
+                    "There is nothing to mend: {} resolved",
+                    counted(resolution.len(), "package")
+                ));
+            }
+            return Ok(Exit::Done);
+        }
+    };
+    let progress = output.progress("Looking for repairs", context.registries.activity());
+    let found = repairs(&request, &conflict, &registries, &context.read_options);
+    drop(progress);
+    let found = found?;
+    output.registry_findings(&registries.take_findings());
+    let Some(number) = args.apply else {
+        list(&conflict, &found, &locations, args.all, context, output);
+        return Ok(Exit::Failed);
+    };
+    let repair = number.checked_sub(1).and_then(|at| found.found.get(at));
+    let repair = repair.ok_or_else(|| no_such_number(number, &found, context))?;
+    apply::apply(
+        &project,
+        &previous,
+        (number, repair),
+        args.write.dry_run,
+        context,
+        output,
+    )
+}
+
+/// The error for a number that is not in the menu.
+fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure {
+    let message = match found.found.len() {
+        0 => format!("there is no number {number}: no repair was found"),
+        count => format!("there is no number {number}: the numbers are 1 to {count}"),
+    };
+    let hint = format!("`{}` lists them", context.invocation.command("repair"));
+    Diagnostic::error(Code::Usage, message).hint(hint).into()
+}
+
+/// Prints the conflict and the menu.
+fn list(
+    conflict: &Conflict,
+    found: &Repairs,
+    locations: &[String],
+    all: bool,
+    context: &Context,
+    output: &mut Output,
+) {
+    if output.is_json() {
+        let (listed, blocked) = show::repairs_json(found);
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "conflict",
+            "conflict": show::conflict_json(conflict),
+            "repairs": listed,
+            "blocked": blocked,
+            "complete": found.is_complete,
+        }));
+        return;
+    }
+    // The menu has what these hints say.
+    let mut shown = conflict.clone();
+    let texts: Vec<&str> = (conflict.repairs.iter().map(|repair| repair.text.as_str())).collect();
+    shown
+        .hints
+        .retain(|hint| !texts.contains(&hint.text.as_str()));
+    let (styled, width) = (output.is_styled(), output.width());
+    let text = show::conflict(&shown, locations, styled, width);
+    output.message(&text);
+    output.data(&show::repairs(found, all));
+    let command = |words: &str| context.invocation.command(words);
+    output.notes(show::how_to_apply(found, &command));
+}

@@ -1,0 +1,209 @@
+//! Repairs as text and JSON.
+
+use pkgres_resolver::{Blocked, Change, PrereleasePolicy, Repair, Repairs, Restriction};
+use serde_json::{Value, json};
+
+/// How many repairs the text shows, unless all are asked for.
+const SHOWN: usize = 5;
+
+/// How many requirements that are not enough the text shows.
+const SHOWN_BLOCKED: usize = 2;
+
+/// The repairs as a numbered menu.
+pub(crate) fn repairs(repairs: &Repairs, all: bool) -> String {
+    let mut text = String::new();
+    let count = repairs.found.len();
+    let others = if repairs.is_complete {
+        ""
+    } else {
+        "; there may be others"
+    };
+    text.push_str(&match count {
+        0 if repairs.is_complete => "No change of requirements mends this\n".to_owned(),
+        0 => "No way to mend this was found within the limit; there may be some\n".to_owned(),
+        1 => format!("1 way to mend this{others}:\n"),
+        _ => format!("{count} ways to mend this{others}:\n"),
+    });
+    let shown = if all { count } else { SHOWN };
+    for (number, repair) in repairs.found.iter().take(shown).enumerate() {
+        for (at, line) in repair_changes(repair).iter().enumerate() {
+            let mark = if at == 0 {
+                format!("{:>3}. ", number + 1)
+            } else {
+                "     ".to_owned()
+            };
+            text.push_str(&format!("{mark}{line}\n"));
+        }
+    }
+    if count > shown {
+        text.push_str(&format!("     {} more with `--all`\n", count - shown));
+    }
+    // Who can mend this in the manifest alone need not know what else was tried there.
+    let is_own = |repair: &Repair| {
+        let mut changes = repair.changes.iter();
+        changes.all(|change| matches!(change, Change::Requirement { .. }))
+    };
+    if count > 0 && !repairs.found.iter().any(is_own) {
+        for blocked in repairs.blocked.iter().take(SHOWN_BLOCKED) {
+            text.push_str(&format!("  {}\n", blocked_line(blocked)));
+        }
+    }
+    text
+}
+
+/// A line for each change of a repair, as what has to be done.
+pub(crate) fn repair_changes(repair: &Repair) -> Vec<String> {
+    repair.changes.iter().map(change_line).collect()
+}
+
+fn change_line(change: &Change) -> String {
+    match change {
+        Change::Requirement {
+            package, from, to, ..
+        } => match from {
+            Some(from) => format!("require {package} {to} instead of {from}"),
+            None => format!("require {package} {to}, which is not stated now"),
+        },
+        Change::Override {
+            package, from, to, ..
+        } => match from {
+            Some(from) => format!("override {package} with {to} instead of {from} in pkgres.toml"),
+            None => {
+                format!("override {package} with {to} in pkgres.toml, whatever packages require")
+            }
+        },
+        Change::Release {
+            owner,
+            based_on,
+            package,
+            allow,
+            ..
+        } => {
+            let like = based_on.as_ref();
+            let like = like.map_or_else(String::new, |version| format!(" like {version}"));
+            format!("{owner} would have to allow {package} {allow}, in a new release{like}")
+        }
+        Change::CutOff => "leave out the cut-off date, `exclude-newer`".to_owned(),
+        Change::Prereleases { policy } => {
+            let policy = policy_name(*policy);
+            format!("let prereleases in, with `prerelease = \"{policy}\"`")
+        }
+    }
+}
+
+/// The value of the setting `prerelease`.
+fn policy_name(policy: PrereleasePolicy) -> &'static str {
+    match policy {
+        PrereleasePolicy::Allow => "allow",
+        _ => "if-necessary",
+    }
+}
+
+/// Why a requirement cannot mend the conflict alone.
+fn blocked_line(blocked: &Blocked) -> String {
+    let what = match &blocked.restriction {
+        Restriction::Requirement { package, .. } => {
+            format!("another version of {package} is not enough")
+        }
+        other => format!("{other:?}"),
+    };
+    format!("{what}: {}", blocked.by)
+}
+
+/// The repairs, and what is not enough, as fields of a JSON document.
+pub(crate) fn repairs_json(repairs: &Repairs) -> (Value, Value) {
+    let found = repairs.found.iter().enumerate().map(|(at, repair)| {
+        let packages = repair.resolution.packages().iter();
+        let packages = packages.map(|one| json!({"package": one.name, "version": one.version}));
+        json!({
+            "number": at + 1,
+            "text": repair_changes(repair).join("; "),
+            "can_be_applied": unapplicable(repair).is_none(),
+            "changes": repair_changes_json(repair),
+            "packages": packages.collect::<Vec<_>>(),
+        })
+    });
+    let blocked = repairs.blocked.iter().map(|blocked| {
+        let package = match &blocked.restriction {
+            Restriction::Requirement { package, .. } => Some(package),
+            _ => None,
+        };
+        json!({"requires": package, "text": blocked_line(blocked), "by": blocked.by})
+    });
+    (found.collect(), blocked.collect())
+}
+
+/// The changes of a repair as JSON.
+pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
+    let changes = repair.changes.iter().map(|change| match change {
+        Change::Requirement {
+            root,
+            package,
+            from,
+            to,
+            allow,
+        } => json!({
+            "kind": "requirement",
+            "package": root,
+            "requires": package,
+            "from": from.as_ref().map(pkgres_manifest::Spec::written),
+            "to": to.written(),
+            "allow": allow,
+        }),
+        Change::Override {
+            package,
+            from,
+            to,
+            allow,
+        } => json!({
+            "kind": "override",
+            "requires": package,
+            "from": from.as_ref().map(pkgres_manifest::Spec::written),
+            "to": to.written(),
+            "allow": allow,
+        }),
+        Change::Release {
+            owner,
+            based_on,
+            package,
+            to,
+            allow,
+        } => json!({
+            "kind": "release",
+            "package": owner,
+            "like": based_on,
+            "requires": package,
+            "to": to.written(),
+            "allow": allow,
+        }),
+        Change::CutOff => json!({"kind": "exclude_newer"}),
+        Change::Prereleases { policy } => {
+            json!({"kind": "prerelease", "to": policy_name(*policy)})
+        }
+    });
+    changes.collect()
+}
+
+/// Why a repair cannot be applied by a command.
+pub(crate) fn unapplicable(repair: &Repair) -> Option<String> {
+    repair.changes.iter().find_map(|change| match change {
+        Change::Requirement { .. } | Change::Override { .. } => None,
+        Change::Release { owner, .. } => {
+            Some(format!("somebody has to make a release of {owner} first"))
+        }
+        Change::CutOff | Change::Prereleases { .. } => {
+            Some("change this option or setting, and run `pkgres lock`".to_owned())
+        }
+    })
+}
+
+/// The note below a menu.
+pub(crate) fn how_to_apply(repairs: &Repairs, command: &dyn Fn(&str) -> String) -> Option<String> {
+    let mut found = repairs.found.iter().enumerate();
+    let (first, _) = found.find(|(_, repair)| unapplicable(repair).is_none())?;
+    let number = first + 1;
+    Some(format!(
+        "`{}` makes the changes of number {number}; with `--dry-run` it only shows them",
+        command(&format!("repair --apply {number}"))
+    ))
+}

@@ -1,0 +1,166 @@
+//! Changes and repairs as values.
+
+use pkgres_manifest::{PackageName, Spec, Version};
+
+use super::restriction::{Restriction, relaxed_policy};
+use super::trial::Relaxed;
+use crate::request::{PrereleasePolicy, Request};
+use crate::resolution::Resolution;
+
+/// A change that is part of a repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A root has to require other versions of a package.
+    Requirement {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+        /// The current spec; `None` for a requirement on the core library that is not stated.
+        from: Option<Spec>,
+        /// The new spec: what is compatible with `allow`.
+        to: Spec,
+        /// The nearest version with which there is a resolution.
+        allow: Version,
+    },
+    /// An override has to replace all requirements on a package.
+    Override {
+        /// The package.
+        package: PackageName,
+        /// The spec of the current override, if there is one.
+        from: Option<Spec>,
+        /// The spec of the new override: what is compatible with `allow`.
+        to: Spec,
+        /// The version that the solver chooses.
+        allow: Version,
+    },
+    /// Somebody has to make a release of a package that allows other versions of another one.
+    Release {
+        /// The package.
+        owner: PackageName,
+        /// Its newest version that fits, apart from the requirement.
+        based_on: Option<Version>,
+        /// The package that it requires.
+        package: PackageName,
+        /// What it could require.
+        to: Spec,
+        /// The version that it has to allow.
+        allow: Version,
+    },
+    /// The cut-off date has to go.
+    CutOff,
+    /// Prereleases have to be candidates.
+    Prereleases {
+        /// The policy that is enough.
+        policy: PrereleasePolicy,
+    },
+}
+
+impl Change {
+    pub(super) fn new(
+        request: &Request,
+        restriction: Restriction,
+        relaxed: &Relaxed,
+        version: Option<Version>,
+        resolution: &Resolution,
+    ) -> Self {
+        let from = restriction.spec(request);
+        let to = relaxed.spec();
+        let allow = version.unwrap_or(Version::ZERO);
+        match restriction {
+            Restriction::Requirement { root, package } => Self::Requirement {
+                root,
+                package,
+                from,
+                to,
+                allow,
+            },
+            Restriction::Override { package } => Self::Override {
+                package,
+                from,
+                to,
+                allow,
+            },
+            Restriction::Release { owner, package } => {
+                let chosen = resolution.packages().iter();
+                let chosen = chosen.filter(|chosen| chosen.name == owner);
+                Self::Release {
+                    based_on: chosen.map(|chosen| chosen.version.clone()).max(),
+                    owner,
+                    package,
+                    to,
+                    allow,
+                }
+            }
+            Restriction::CutOff => Self::CutOff,
+            Restriction::Prereleases => Self::Prereleases {
+                policy: relaxed_policy(request.options.prerelease),
+            },
+        }
+    }
+
+    /// What the change relaxes.
+    pub fn restriction(&self) -> Restriction {
+        match self {
+            Self::Requirement { root, package, .. } => Restriction::Requirement {
+                root: root.clone(),
+                package: package.clone(),
+            },
+            Self::Override { package, .. } => Restriction::Override {
+                package: package.clone(),
+            },
+            Self::Release { owner, package, .. } => Restriction::Release {
+                owner: owner.clone(),
+                package: package.clone(),
+            },
+            Self::CutOff => Restriction::CutOff,
+            Self::Prereleases { .. } => Restriction::Prereleases,
+        }
+    }
+}
+
+/// A set of changes that makes a conflict solvable.
+#[derive(Debug, Clone)]
+pub struct Repair {
+    /// The changes, in the order of restrictions.
+    pub changes: Vec<Change>,
+    /// The resolution with these changes.
+    pub resolution: Box<Resolution>,
+}
+
+/// The cost of a repair. Fields are compared in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Cost {
+    /// The number of changes.
+    pub changes: usize,
+    /// How many change options: the cut-off date or the prerelease policy.
+    pub options: usize,
+    /// How many need a release of a package.
+    pub releases: usize,
+    /// How many are overrides.
+    pub overrides: usize,
+}
+
+impl Repair {
+    /// The cost of the repair.
+    pub fn cost(&self) -> Cost {
+        let mut cost = Cost {
+            changes: self.changes.len(),
+            ..Cost::default()
+        };
+        for change in &self.changes {
+            match change {
+                Change::Requirement { .. } => {}
+                Change::Override { .. } => cost.overrides += 1,
+                Change::Release { .. } => cost.releases += 1,
+                Change::CutOff | Change::Prereleases { .. } => cost.options += 1,
+            }
+        }
+        cost
+    }
+
+    /// Whether it is enough to change requirements of roots, overrides and options: nobody has to make a release.
+    pub fn needs_no_release(&self) -> bool {
+        self.cost().releases == 0
+    }
+}

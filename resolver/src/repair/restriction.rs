@@ -1,0 +1,92 @@
+//! Restrictions: what could be given up to mend a conflict.
+
+use std::collections::BTreeSet;
+
+use pkgres_manifest::{PackageName, Spec, Version};
+
+use crate::request::{PrereleasePolicy, Request, Root};
+use crate::resolution::{Resolution, ResolvedOwner};
+
+/// Something that could be given up to mend a conflict. The order is that of preference.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Restriction {
+    /// The requirement of a root on a package.
+    Requirement {
+        /// The root.
+        root: PackageName,
+        /// The package.
+        package: PackageName,
+    },
+    /// All requirements on a package, which an override replaces.
+    Override {
+        /// The package.
+        package: PackageName,
+    },
+    /// The requirement of another package, which a new release of that package could change.
+    Release {
+        /// The package that has the requirement.
+        owner: PackageName,
+        /// The package that is required.
+        package: PackageName,
+    },
+    /// The [cut-off date](crate::SolveOptions::exclude_newer).
+    CutOff,
+    /// The [prerelease policy](crate::SolveOptions::prerelease).
+    Prereleases,
+}
+
+impl Restriction {
+    /// The spec that is in force for the restriction in a request: that of a root, or of an override.
+    pub(super) fn spec(&self, request: &Request) -> Option<Spec> {
+        match self {
+            Self::Requirement { root, package } => {
+                let record = request.roots.iter().find_map(|candidate| match candidate {
+                    Root::Package(record) if record.name == *root => Some(record),
+                    _ => None,
+                })?;
+                let mut requirements = record.requirements.iter();
+                let stated = requirements.find(|stated| stated.package == *package)?;
+                Some(stated.spec.clone())
+            }
+            Self::Override { package } => request.overrides.get(package).cloned(),
+            _ => None,
+        }
+    }
+
+    /// The version that a requirement is bound to in a resolution.
+    pub(super) fn bound_version(&self, resolution: &Resolution) -> Option<Version> {
+        self.bound_versions(resolution).pop_last()
+    }
+
+    /// The versions that the requirements are bound to in a resolution.
+    pub(super) fn bound_versions(&self, resolution: &Resolution) -> BTreeSet<Version> {
+        let mut versions = BTreeSet::new();
+        for owner in resolution.owners() {
+            let name = owner.release().map(|(name, _)| name);
+            let (is_meant, package) = match self {
+                Self::Requirement { root, package } => (
+                    matches!(owner, ResolvedOwner::Root(_)) && name == Some(root),
+                    package,
+                ),
+                Self::Override { package } => (true, package),
+                Self::Release { owner, package } => (name == Some(owner), package),
+                Self::CutOff | Self::Prereleases => continue,
+            };
+            let mut bound = owner.requires().iter().filter(|_| is_meant);
+            versions.extend(
+                bound
+                    .find(|bound| bound.package == *package)
+                    .map(|bound| bound.version.clone()),
+            );
+        }
+        versions
+    }
+}
+
+/// The nearest policy with which prereleases are candidates.
+pub(super) fn relaxed_policy(policy: PrereleasePolicy) -> PrereleasePolicy {
+    match policy {
+        PrereleasePolicy::Never => PrereleasePolicy::IfNecessary,
+        _ => PrereleasePolicy::Allow,
+    }
+}

@@ -1,0 +1,152 @@
+//! Trials: a request with some restrictions relaxed.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, VersionSet};
+
+use super::restriction::{Restriction, relaxed_policy};
+use crate::explain::Conflict;
+use crate::request::{Preference, Request, Root};
+use crate::resolution::Resolution;
+use crate::resolver::Resolver;
+
+/// The step limit of a trial.
+const MAX_STEPS: u64 = 200_000;
+
+/// How far a restriction is relaxed.
+#[derive(Debug, Clone)]
+pub(super) enum Relaxed {
+    /// It is given up.
+    Wholly,
+    /// It allows these versions, of which old or new ones are tried first.
+    Within(VersionSet, Preference),
+    /// It is replaced by this.
+    To(Spec),
+}
+
+impl Relaxed {
+    pub(super) fn spec(&self) -> Spec {
+        match self {
+            Self::Wholly => Spec::any(),
+            Self::Within(set, _) => {
+                // The text only has to distinguish sets from each other.
+                let ends = set.intervals().iter().map(|interval| {
+                    let until = interval.until.as_ref().map(ToString::to_string);
+                    format!("{}..{}", interval.from, until.unwrap_or_default())
+                });
+                let text = ends.collect::<Vec<_>>().join(" ");
+                Spec::native(&text, set.clone(), false)
+            }
+            Self::To(spec) => spec.clone(),
+        }
+    }
+}
+
+/// A request with some restrictions relaxed, to find out whether that mends a conflict.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    request: Request,
+    /// The specs of requirements in releases that somebody would have to make, by owner and package.
+    releases: BTreeMap<PackageName, BTreeMap<PackageName, Spec>>,
+}
+
+/// The outcome of a trial.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// There is a resolution.
+    Solved(Box<Resolution>),
+    /// There is none.
+    Conflict(Box<Conflict>),
+    /// The solver gave up.
+    Unknown,
+}
+
+impl Trial {
+    pub(super) fn new(request: &Request, relaxed: &BTreeMap<Restriction, Relaxed>) -> Self {
+        let mut trial = Self {
+            request: request.clone(),
+            releases: BTreeMap::new(),
+        };
+        let options = &mut trial.request.options;
+        options.max_steps = options.max_steps.min(MAX_STEPS);
+        for (restriction, relaxed) in relaxed {
+            if let Relaxed::Within(_, preference) = relaxed {
+                trial.request.options.prefer = *preference;
+            }
+            trial.relax(restriction, relaxed.spec());
+        }
+        trial
+    }
+
+    fn relax(&mut self, restriction: &Restriction, spec: Spec) {
+        match restriction {
+            Restriction::Requirement { root, package } => {
+                for candidate in &mut self.request.roots {
+                    if let Root::Package(record) = candidate
+                        && record.name == *root
+                    {
+                        set_requirement(record, package, &spec, true);
+                    }
+                }
+            }
+            Restriction::Override { package } => {
+                self.request.overrides.insert(package.clone(), spec);
+            }
+            Restriction::Release { owner, package } => {
+                let of_owner = self.releases.entry(owner.clone()).or_default();
+                of_owner.insert(package.clone(), spec);
+                let mut provided = std::mem::take(&mut self.request.provided);
+                let of_owner = provided.iter_mut().filter(|record| record.name == *owner);
+                of_owner.for_each(|record| self.rewrite(record));
+                self.request.provided = provided;
+            }
+            Restriction::CutOff => self.request.options.exclude_newer = None,
+            Restriction::Prereleases => {
+                let policy = &mut self.request.options.prerelease;
+                *policy = relaxed_policy(*policy);
+            }
+        }
+    }
+
+    /// The solver of the trial. Before its first step, provide all releases of each
+    /// [rewritten](Self::rewritten_packages) package.
+    pub fn resolver(&self) -> Resolver {
+        Resolver::new(self.request.clone()).without_hints()
+    }
+
+    /// The packages of which a release would have to be made. Host releases are not among them: the request has them.
+    pub fn rewritten_packages(&self) -> impl Iterator<Item = &PackageName> {
+        let owners = self.releases.keys();
+        owners.filter(|owner| {
+            let mut provided = self.request.provided.iter();
+            !provided.any(|record| record.name == **owner)
+        })
+    }
+
+    /// Changes a release of a [rewritten](Self::rewritten_packages) package into what would have to be released.
+    pub fn rewrite(&self, record: &mut IndexRecord) {
+        let Some(specs) = self.releases.get(&record.name) else {
+            return;
+        };
+        for (package, spec) in specs {
+            let is_implied = self.request.core.as_ref() == Some(package);
+            set_requirement(record, package, spec, is_implied);
+        }
+    }
+}
+
+/// Changes the spec of a requirement. One that is not stated is added if `may_add` is set.
+fn set_requirement(record: &mut IndexRecord, package: &PackageName, spec: &Spec, may_add: bool) {
+    record.requirements.change(|requirements| {
+        let mut stated = requirements.iter_mut();
+        if let Some(requirement) = stated.find(|stated| stated.package == *package) {
+            requirement.spec = spec.clone();
+        } else if may_add {
+            requirements.push(Requirement {
+                package: package.clone(),
+                spec: spec.clone(),
+                location: None,
+            });
+        }
+    });
+}

@@ -1,0 +1,221 @@
+//! Repairs: brute force finds the same cheapest ones, and each of them solves.
+//!
+//! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::Spec;
+use pkgres_resolver::{Change, Repair, Repairs, Restriction};
+use pkgres_tests::build::{Build, package, release};
+use pkgres_tests::reference::repairs::{
+    CheapestSets, MAX_SIZES, cheapest_sets, nearest, relaxed, restrictions,
+};
+use pkgres_tests::reference::{Rules, is_valid};
+use pkgres_tests::seeds;
+use pkgres_tests::solver::{repairs, solution, solve};
+use pkgres_tests::universe::Universe;
+
+const SEEDS: u64 = 1_500;
+
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    conflicts: usize,
+    impossible: usize,
+    too_large: usize,
+    repairs: usize,
+    /// Repairs by the number of their changes.
+    sizes: BTreeMap<usize, usize>,
+    own: usize,
+}
+
+impl Compared {
+    fn add(&mut self, other: Self) {
+        self.conflicts += other.conflicts;
+        self.impossible += other.impossible;
+        self.too_large += other.too_large;
+        self.repairs += other.repairs;
+        self.own += other.own;
+        for (size, count) in other.sizes {
+            *self.sizes.entry(size).or_default() += count;
+        }
+    }
+}
+
+fn is_own(restriction: &Restriction) -> bool {
+    matches!(restriction, Restriction::Requirement { .. })
+}
+
+fn set_of(repair: &Repair) -> BTreeSet<Restriction> {
+    repair.changes.iter().map(Change::restriction).collect()
+}
+
+/// The sets that brute force expects; `None` if they are too large for it.
+fn expected(universe: &Universe) -> Option<BTreeSet<BTreeSet<Restriction>>> {
+    let all = restrictions(universe);
+    let mut sets = match cheapest_sets(universe, &all, MAX_SIZES.0) {
+        CheapestSets::Found(sets) => sets,
+        CheapestSets::Impossible => return Some(BTreeSet::new()),
+        CheapestSets::TooLarge => return None,
+    };
+    if !sets.iter().any(|set| set.iter().all(is_own)) {
+        let own = all.into_iter().filter(is_own).collect();
+        match cheapest_sets(universe, &own, MAX_SIZES.1) {
+            CheapestSets::Found(own) => sets.extend(own),
+            CheapestSets::Impossible => {}
+            CheapestSets::TooLarge => return None,
+        }
+    }
+    let needless = |set: &BTreeSet<Restriction>| {
+        set.iter().any(|restriction| {
+            let Restriction::Override { package } = restriction else {
+                return false;
+            };
+            let mut instead = set.clone();
+            instead.remove(restriction);
+            instead.insert(Restriction::Requirement {
+                root: universe.root.name.clone(),
+                package: package.clone(),
+            });
+            sets.contains(&instead)
+        })
+    };
+    Some(sets.iter().filter(|set| !needless(set)).cloned().collect())
+}
+
+/// Asserts that the resolution of a repair is valid in the universe with its changes, and that requirements of the root
+/// are widened as little as possible.
+fn assert_mends(seed: u64, universe: &Universe, repair: &Repair) {
+    let mut narrowed = universe.clone();
+    for (at, change) in repair.changes.iter().enumerate() {
+        if let Change::Requirement {
+            from, allow, to, ..
+        } = change
+        {
+            let later = repair.changes[at + 1..].iter().map(Change::restriction);
+            let others = later.fold(narrowed.clone(), |universe, restriction| {
+                relaxed(&universe, &restriction, &Spec::any())
+            });
+            let stated = from.clone().unwrap_or_else(Spec::unspecified);
+            let expected = nearest(&others, &change.restriction(), &stated);
+            assert_eq!(
+                Some(allow),
+                expected.as_ref(),
+                "seed {seed}\n{universe}{change:?}"
+            );
+            assert!(to.matches(allow), "seed {seed}: {change:?}");
+        }
+        let spec = match change {
+            Change::Requirement { to, .. }
+            | Change::Override { to, .. }
+            | Change::Release { to, .. } => to.clone(),
+            Change::CutOff | Change::Prereleases { .. } => Spec::any(),
+        };
+        narrowed = relaxed(&narrowed, &change.restriction(), &spec);
+    }
+    let valid = is_valid(&narrowed, &solution(&repair.resolution), &Rules::default());
+    assert_eq!(
+        valid,
+        Ok(()),
+        "seed {seed}\n{universe}{:#?}",
+        repair.changes
+    );
+}
+
+/// Compares the repairs of a universe with those that brute force finds.
+fn compare(seed: u64, universe: &Universe) -> Compared {
+    let mut compared = Compared::default();
+    let Some(conflict) = solve(universe).conflict() else {
+        return compared;
+    };
+    compared.conflicts = 1;
+    let Repairs {
+        found, is_complete, ..
+    } = repairs(universe, &conflict);
+    assert!(is_complete, "seed {seed}\n{universe}");
+    for repair in &found {
+        assert_mends(seed, universe, repair);
+        compared.repairs += 1;
+        *compared.sizes.entry(repair.changes.len()).or_default() += 1;
+        compared.own += usize::from(repair.changes.iter().all(|one| is_own(&one.restriction())));
+    }
+    assert!(
+        found.is_sorted_by_key(Repair::cost),
+        "seed {seed}: the cheapest come first"
+    );
+    let sets: BTreeSet<BTreeSet<Restriction>> = found.iter().map(set_of).collect();
+    assert_eq!(sets.len(), found.len(), "seed {seed}: none is found twice");
+    match expected(universe) {
+        Some(expected) => {
+            assert_eq!(sets, expected, "seed {seed}\n{universe}{conflict:#?}");
+            compared.impossible += usize::from(expected.is_empty());
+        }
+        None => compared.too_large += 1,
+    }
+    compared
+}
+
+fn compare_all(count: u64, universe: impl Fn(u64) -> Universe + Sync) -> Compared {
+    let mut all = Compared::default();
+    for compared in seeds::for_all(count, |seed| compare(seed, &universe(seed))) {
+        all.add(compared);
+    }
+    all
+}
+
+#[test]
+fn brute_force_finds_the_same_repairs() {
+    let all = compare_all(seeds::count(SEEDS), Universe::random);
+    assert!(all.conflicts > 100, "{all:?}");
+    assert!(all.repairs > all.conflicts / 2, "{all:?}");
+    assert!(all.sizes.contains_key(&2), "{all:?}");
+}
+
+#[test]
+fn brute_force_finds_the_same_repairs_where_packages_share_classes() {
+    let all = compare_all(seeds::count(SEEDS) / 3, Universe::around_hubs);
+    assert!(all.conflicts > 10, "{all:?}");
+}
+
+/// Two packages that move together need two changes of the root; an override of what they share is one.
+#[test]
+fn own_requirements_are_found_beside_a_smaller_set_of_other_changes() {
+    let universe = Universe::new(
+        release("p.Root", "1.0.0")
+            .requires("p.A", "1")
+            .requires("p.B", "2"),
+        vec![
+            release("p.A", "1.0.0").requires("p.C", "1"),
+            release("p.A", "2.0.0").requires("p.C", "3"),
+            release("p.B", "2.0.0").requires("p.C", "2"),
+            release("p.B", "3.0.0").requires("p.C", "3"),
+            release("p.C", "1.0.0"),
+            release("p.C", "2.0.0"),
+            release("p.C", "3.0.0"),
+        ],
+    );
+    let universe = Universe {
+        single_version: true,
+        ..universe
+    };
+    let conflict = solve(&universe).conflict().expect("they clash");
+    let found = repairs(&universe, &conflict).found;
+    let kinds: Vec<Vec<bool>> = (found.iter())
+        .map(|repair| set_of(repair).iter().map(is_own).collect())
+        .collect();
+    // An override of p.C, a release of p.A, one of p.B, and both requirements of the root.
+    assert_eq!(
+        kinds,
+        [vec![false], vec![false], vec![false], vec![true, true]]
+    );
+    let own = found.last().expect("it is the last");
+    for (change, name) in own.changes.iter().zip(["p.A", "p.B"]) {
+        let Change::Requirement {
+            package: changed, ..
+        } = change
+        else {
+            panic!("{change:?} is no requirement");
+        };
+        assert_eq!(*changed, package(name));
+    }
+}

@@ -231,7 +231,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
     fn act(&mut self, action: Action) {
         match action {
             Action::Watch(node, resource) => {
-                if let Err(reason) = self.watch(node, resource.watching()) {
+                if let Err(reason) = self.watch(node, resource.watching(&*self.target)) {
                     if let Some(id) = self.runner.id_of(node).cloned() {
                         self.report(Step::NotWatched(id, reason));
                     }

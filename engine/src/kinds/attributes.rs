@@ -1,14 +1,10 @@
 //! Owner, group and mode, which files and folders have in common.
 
-use std::path::Path;
-
 use pkgres_files::{EntryAttributes, RootEntry};
 
+use super::accounts::{groups, users};
 use crate::resource::{Difference, ResourceError};
 use crate::target::Probe;
-
-/// The most bytes of the lists of users and groups that are read.
-const MAX_ACCOUNTS: u64 = 16 << 20;
 
 /// Owner, group and mode as they are wanted. What is `None` is left alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -32,12 +28,14 @@ impl WantedAttributes {
         entry: Option<&RootEntry>,
         default_mode: u32,
     ) -> Result<ComparedAttributes, ResourceError> {
-        let number = |name: Option<&String>, file: &str, what: &str| {
-            name.map(|name| number_of(probe, name, file, what))
-                .transpose()
-        };
-        let user = number(self.owner.as_ref(), "/etc/passwd", "user")?;
-        let group = number(self.group.as_ref(), "/etc/group", "group")?;
+        let user = number_of(self.owner.as_ref(), "user", || {
+            let users = users(probe)?.into_iter();
+            Ok(users.map(|user| (user.name, user.number)).collect())
+        })?;
+        let group = number_of(self.group.as_ref(), "group", || {
+            let groups = groups(probe)?.into_iter();
+            Ok(groups.map(|group| (group.name, group.number)).collect())
+        })?;
         let mode = self
             .mode
             .or(entry.map(|entry| entry.mode))
@@ -75,18 +73,23 @@ pub(super) fn octal(mode: u32) -> String {
     format!("{mode:04o}")
 }
 
-/// The number of a user or group of the machine.
-fn number_of(probe: &dyn Probe, name: &str, file: &str, what: &str) -> Result<u32, ResourceError> {
+/// The number of a user or group, of which `list` lists the names and numbers.
+fn number_of(
+    name: Option<&String>,
+    what: &str,
+    list: impl FnOnce() -> Result<Vec<(String, u32)>, ResourceError>,
+) -> Result<Option<u32>, ResourceError> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
     if let Ok(number) = name.parse() {
-        return Ok(number);
+        return Ok(Some(number));
     }
-    let bytes = probe.read(Path::new(file), MAX_ACCOUNTS)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let number = text.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        (fields.next() == Some(name))
-            .then(|| fields.nth(1)?.parse().ok())
-            .flatten()
-    });
-    number.ok_or_else(|| ResourceError::Invalid(format!("the machine has no {what} `{name}`")))
+    let found = list()?.into_iter().find(|(other, _)| other == name);
+    match found {
+        Some((_, number)) => Ok(Some(number)),
+        None => Err(ResourceError::Invalid(format!(
+            "the machine has no {what} `{name}`"
+        ))),
+    }
 }

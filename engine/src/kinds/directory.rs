@@ -99,7 +99,7 @@ impl Resource for Directory {
         }))
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.path)
     }
 

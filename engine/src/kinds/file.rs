@@ -128,7 +128,7 @@ impl Resource for File {
         }))
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.path)
     }
 

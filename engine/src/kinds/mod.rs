@@ -1,9 +1,22 @@
 //! The kinds of resources that come with the engine.
 
+mod accounts;
 mod attributes;
+mod commands;
 mod directory;
+mod exec;
 mod file;
+mod group;
+mod link;
+mod package;
+mod program;
 mod removal;
+mod user;
 
 pub use directory::Directory;
+pub use exec::{Exec, Guard, Query};
 pub use file::File;
+pub use group::Group;
+pub use link::Link;
+pub use package::Package;
+pub use user::User;

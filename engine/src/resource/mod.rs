@@ -168,7 +168,7 @@ fn listed(differences: &[Difference]) -> String {
 ///         Ok(Checked::drift(Rename { is, wanted: self.0.clone() }))
 ///     }
 ///
-///     fn watching(&self) -> Watching {
+///     fn watching(&self, _: &dyn Probe) -> Watching {
 ///         Watching::path(FILE)
 ///     }
 /// }
@@ -211,8 +211,8 @@ pub trait Resource: Send + Sync {
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError>;
 
     /// What to watch, so that the resource is checked again when it may have changed. It may be too much, never too
-    /// little.
-    fn watching(&self) -> Watching {
+    /// little. It is asked for once, before the first check, and may depend on the machine.
+    fn watching(&self, _probe: &dyn Probe) -> Watching {
         Watching::Nothing
     }
 

@@ -25,6 +25,7 @@ pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
 pub use command::{Command, Output};
 pub use error::TargetError;
+pub(crate) use error::shown;
 pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};
 pub use machine::Machine;
 pub use overlay::{Overlay, OverlayChange};

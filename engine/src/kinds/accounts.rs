@@ -1,0 +1,108 @@
+//! The users and groups of a machine.
+
+use std::path::Path;
+
+use crate::resource::ResourceError;
+use crate::target::{Probe, TargetError};
+
+/// The file with the users.
+pub(super) const USERS: &str = "/etc/passwd";
+/// The file with the groups.
+pub(super) const GROUPS: &str = "/etc/group";
+
+/// The most bytes of the lists of users and groups that are read.
+const MAX_ACCOUNTS: u64 = 16 << 20;
+
+/// The longest name of a user or group.
+const MAX_NAME: usize = 32;
+
+/// A user of a machine.
+pub(super) struct UserEntry {
+    pub(super) name: String,
+    pub(super) number: u32,
+    /// The number of the primary group.
+    pub(super) group: u32,
+    pub(super) comment: String,
+    pub(super) home: String,
+    pub(super) shell: String,
+}
+
+/// A group of a machine.
+pub(super) struct GroupEntry {
+    pub(super) name: String,
+    pub(super) number: u32,
+    /// The users that it is a supplementary group of.
+    pub(super) members: Vec<String>,
+}
+
+/// The users of a machine. Lines that are no user are left out.
+pub(super) fn users(probe: &dyn Probe) -> Result<Vec<UserEntry>, ResourceError> {
+    let text = read(probe, USERS)?;
+    let users = text.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, number, group, comment, home, shell] = fields[..] else {
+            return None;
+        };
+        Some(UserEntry {
+            name: name.to_owned(),
+            number: number.parse().ok()?,
+            group: group.parse().ok()?,
+            comment: comment.to_owned(),
+            home: home.to_owned(),
+            shell: shell.to_owned(),
+        })
+    });
+    Ok(users.collect())
+}
+
+/// The groups of a machine. Lines that are no group are left out.
+pub(super) fn groups(probe: &dyn Probe) -> Result<Vec<GroupEntry>, ResourceError> {
+    let text = read(probe, GROUPS)?;
+    let groups = text.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, number, members] = fields[..] else {
+            return None;
+        };
+        let members = members.split(',').filter(|member| !member.is_empty());
+        Some(GroupEntry {
+            name: name.to_owned(),
+            number: number.parse().ok()?,
+            members: members.map(str::to_owned).collect(),
+        })
+    });
+    Ok(groups.collect())
+}
+
+fn read(probe: &dyn Probe, file: &str) -> Result<String, ResourceError> {
+    match probe.read(Path::new(file), MAX_ACCOUNTS) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(TargetError::File(error)) if error.is_not_found() => Ok(String::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Checks that a name can be one of a user or group, and not an option of a program or a field more in a file.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), ResourceError> {
+    let is_name = name.len() <= MAX_NAME
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|other| other.is_ascii_alphanumeric() || "_.-".contains(other));
+    if is_name {
+        return Ok(());
+    }
+    let message = format!(
+        "`{name}` cannot be the name of a {what}: it must begin with a letter or `_`, and have at most {MAX_NAME} letters, \
+         digits, `_`, `.` and `-`"
+    );
+    Err(ResourceError::Invalid(message))
+}
+
+/// Checks that a text can be a field of the list of users.
+pub(super) fn check_field(property: &str, value: &str) -> Result<(), ResourceError> {
+    if value.contains([':', '\n', '\0']) {
+        let message = format!("the {property} of a user must not contain `:` or line breaks");
+        return Err(ResourceError::Invalid(message));
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Commands with guards.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::program::program_wishes;
+use crate::resource::{
+    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Values, Watching, Wish,
+};
+use crate::target::{Command, Probe, Target, TargetError, shown};
+
+/// The name of the value that a command sends.
+const STDOUT: &str = "stdout";
+
+/// What decides whether a command has to run. Without one, nobody could say whether all is in order.
+#[derive(Debug, Clone)]
+pub enum Guard {
+    /// The command makes something at this path: it runs if there is nothing.
+    Creates(PathBuf),
+    /// The command runs unless this one succeeds, which must not change anything.
+    Unless(Command),
+    /// The command runs only if this one succeeds, which must not change anything.
+    OnlyIf(Command),
+    /// The command runs only after a change of a resource that notifies it.
+    OnRefresh,
+}
+
+impl Guard {
+    /// The guard that looks at a path.
+    pub fn creates(path: impl AsRef<Path>) -> Self {
+        Self::Creates(path.as_ref().to_owned())
+    }
+
+    /// Whether the command has to run as far as this guard decides.
+    fn lets_run(&self, probe: &dyn Probe, input: &Input) -> Result<bool, ResourceError> {
+        Ok(match self {
+            Self::Creates(path) => probe.entry(path)?.is_none(),
+            Self::Unless(command) => !probe.query(command)?.is_success(),
+            Self::OnlyIf(command) => probe.query(command)?.is_success(),
+            Self::OnRefresh => input.refresh,
+        })
+    }
+
+    fn command(&self) -> Option<&Command> {
+        match self {
+            Self::Unless(command) | Self::OnlyIf(command) => Some(command),
+            Self::Creates(_) | Self::OnRefresh => None,
+        }
+    }
+}
+
+/// A command that runs if its guards say so. After a run, it sends what it wrote as `stdout`, without the line breaks at
+/// the end; if it has not run, it sends nothing.
+#[derive(Debug, Clone)]
+pub struct Exec {
+    command: Command,
+    guards: Vec<Guard>,
+    /// What it wrote when it last ran.
+    stdout: Arc<Mutex<Option<String>>>,
+}
+
+impl Exec {
+    /// A command that runs if a guard says so.
+    pub fn new(command: Command, guard: Guard) -> Self {
+        Self {
+            command,
+            guards: vec![guard],
+            stdout: Arc::default(),
+        }
+    }
+
+    /// Adds a guard. The command runs if all guards say so.
+    #[must_use]
+    pub fn with_guard(mut self, guard: Guard) -> Self {
+        self.guards.push(guard);
+        self
+    }
+}
+
+impl Resource for Exec {
+    fn definition(&self) -> String {
+        format!("Exec {:?} {:?}", self.command, self.guards)
+    }
+
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        for guard in &self.guards {
+            if !guard.lets_run(probe, input)? {
+                let stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+                let value = stdout.clone().map(|stdout| (STDOUT.to_owned(), stdout));
+                return Ok(Checked::InOrder(value.into_iter().collect()));
+            }
+        }
+        Ok(Checked::drift(RunCommand {
+            command: self.command.clone(),
+            stdout: Arc::clone(&self.stdout),
+        }))
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        let mut paths = Vec::new();
+        for guard in &self.guards {
+            match guard {
+                Guard::Creates(path) => paths.push(path.clone()),
+                Guard::Unless(_) | Guard::OnlyIf(_) => return Watching::Polling,
+                Guard::OnRefresh => {}
+            }
+        }
+        if paths.is_empty() {
+            Watching::Nothing
+        } else {
+            Watching::Paths(paths)
+        }
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        let paths = self.guards.iter().filter_map(|guard| match guard {
+            Guard::Creates(path) => Some(Identifier::path(path)),
+            _ => None,
+        });
+        paths.collect()
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        let guards = self.guards.iter().filter_map(Guard::command);
+        let mut wishes: Vec<_> = std::iter::once(&self.command)
+            .chain(guards)
+            .flat_map(program_wishes)
+            .collect();
+        for guard in &self.guards {
+            if let Guard::Creates(path) = guard {
+                wishes.push(Wish::nearest_folder(path));
+            }
+        }
+        wishes
+    }
+
+    fn sends(&self) -> &[&str] {
+        &[STDOUT]
+    }
+
+    fn is_refreshable(&self) -> bool {
+        let is_on_refresh = |guard: &Guard| matches!(guard, Guard::OnRefresh);
+        self.guards.iter().any(is_on_refresh)
+    }
+}
+
+struct RunCommand {
+    command: Command,
+    stdout: Arc<Mutex<Option<String>>>,
+}
+
+impl Change for RunCommand {
+    fn differences(&self) -> Vec<Difference> {
+        vec![Difference::new(
+            "command",
+            None::<String>,
+            Some(shown(&self.command)),
+        )]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        let output = target.run(&self.command)?;
+        let output = TargetError::unless_success(&self.command, output)?;
+        let mut stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+        *stdout = Some(without_end(&output.text()));
+        Ok(())
+    }
+}
+
+/// A command that changes nothing, and sends what it writes as `stdout`, without the line breaks at the end. It is run
+/// for each check.
+#[derive(Debug, Clone)]
+pub struct Query {
+    command: Command,
+}
+
+impl Query {
+    /// A command that is only asked.
+    pub fn new(command: Command) -> Self {
+        Self { command }
+    }
+}
+
+impl Resource for Query {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        let output = probe.query(&self.command)?;
+        let output = TargetError::unless_success(&self.command, output)?;
+        let value = (STDOUT.to_owned(), without_end(&output.text()));
+        Ok(Checked::InOrder(Values::from([value])))
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::Polling
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        program_wishes(&self.command)
+    }
+
+    fn sends(&self) -> &[&str] {
+        &[STDOUT]
+    }
+}
+
+fn without_end(text: &str) -> String {
+    text.trim_end_matches('\n').to_owned()
+}

@@ -1,0 +1,99 @@
+//! Groups of users.
+
+use super::accounts::{GROUPS, check_name, groups};
+use super::commands::Commands;
+use crate::resource::{Checked, Difference, Identifier, Input, Resource, ResourceError, Watching};
+use crate::target::{Command, Probe};
+
+/// A group of users that shall exist, or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    name: String,
+    is_absent: bool,
+    number: Option<u32>,
+    is_system: bool,
+}
+
+impl Group {
+    /// A group that shall exist.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            is_absent: false,
+            number: None,
+            is_system: false,
+        }
+    }
+
+    /// Sets that there shall be no such group.
+    #[must_use]
+    pub fn absent(mut self) -> Self {
+        self.is_absent = true;
+        self
+    }
+
+    /// Sets its number. Without it, a new group gets a free one.
+    #[must_use]
+    pub fn with_number(mut self, number: u32) -> Self {
+        self.number = Some(number);
+        self
+    }
+
+    /// Sets that a new group gets a number from those for the system. A group that exists is left alone.
+    #[must_use]
+    pub fn system(mut self) -> Self {
+        self.is_system = true;
+        self
+    }
+}
+
+impl Resource for Group {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        check_name("group", &self.name)?;
+        let groups = groups(probe)?;
+        let is = groups.iter().find(|group| group.name == self.name);
+        let number = self.number.map(|number| number.to_string());
+        let (difference, command) = match (is, self.is_absent) {
+            (None, true) => return Ok(Checked::in_order()),
+            (Some(_), true) => (
+                Difference::new("group", Some(&self.name), None::<String>),
+                Command::new("groupdel"),
+            ),
+            (None, false) => {
+                let mut command = Command::new("groupadd");
+                if self.is_system {
+                    command = command.argument("--system");
+                }
+                if let Some(number) = &number {
+                    command = command.arguments(["--gid", number]);
+                }
+                let difference = Difference::new("group", None::<String>, Some(&self.name));
+                (difference, command)
+            }
+            (Some(is), false) => match &number {
+                Some(number) if self.number != Some(is.number) => (
+                    Difference::new("number", Some(is.number.to_string()), Some(number)),
+                    Command::new("groupmod").arguments(["--gid", number]),
+                ),
+                _ => return Ok(Checked::in_order()),
+            },
+        };
+        let command = command.arguments(["--", &self.name]);
+        Ok(Checked::drift(Commands::new(
+            vec![difference],
+            vec![command],
+        )))
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::path(GROUPS)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::Group(self.name.clone())]
+    }
+}

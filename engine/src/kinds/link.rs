@@ -1,0 +1,95 @@
+//! Symbolic links.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_files::EntryKind;
+
+use super::removal::Removal;
+use crate::resource::{
+    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+};
+use crate::target::{Probe, Target};
+
+/// A symbolic link that shall exist, or not. What it leads to need not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    path: PathBuf,
+    /// Where it leads to; `None` if there shall be no such link.
+    target: Option<PathBuf>,
+}
+
+impl Link {
+    /// A link at `path` that leads to `target`.
+    pub fn new(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            target: Some(target.as_ref().to_owned()),
+        }
+    }
+
+    /// A link that shall not exist, wherever it leads to.
+    pub fn absent(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            target: None,
+        }
+    }
+}
+
+impl Resource for Link {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        let entry = probe.entry(&self.path)?;
+        let kind = entry.as_ref().map(|entry| entry.kind);
+        if kind.is_some_and(|kind| kind != EntryKind::Link) {
+            let path = self.path.display();
+            let message = format!("{path} exists and is no link: remove it first");
+            return Err(ResourceError::Invalid(message));
+        }
+        let is = entry.and_then(|entry| entry.link_target);
+        if is == self.target {
+            return Ok(Checked::in_order());
+        }
+        let Some(wanted) = &self.target else {
+            return Ok(Checked::drift(Removal::new("link", &self.path)));
+        };
+        Ok(Checked::drift(MakeLink {
+            path: self.path.clone(),
+            is,
+            wanted: wanted.clone(),
+        }))
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::path(&self.path)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::path(&self.path)]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        vec![Wish::nearest_folder(&self.path)]
+    }
+}
+
+struct MakeLink {
+    path: PathBuf,
+    is: Option<PathBuf>,
+    wanted: PathBuf,
+}
+
+impl Change for MakeLink {
+    fn differences(&self) -> Vec<Difference> {
+        let shown = |path: &PathBuf| path.display().to_string();
+        let (is, wanted) = (self.is.as_ref().map(shown), shown(&self.wanted));
+        vec![Difference::new("link", is, Some(wanted))]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        Ok(target.make_link(&self.path, &self.wanted)?)
+    }
+}

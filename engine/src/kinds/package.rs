@@ -1,0 +1,409 @@
+//! Packages of the operating system, as dpkg and apt handle them.
+
+use std::any::Any;
+use std::time::Duration;
+
+use pkgres_manifest::diagnostic::Escaped;
+
+use crate::resource::{
+    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+};
+use crate::target::{Command, OS_FAMILY, Output, Probe, Target, TargetError};
+
+/// The file with the state of all packages.
+const STATUS: &str = "/var/lib/dpkg/status";
+
+/// One line for each package: name, architecture, state, version.
+const FORMAT: &str = "${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\n";
+
+/// The state of a package that is unpacked and configured.
+const INSTALLED: &str = "installed";
+
+/// The longest time that a transaction takes.
+const TIMEOUT: Duration = Duration::from_hours(1);
+
+/// What apt says if its lists lack a package or version, or are so old that the servers have other files.
+const OUTDATED: [&str; 4] = [
+    "Unable to locate package",
+    "has no installation candidate",
+    "' was not found",
+    "Failed to fetch",
+];
+
+/// What apt says if dpkg was killed while it changed packages.
+const INTERRUPTED: &str = "dpkg --configure -a";
+
+/// A package of the operating system that shall be installed, or not. Several are installed or removed in one
+/// transaction.
+///
+/// Installing never removes another package, and neither does removing: if others had to go as well, this is an error.
+/// Configuration files that were changed on the machine stay as they are.
+///
+/// Which files and services a package brings is not known before it is installed, and the order must be the same before
+/// and after. So a package only goes before the service that has its name; anything else is said by edges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    name: String,
+    wanted: WantedVersion,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WantedVersion {
+    Any,
+    Exactly(String),
+    Nothing,
+}
+
+impl Package {
+    /// A package that shall be installed, in any version.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            wanted: WantedVersion::Any,
+        }
+    }
+
+    /// Sets that the package shall be installed in this version.
+    #[must_use]
+    pub fn with_version(mut self, version: impl Into<String>) -> Self {
+        self.wanted = WantedVersion::Exactly(version.into());
+        self
+    }
+
+    /// Sets that the package shall not be installed. Its configuration files stay.
+    #[must_use]
+    pub fn absent(mut self) -> Self {
+        self.wanted = WantedVersion::Nothing;
+        self
+    }
+
+    /// Checks that name and version mean nothing else to apt: not an option, and not `-` at the end, which removes.
+    fn validate(&self) -> Result<(), ResourceError> {
+        let is_plain = |text: &str, more: &str| {
+            text.starts_with(|first: char| first.is_ascii_alphanumeric())
+                && !text.ends_with('-')
+                && text
+                    .chars()
+                    .all(|other| other.is_ascii_alphanumeric() || more.contains(other))
+        };
+        if !is_plain(&self.name, "+-.:") {
+            let name = Escaped::shortened(&self.name);
+            let message = format!("`{name}` cannot be the name of a package");
+            return Err(ResourceError::Invalid(message));
+        }
+        if let WantedVersion::Exactly(version) = &self.wanted
+            && !is_plain(version, "+-.:~")
+        {
+            let version = Escaped::shortened(version);
+            let message = format!("`{version}` cannot be the version of a package");
+            return Err(ResourceError::Invalid(message));
+        }
+        Ok(())
+    }
+
+    /// How the package differs from what is installed.
+    fn difference(&self, installed: &[InstalledPackage]) -> Option<Difference> {
+        let is = installed.iter().find(|package| package.is(&self.name));
+        let is = is.map(|package| package.version.clone());
+        let wanted = match (&self.wanted, &is) {
+            (WantedVersion::Any, None) => Some("any version".to_owned()),
+            (WantedVersion::Exactly(version), is) if is.as_ref() != Some(version) => {
+                Some(version.clone())
+            }
+            (WantedVersion::Nothing, Some(_)) => None,
+            _ => return None,
+        };
+        Some(Difference::new(self.name.as_str(), is, wanted))
+    }
+
+    /// The package as an argument of apt.
+    fn argument(&self) -> String {
+        match &self.wanted {
+            WantedVersion::Exactly(version) => format!("{}={version}", self.name),
+            WantedVersion::Any | WantedVersion::Nothing => self.name.clone(),
+        }
+    }
+}
+
+impl Resource for Package {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        check(std::slice::from_ref(self), probe)
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::path(STATUS)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::Package(self.name.clone())]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        match self.wanted {
+            WantedVersion::Nothing => Vec::new(),
+            _ => vec![Wish::before(Identifier::Service(self.name.clone()))],
+        }
+    }
+
+    fn group(&self) -> Option<String> {
+        let group = match self.wanted {
+            WantedVersion::Nothing => "absent packages",
+            _ => "packages",
+        };
+        Some(group.to_owned())
+    }
+
+    fn grouped(&self, members: &[&dyn Resource]) -> Option<Box<dyn Resource>> {
+        let mut packages: Vec<Self> = Vec::new();
+        for member in members {
+            let package = member.as_any()?.downcast_ref::<Self>()?;
+            let known = packages.iter().find(|other| other.name == package.name);
+            // apt would take one of the two versions.
+            if known.is_some_and(|other| other != package) {
+                return None;
+            }
+            packages.push(package.clone());
+        }
+        Some(Box::new(Packages(packages)))
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+}
+
+/// Packages that are installed or removed in one transaction.
+#[derive(Debug)]
+struct Packages(Vec<Package>);
+
+impl Resource for Packages {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        check(&self.0, probe)
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::path(STATUS)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        self.0.iter().flat_map(Package::identifiers).collect()
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        self.0.iter().flat_map(Package::wishes).collect()
+    }
+}
+
+/// A package that is installed.
+struct InstalledPackage {
+    name: String,
+    architecture: String,
+    version: String,
+}
+
+impl InstalledPackage {
+    /// Whether a name, with an architecture or without, means this package.
+    fn is(&self, name: &str) -> bool {
+        match name.split_once(':') {
+            Some((name, architecture)) => name == self.name && architecture == self.architecture,
+            None => name == self.name,
+        }
+    }
+}
+
+fn check(packages: &[Package], probe: &dyn Probe) -> Result<Checked, ResourceError> {
+    for package in packages {
+        package.validate()?;
+    }
+    let facts = probe.facts();
+    if facts.has(OS_FAMILY) && !facts.values(OS_FAMILY).any(|family| family == "debian") {
+        let family: Vec<_> = facts.values(OS_FAMILY).collect();
+        let message = format!(
+            "packages can be handled on Debian and what derives from it, not on the family `{}`",
+            Escaped::shortened(&family.join(" "))
+        );
+        return Err(TargetError::Unsupported(message).into());
+    }
+    let installed = installed(packages, probe)?;
+    let different = packages.iter().filter_map(|package| {
+        let difference = package.difference(&installed)?;
+        Some((package.clone(), difference))
+    });
+    let (packages, differences): (Vec<_>, Vec<_>) = different.unzip();
+    if packages.is_empty() {
+        return Ok(Checked::in_order());
+    }
+    Ok(Checked::drift(Transaction {
+        packages,
+        differences,
+    }))
+}
+
+/// Those among the packages that are installed, in any version.
+fn installed(
+    packages: &[Package],
+    probe: &dyn Probe,
+) -> Result<Vec<InstalledPackage>, ResourceError> {
+    let names = packages.iter().map(|package| package.name.as_str());
+    let command = Command::new("dpkg-query")
+        .arguments(["--show", "--showformat", FORMAT, "--"])
+        .arguments(names);
+    let output = probe.query(&command)?;
+    // It exits with 1 if it does not know one of them.
+    if output.code != Some(1) {
+        TargetError::unless_success(&command, output.clone())?;
+    }
+    let text = output.text();
+    let installed = text.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, architecture, INSTALLED, version] = fields[..] else {
+            return None;
+        };
+        Some(InstalledPackage {
+            name: name.to_owned(),
+            architecture: architecture.to_owned(),
+            version: version.to_owned(),
+        })
+    });
+    Ok(installed.collect())
+}
+
+/// Installs packages, or removes them: all that are wanted, or all that are not.
+struct Transaction {
+    packages: Vec<Package>,
+    differences: Vec<Difference>,
+}
+
+impl Change for Transaction {
+    fn differences(&self) -> Vec<Difference> {
+        self.differences.clone()
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        let (removed, added): (Vec<_>, Vec<_>) = self
+            .packages
+            .iter()
+            .partition(|package| package.wanted == WantedVersion::Nothing);
+        if !removed.is_empty() {
+            let names: Vec<_> = removed.iter().map(|package| package.argument()).collect();
+            check_removal(target, &names)?;
+            run(target, &apt("remove").arguments(names))?;
+        }
+        if !added.is_empty() {
+            let is_pinned =
+                |package: &&Package| matches!(package.wanted, WantedVersion::Exactly(_));
+            let mut command = apt("install").arguments(["--no-install-recommends", "--no-remove"]);
+            if added.iter().any(is_pinned) {
+                command = command.argument("--allow-downgrades");
+            }
+            let packages = added.iter().map(|package| package.argument());
+            run(target, &command.arguments(packages))?;
+        }
+        Ok(())
+    }
+}
+
+/// A command of apt that asks nothing and keeps changed configuration files.
+fn apt(action: &str) -> Command {
+    let options = [
+        "DPkg::Lock::Timeout=120",
+        "Acquire::Retries=3",
+        "Dpkg::Use-Pty=0",
+        "Dpkg::Options::=--force-confdef",
+        "Dpkg::Options::=--force-confold",
+    ];
+    Command::new("apt-get")
+        .arguments(["--quiet", "--yes"])
+        .arguments(options.iter().flat_map(|option| ["-o", option]))
+        .argument(action)
+        .variable("DEBIAN_FRONTEND", "noninteractive")
+        .variable("DEBCONF_NONINTERACTIVE_SEEN", "true")
+        .timeout(TIMEOUT)
+}
+
+/// Runs a command of apt. First it does with the lists and the state that are there; what it lacks is brought, once each.
+fn run(target: &dyn Target, command: &Command) -> Result<(), ResourceError> {
+    let mut repairs = vec![
+        (&OUTDATED[..], apt("update")),
+        (&[INTERRUPTED][..], configure()),
+    ];
+    loop {
+        let output = target.run(command)?;
+        if output.is_success() {
+            return Ok(());
+        }
+        let said = said(&output);
+        let repair = repairs
+            .iter()
+            .position(|(signs, _)| signs.iter().any(|sign| said.contains(sign)));
+        let Some(repair) = repair else {
+            return Err(failure(command, output));
+        };
+        let (_, repair) = repairs.swap_remove(repair);
+        let repaired = target.run(&repair)?;
+        if !repaired.is_success() {
+            return Err(failure(&repair, repaired));
+        }
+    }
+}
+
+/// Ends what dpkg was interrupted in.
+fn configure() -> Command {
+    Command::new("dpkg")
+        .arguments(["--force-confdef", "--force-confold", "--configure", "-a"])
+        .variable("DEBIAN_FRONTEND", "noninteractive")
+        .timeout(TIMEOUT)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The failure of a command of apt: of all that it says, the first error explains most.
+fn failure(command: &Command, mut output: Output) -> ResourceError {
+    let said = said(&output);
+    if let Some(line) = said.lines().find(|line| line.starts_with("E: ")) {
+        output.stderr = line.as_bytes().to_vec();
+    }
+    match TargetError::unless_success(command, output) {
+        Err(error) => error.into(),
+        Ok(_) => ResourceError::Invalid("apt failed".to_owned()),
+    }
+}
+
+/// Checks that nothing else goes with the packages.
+fn check_removal(target: &dyn Target, names: &[String]) -> Result<(), ResourceError> {
+    let command = apt("remove").argument("--simulate").arguments(names);
+    let output = target.query(&command)?;
+    if !output.is_success() {
+        // Removing repairs what it can, and says what it cannot.
+        return Ok(());
+    }
+    let text = output.text();
+    let mut others: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("Remv ")?.split_whitespace().next())
+        .filter(|other| {
+            let is_other = |name: &String| name.split(':').next() != other.split(':').next();
+            names.iter().all(is_other)
+        })
+        .collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    others.sort_unstable();
+    let message = format!(
+        "other packages need {}: {}; they have to be absent as well",
+        names.join(", "),
+        others.join(", ")
+    );
+    Err(ResourceError::Invalid(message))
+}

@@ -1,0 +1,142 @@
+//! Users and groups, as the programs of shadow make them.
+
+use pkgres_engine::{Directory, File, Group, Identifier, Input, Resource as _, User, Wish};
+
+use crate::debian::{Debian, change, is_in_order, try_change};
+
+#[test]
+fn users_and_groups_are_made_changed_and_removed() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+
+    assert_eq!(
+        change(machine, &Group::new("web").with_number(2001)),
+        ["group: web"]
+    );
+    assert!(is_in_order(machine, &Group::new("web").system()));
+    let renumbered = Group::new("web").with_number(2002);
+    assert_eq!(change(machine, &renumbered), ["number: 2001 -> 2002"]);
+    change(machine, &Group::new("logs").system());
+    let logs = debian.shell("getent group logs");
+    let number: u32 = logs
+        .split(':')
+        .nth(2)
+        .and_then(|text| text.parse().ok())
+        .expect("a number");
+    assert!(number < 1000, "{logs}");
+
+    // There is a group of the same name already.
+    let web = User::new("web")
+        .with_number(2001)
+        .with_home("/srv/web")
+        .with_shell("/usr/sbin/nologin")
+        .with_comment("Web server");
+    assert_eq!(change(machine, &web), ["user: web"]);
+    let entry = debian.shell("getent passwd web");
+    assert_eq!(
+        entry,
+        "web:x:2001:2002:Web server:/srv/web:/usr/sbin/nologin\n"
+    );
+    let changed = web
+        .clone()
+        .with_number(2005)
+        .with_group("logs")
+        .with_groups(["adm", "web"])
+        .with_home("/srv/other")
+        .with_shell("/bin/sh")
+        .with_comment("Other");
+    assert_eq!(
+        change(machine, &changed),
+        [
+            "number: 2001 -> 2005",
+            "group: web -> logs",
+            "groups:  -> adm,web",
+            "home: /srv/web -> /srv/other",
+            "shell: /usr/sbin/nologin -> /bin/sh",
+            "comment: Web server -> Other",
+        ]
+    );
+    // A number means the same as the name.
+    assert!(is_in_order(
+        machine,
+        &changed.clone().with_group(number.to_string())
+    ));
+    // Groups that are not mentioned stay.
+    assert_eq!(
+        change(machine, &User::new("web").with_groups(["users"])),
+        ["groups: adm,web -> adm,web,users"]
+    );
+    assert!(is_in_order(machine, &changed));
+
+    // Files are owned by names.
+    let page = File::new("/srv/page").with_owner("web").with_group("logs");
+    change(machine, &page);
+    assert_eq!(debian.shell("stat -c %U:%G /srv/page"), "web:logs\n");
+
+    change(machine, &User::new("web").absent());
+    assert!(!debian.text("/etc/passwd").contains("web:"));
+    let error = try_change(machine, &page).expect_err("there is no such user any more");
+    assert_eq!(error.to_string(), "the machine has no user `web`");
+    change(machine, &Group::new("logs").absent());
+    assert!(is_in_order(machine, &Group::new("logs").absent()));
+}
+
+#[test]
+fn a_new_user_gets_a_group_of_its_own_and_a_group_in_use_stays() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    change(machine, &User::new("batch").system());
+    assert_eq!(debian.shell("id -gn batch"), "batch\n");
+    assert!(
+        debian
+            .shell("id -u batch")
+            .trim()
+            .parse::<u32>()
+            .expect("a number")
+            < 1000
+    );
+    let error = try_change(machine, &Group::new("batch").absent()).expect_err("it is in use");
+    assert_eq!(
+        error.to_string(),
+        "`groupdel -- batch` exited with code 8: groupdel: cannot remove the primary group of user 'batch'"
+    );
+    let error = try_change(machine, &User::new("other").with_group("nobody-knows"))
+        .expect_err("there is no such group");
+    assert!(
+        error
+            .to_string()
+            .contains("group 'nobody-knows' does not exist"),
+        "{error}"
+    );
+}
+
+#[test]
+fn names_cannot_be_options_or_fields() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = pkgres_engine::Machine::root_folder(folder.path()).expect("it is a folder");
+    let input = Input::default();
+    for name in ["", "--root=/tmp", "a:b", "a,b", "a b", "a\nroot::0:0:::"] {
+        assert!(User::new(name).check(&machine, &input).is_err(), "{name}");
+        assert!(Group::new(name).check(&machine, &input).is_err(), "{name}");
+        let user = User::new("web").with_groups([name]);
+        assert!(user.check(&machine, &input).is_err(), "{name}");
+    }
+    let user = User::new("web").with_comment("a:0:0");
+    assert!(user.check(&machine, &input).is_err());
+}
+
+#[test]
+fn accounts_go_before_what_belongs_to_them() {
+    let user = User::new("web").with_group("www").with_groups(["adm"]);
+    assert_eq!(user.identifiers(), [Identifier::User("web".to_owned())]);
+    let group = |name: &str| Wish::after(Identifier::Group(name.to_owned()));
+    assert_eq!(user.wishes(), [group("www"), group("adm")]);
+    assert_eq!(User::new("web").wishes(), [group("web")]);
+    let gone = User::new("web").absent();
+    assert_eq!(
+        gone.wishes(),
+        [Wish::before(Identifier::Group("web".to_owned()))]
+    );
+    let folder = Directory::new("/srv").with_owner("web").with_group("www");
+    assert!(folder.wishes().contains(&group("www")));
+}

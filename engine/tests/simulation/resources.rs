@@ -23,7 +23,7 @@ impl Resource for Unit {
         Ok(Checked::drift(Start(self.0.clone())))
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.0)
     }
 
@@ -70,7 +70,7 @@ impl Resource for Source {
         Ok(Checked::InOrder(Values::from(values)))
     }
 
-    fn watching(&self) -> Watching {
+    fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.0)
     }
 

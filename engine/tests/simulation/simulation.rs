@@ -488,7 +488,8 @@ impl Simulation {
         while let Some(action) = self.runner.next_action() {
             match action {
                 Action::Watch(key, resource) => {
-                    if let pkgres_engine::Watching::Paths(paths) = resource.watching() {
+                    if let pkgres_engine::Watching::Paths(paths) = resource.watching(&self.machine)
+                    {
                         self.watched.insert(key, paths[0].clone());
                     }
                 }

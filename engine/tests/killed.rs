@@ -1,0 +1,140 @@
+//! A run that is killed at any moment leaves old or new files, never parts of them, and the next run brings everything
+//! into order.
+//!
+//! `KILLS=500 cargo test -p pkgres-engine --test killed` kills more often.
+
+// The tests look at files themselves.
+#![allow(clippy::disallowed_methods)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use pkgres_engine::{
+    Directory, DriveOptions, File, GraphBuilder, Machine, Outcome, Status, attempt, drive,
+};
+use pkgres_manifest::{MetaParameters, ResourceId};
+
+/// The variables that tell a process of this test to run the engine: on which root, and with which content.
+const ROOT: &str = "PKGRES_TEST_ROOT";
+const VERSION: &str = "PKGRES_TEST_VERSION";
+
+const FILES: usize = 60;
+
+fn content(number: usize, version: u64) -> String {
+    format!("file {number}, version {version}\n").repeat(2_000)
+}
+
+fn apply(root: &Path, version: u64) -> Status {
+    let mut builder = GraphBuilder::new();
+    let mut add = |kind: &str, path: &str, file: Option<File>| {
+        let id = ResourceId::new(kind, path).expect("it is an identity");
+        let meta = MetaParameters::default();
+        match file {
+            Some(file) => builder.add(id, file, meta),
+            None => builder.add(id, Directory::new(path), meta),
+        };
+    };
+    for number in 0..FILES {
+        let folder = format!("/d{}", number / 10);
+        if number % 10 == 0 {
+            add("directory", &folder, None);
+        }
+        let path = format!("{folder}/f{number}");
+        let file = File::new(&path).with_content(content(number, version));
+        add("file", &path, Some(file));
+    }
+    let graph = builder.build().expect("it has no circle");
+    let machine = Arc::new(Machine::root_folder(root).expect("it is a folder"));
+    let (_control, controlled) = channel();
+    drive(graph, machine, &DriveOptions::default(), controlled, |_| {}).status
+}
+
+/// Not a test by itself: the process that the test below kills.
+#[test]
+fn process_to_be_killed() {
+    let (Some(root), Ok(version)) = (std::env::var_os(ROOT), std::env::var(VERSION)) else {
+        return;
+    };
+    apply(Path::new(&root), version.parse().expect("it is a number"));
+}
+
+/// All files below a folder, with their content.
+fn files(root: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).expect("it is a folder") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(root).expect("it is inside");
+                let content = fs::read_to_string(&path).unwrap_or_default();
+                files.push((format!("/{}", name.display()), content));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_killed_run_leaves_no_half_files_and_the_next_one_converges() {
+    let kills = std::env::var("KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok())
+        .unwrap_or(25);
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let start = Instant::now();
+    assert_eq!(apply(root.path(), 0), Status::Converged);
+    let whole = start.elapsed();
+    let mut unfinished = 0;
+    for version in 1..=kills {
+        let mut child = Command::new(std::env::current_exe().expect("this is a program"))
+            .args(["--exact", "process_to_be_killed"])
+            .env(ROOT, root.path())
+            .env(VERSION, version.to_string())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("this program can be started");
+        // The moments are spread over a run, in an order without a pattern.
+        let part = u32::try_from(version * 7_919 % 1_000).expect("it is small");
+        std::thread::sleep(whole * part / 1_000 + Duration::from_millis(2));
+        child.kill().expect("it was started");
+        child.wait().expect("it was started");
+
+        let mut versions = BTreeSet::new();
+        for (path, is) in files(root.path()) {
+            let name = path.rsplit('/').next().expect("a path has a name");
+            let Some(number) = name.strip_prefix('f').and_then(|name| name.parse().ok()) else {
+                assert!(name.starts_with(".pkgres-"), "{path}");
+                continue;
+            };
+            let found = [version - 1, version]
+                .into_iter()
+                .find(|version| is == content(number, *version));
+            versions.insert(found.unwrap_or_else(|| panic!("{path} is neither old nor new")));
+        }
+        unfinished += u64::from(versions.contains(&(version - 1)));
+
+        assert_eq!(apply(root.path(), version), Status::Converged);
+        for (path, is) in files(root.path()) {
+            // A temporary file of a killed run is removed by the next write of the same file.
+            let name = path.rsplit('/').next().expect("a path has a name");
+            if let Some(number) = name.strip_prefix('f').and_then(|name| name.parse().ok()) {
+                assert_eq!(is, content(number, version), "{path}");
+            }
+        }
+    }
+    assert!(unfinished > 0, "every run ended before it was killed");
+    // Nothing differs once more: all kinds of resources are in order after one run.
+    let machine = Machine::root_folder(root.path()).expect("it is a folder");
+    let file = File::new("/d0/f0").with_content(content(0, kills));
+    let outcome = attempt(&file, &machine, &pkgres_engine::Input::default(), true);
+    assert!(matches!(outcome, Outcome::InOrder(_)), "{outcome:?}");
+}

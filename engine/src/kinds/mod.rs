@@ -11,6 +11,7 @@ mod link;
 mod package;
 mod program;
 mod removal;
+mod service;
 mod user;
 
 pub use directory::Directory;
@@ -19,4 +20,5 @@ pub use file::File;
 pub use group::Group;
 pub use link::Link;
 pub use package::Package;
+pub use service::Service;
 pub use user::User;

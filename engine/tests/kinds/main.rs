@@ -7,3 +7,4 @@ mod debian;
 mod exec;
 mod link;
 mod package;
+mod service;

@@ -1,0 +1,232 @@
+//! Services, which runit or systemd supervises.
+
+mod runit;
+mod systemd;
+
+use pkgres_files::EntryKind;
+use pkgres_manifest::diagnostic::Escaped;
+
+use std::path::Path;
+
+use super::commands::Commands;
+use crate::resource::{
+    Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+};
+use crate::target::{Probe, TargetError};
+
+use runit::Runit;
+use systemd::Systemd;
+
+/// The folder that is there if systemd has started the machine.
+const SYSTEMD_RUNS: &str = "/run/systemd/system";
+
+/// The folders with definitions of services for runit.
+const RUNIT_DEFINITIONS: &str = "/etc/sv";
+
+/// Programs of systemd in a root folder on which it does not run.
+const SYSTEMCTL: [&str; 2] = ["/usr/bin/systemctl", "/bin/systemctl"];
+
+/// The folders in which units for systemd are looked for.
+const UNIT_FOLDERS: [&str; 3] = [
+    "/etc/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+];
+
+/// A service that shall run or not, and shall be started with the machine or not.
+///
+/// systemd handles it if it has started the machine, else runit if there is a definition in `/etc/sv`. On a root folder
+/// in which nothing runs, a service can be enabled and disabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    name: String,
+    wanted: WantedState,
+}
+
+/// What is wanted of a service. What is `None` is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct WantedState {
+    is_running: Option<bool>,
+    is_enabled: Option<bool>,
+}
+
+/// A service on the machine.
+struct ServiceState {
+    is_running: bool,
+    is_enabled: bool,
+}
+
+impl Service {
+    /// A service of which nothing is wanted yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            wanted: WantedState::default(),
+        }
+    }
+
+    /// Sets that it shall run. After a change of a resource that notifies it, it is started again.
+    #[must_use]
+    pub fn running(mut self) -> Self {
+        self.wanted.is_running = Some(true);
+        self
+    }
+
+    /// Sets that it shall not run.
+    #[must_use]
+    pub fn stopped(mut self) -> Self {
+        self.wanted.is_running = Some(false);
+        self
+    }
+
+    /// Sets that it shall be started with the machine.
+    #[must_use]
+    pub fn enabled(mut self) -> Self {
+        self.wanted.is_enabled = Some(true);
+        self
+    }
+
+    /// Sets that it shall not be started with the machine.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.wanted.is_enabled = Some(false);
+        self
+    }
+
+    fn validate(&self) -> Result<(), ResourceError> {
+        let is_plain = |other: char| other.is_ascii_alphanumeric() || "_.@:-".contains(other);
+        if !self
+            .name
+            .starts_with(|first: char| first.is_ascii_alphanumeric())
+            || !self.name.chars().all(is_plain)
+        {
+            let name = Escaped::shortened(&self.name);
+            let message = format!("`{name}` cannot be the name of a service");
+            return Err(ResourceError::Invalid(message));
+        }
+        if self.wanted == WantedState::default() {
+            let message = "a service has to be running or stopped, or enabled or disabled";
+            return Err(ResourceError::Invalid(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn supervisor(&self, probe: &dyn Probe) -> Result<Supervisor, ResourceError> {
+        let is_there = |path: &str| Ok::<_, TargetError>(probe.entry(Path::new(path))?.is_some());
+        if is_there(SYSTEMD_RUNS)? {
+            return Ok(Supervisor::Systemd(Systemd::running(&self.name)));
+        }
+        let runit = Runit::find(&self.name, probe)?;
+        let definitions = probe.entry(Path::new(RUNIT_DEFINITIONS))?;
+        let has_systemctl = is_there(SYSTEMCTL[0])? || is_there(SYSTEMCTL[1])?;
+        match runit {
+            Some(runit) if runit.is_defined() || !has_systemctl => Ok(Supervisor::Runit(runit)),
+            _ if has_systemctl => Ok(Supervisor::Systemd(Systemd::in_root(&self.name))),
+            _ if definitions.is_some_and(|entry| entry.kind == EntryKind::Folder) => {
+                let message = "the machine has services for runit, but no folder `/etc/service`";
+                Err(TargetError::Unsupported(message.to_owned()).into())
+            }
+            _ => {
+                let message = "the machine has neither runit nor systemd, which services need";
+                Err(TargetError::Unsupported(message.to_owned()).into())
+            }
+        }
+    }
+
+    /// How the service differs, if a restart is not enough.
+    fn differences(&self, state: &ServiceState) -> Vec<Difference> {
+        let words = [
+            (
+                "state",
+                state.is_running,
+                self.wanted.is_running,
+                ["stopped", "running"],
+            ),
+            (
+                "start",
+                state.is_enabled,
+                self.wanted.is_enabled,
+                ["disabled", "enabled"],
+            ),
+        ];
+        let different = words
+            .into_iter()
+            .filter_map(|(property, is, wanted, words)| {
+                let wanted = wanted.filter(|wanted| *wanted != is)?;
+                let word = |value: bool| Some(words[usize::from(value)]);
+                Some(Difference::new(property, word(is), word(wanted)))
+            });
+        different.collect()
+    }
+}
+
+enum Supervisor {
+    Runit(Runit),
+    Systemd(Systemd),
+}
+
+impl Resource for Service {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        self.validate()?;
+        let supervisor = self.supervisor(probe)?;
+        let state = match &supervisor {
+            Supervisor::Runit(runit) => runit.state(self.wanted, probe)?,
+            Supervisor::Systemd(systemd) => systemd.state(self.wanted, probe)?,
+        };
+        let mut differences = self.differences(&state);
+        // What is started now need not be started again.
+        let is_restarted =
+            input.refresh && state.is_running && self.wanted.is_running != Some(false);
+        if is_restarted {
+            differences.push(Difference::new(
+                "restart",
+                None::<String>,
+                Some("after a change"),
+            ));
+        }
+        if differences.is_empty() {
+            return Ok(Checked::in_order());
+        }
+        Ok(match supervisor {
+            Supervisor::Runit(runit) => {
+                Checked::drift(runit.change(self.wanted, is_restarted, differences))
+            }
+            Supervisor::Systemd(systemd) => {
+                let commands = systemd.commands(self.wanted, &state, is_restarted);
+                Checked::drift(Commands::new(differences, commands))
+            }
+        })
+    }
+
+    fn watching(&self, probe: &dyn Probe) -> Watching {
+        match self.supervisor(probe) {
+            Ok(Supervisor::Runit(runit)) => runit.watching(probe),
+            // Its state is no file.
+            _ => Watching::Polling,
+        }
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::Service(self.name.clone())]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        let definition = Path::new(RUNIT_DEFINITIONS).join(&self.name);
+        let unit = systemd::unit(&self.name);
+        let units = UNIT_FOLDERS.map(|folder| Path::new(folder).join(&unit));
+        let paths = [definition.join("run"), definition]
+            .into_iter()
+            .chain(units);
+        let package = Identifier::Package(self.name.clone());
+        let all = std::iter::once(package).chain(paths.map(Identifier::path));
+        all.map(Wish::after).collect()
+    }
+
+    fn is_refreshable(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,168 @@
+//! Services of systemd.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::Escaped;
+
+use super::{ServiceState, WantedState};
+use crate::resource::ResourceError;
+use crate::target::{Command, Probe, TargetError};
+
+/// A unit of a machine that systemd has started, or of a root folder in which it does not run.
+pub(super) struct Systemd {
+    unit: String,
+    runs: bool,
+}
+
+/// The name of the unit of a service.
+pub(super) fn unit(service: &str) -> String {
+    if service.contains('.') {
+        service.to_owned()
+    } else {
+        format!("{service}.service")
+    }
+}
+
+impl Systemd {
+    /// A unit of a machine that systemd has started.
+    pub(super) fn running(service: &str) -> Self {
+        let unit = unit(service);
+        Self { unit, runs: true }
+    }
+
+    /// A unit of a root folder.
+    pub(super) fn in_root(service: &str) -> Self {
+        let unit = unit(service);
+        Self { unit, runs: false }
+    }
+
+    pub(super) fn state(
+        &self,
+        wanted: WantedState,
+        probe: &dyn Probe,
+    ) -> Result<ServiceState, ResourceError> {
+        let (is_running, enablement) = if self.runs {
+            self.properties(probe)?
+        } else {
+            (false, self.enablement(probe)?)
+        };
+        if !self.runs && wanted.is_running == Some(true) {
+            let message = "systemd does not run on this machine, so no service can be started";
+            return Err(TargetError::Unsupported(message.to_owned()).into());
+        }
+        let needs_unit = wanted.is_running == Some(true) || wanted.is_enabled == Some(true);
+        let Some(enablement) = enablement else {
+            if needs_unit {
+                let unit = Escaped::new(&self.unit);
+                let message = format!("the machine has no unit `{unit}`");
+                return Err(ResourceError::Invalid(message));
+            }
+            return Ok(ServiceState {
+                is_running: false,
+                is_enabled: false,
+            });
+        };
+        let is_enabled = matches!(enablement.as_str(), "enabled" | "enabled-runtime" | "alias");
+        if wanted.is_enabled == Some(true) && !is_enabled && enablement != "disabled" {
+            let message = format!(
+                "the unit `{}` is {}: it cannot be enabled",
+                Escaped::new(&self.unit),
+                Escaped::new(&enablement)
+            );
+            return Err(ResourceError::Invalid(message));
+        }
+        Ok(ServiceState {
+            is_running,
+            is_enabled,
+        })
+    }
+
+    /// Whether the unit runs, and how it is enabled; `None` if there is no such unit.
+    fn properties(&self, probe: &dyn Probe) -> Result<(bool, Option<String>), ResourceError> {
+        let command = systemctl("show").arguments([
+            "--property=LoadState,ActiveState,UnitFileState",
+            "--",
+            &self.unit,
+        ]);
+        let output = TargetError::unless_success(&command, probe.query(&command)?)?;
+        let text = output.text();
+        let values: BTreeMap<_, _> = text
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .collect();
+        let value = |name: &str| values.get(name).copied().unwrap_or_default();
+        let is_running = matches!(
+            value("ActiveState"),
+            "active" | "activating" | "reloading" | "refreshing"
+        );
+        let is_there = value("LoadState") != "not-found";
+        // Units without a file have no state.
+        let enablement = match value("UnitFileState") {
+            "" => "static",
+            state => state,
+        };
+        Ok((is_running, is_there.then(|| enablement.to_owned())))
+    }
+
+    /// How the unit is enabled in a root folder; `None` if there is no such unit.
+    fn enablement(&self, probe: &dyn Probe) -> Result<Option<String>, ResourceError> {
+        let command = in_root("is-enabled").arguments(["--", &self.unit]);
+        let output = probe.query(&command)?;
+        let state = output.text().trim().to_owned();
+        // It exits with 1 for each state but those of enabled units.
+        if !state.is_empty() {
+            return Ok((state != "not-found").then_some(state));
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("No such file or directory") {
+            return Ok(None);
+        }
+        TargetError::unless_success(&command, output)?;
+        Ok(None)
+    }
+
+    pub(super) fn commands(
+        &self,
+        wanted: WantedState,
+        state: &ServiceState,
+        is_restarted: bool,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let mut add = |command: Command| {
+            commands.push(command.arguments(["--", &self.unit]));
+        };
+        if let Some(enabled) = wanted
+            .is_enabled
+            .filter(|wanted| *wanted != state.is_enabled)
+        {
+            let action = if enabled { "enable" } else { "disable" };
+            add(if self.runs {
+                systemctl(action)
+            } else {
+                in_root(action)
+            });
+        }
+        match wanted
+            .is_running
+            .filter(|wanted| *wanted != state.is_running)
+        {
+            Some(true) => add(systemctl("start")),
+            Some(false) => add(systemctl("stop")),
+            None if is_restarted => add(systemctl("restart")),
+            None => {}
+        }
+        if self.runs {
+            // The files of units may have been changed just before.
+            commands.insert(0, systemctl("daemon-reload"));
+        }
+        commands
+    }
+}
+
+fn systemctl(action: &str) -> Command {
+    Command::new("systemctl").arguments(["--no-ask-password", "--no-pager", action])
+}
+
+fn in_root(action: &str) -> Command {
+    Command::new("systemctl").arguments(["--root=/", action])
+}

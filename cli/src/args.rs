@@ -8,6 +8,7 @@ mod account;
 mod generated;
 mod interfaces;
 mod lookup;
+mod machines;
 mod packages;
 mod project;
 mod registry;
@@ -17,6 +18,7 @@ pub(crate) use account::*;
 pub(crate) use generated::*;
 pub(crate) use interfaces::*;
 pub(crate) use lookup::*;
+pub(crate) use machines::*;
 pub(crate) use packages::*;
 pub(crate) use project::*;
 pub(crate) use registry::*;
@@ -200,6 +202,8 @@ commands! {
     Semver("semver", SemverArgs),
     /// Write an interface from classes, or compare two versions of one
     Interface("interface", InterfaceArgs),
+    /// Test a machine as the validation of a package says, or bring about what is missing
+    Validate("validate", ValidateArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
@@ -380,6 +384,7 @@ impl Command {
             | Self::Index(_)
             | Self::Pack(_)
             | Self::Unpack(_)
+            | Self::Validate(_)
             | Self::Cache(_)
             | Self::Serve(_)
             | Self::ExportStatic(_) => SharedArgs::default(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_resolver::Staleness;
 
-use self::Exit::{Done, Failed, GaveUp, Integrity, Pending, Registry, Usage};
+use self::Exit::{Done, Failed, GaveUp, Integrity, Invalid, Pending, Registry, Usage};
 
 /// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the largest one
 /// is used.
@@ -23,8 +23,12 @@ pub(crate) enum Exit {
     Integrity = 4,
     /// The solver gave up.
     GaveUp = 5,
+    /// A machine fails its validation.
+    Invalid = 6,
     /// There are differences, and `--exit-code` is set.
     Pending = 10,
+    /// Ctrl-C, which commands that run others wait for. Any command can end so, and the others end by the signal.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -64,6 +68,8 @@ impl Exit {
                 "a release differs from its locked digest, or a registry from its known state"
             }
             Self::GaveUp => "no answer within `--max-steps`",
+            Self::Invalid => "the machine fails the validation",
+            Self::Interrupted => "interrupted",
             Self::Pending => "there are differences, and `--exit-code` is set",
         }
     }
@@ -177,6 +183,14 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             "the version step is too small, or `--deny-review` found something",
         )],
     ),
+    (
+        "validate",
+        &[Done, Usage, Invalid],
+        &[(
+            Usage,
+            "wrong usage or invalid input: nothing was run on the machine",
+        )],
+    ),
     ("interface init", SOLVING_IN_PART, &[]),
     ("interface diff", PLAIN, &[]),
     (
@@ -240,6 +254,7 @@ Exit codes:
     3  a registry cannot be read, or rejects the request
     4  content differs from its digest, or a registry from its known state
     5  no answer within `--max-steps`
+    6  a machine fails its validation
    10  there are differences, and `--exit-code` is set
   130  interrupted (as shells report it)
 

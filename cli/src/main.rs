@@ -17,6 +17,7 @@ mod facts;
 mod failure;
 mod git;
 mod help;
+mod interrupt;
 mod invocation;
 mod lockfile;
 mod manifest_file;
@@ -64,7 +65,7 @@ fn run(command_line: CommandLine) -> Exit {
         Err(failure) => commands::fail(&failure, &mut output),
     };
     debug_assert!(
-        exit::exit_codes_of(&command).any(|(code, _)| code == exit),
+        exit == Exit::Interrupted || exit::exit_codes_of(&command).any(|(code, _)| code == exit),
         "the help of `{command}` does not list {exit:?}"
     );
     exit

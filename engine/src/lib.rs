@@ -21,6 +21,7 @@ mod kinds;
 mod resource;
 mod runner;
 mod target;
+mod validator;
 mod watch;
 
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
@@ -38,5 +39,9 @@ pub use runner::{
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, Effect, Fault, Machine, OS, OS_FAMILY,
     OS_VERSION, Output, Overlay, OverlayChange, Probe, SimulatedFiles, SimulatedMachine, Target,
-    TargetError, read_facts,
+    TargetError, TargetLocation, TargetLocationError, read_facts,
+};
+pub use validator::{
+    ArgumentValues, ChangedPath, CustomValidator, PreparedValidation, StepOutcome, ValidationError,
+    ValidationProof, ValidationReport, ValidationStep,
 };

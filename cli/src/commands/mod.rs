@@ -37,6 +37,7 @@ mod spec;
 mod tree;
 mod unpack;
 mod update;
+mod validate;
 mod why;
 mod why_not;
 mod yank;
@@ -85,6 +86,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Check(args) => check::run(args, context, output),
         Command::Semver(args) => semver::run(args, context, output),
         Command::Interface(args) => interface::run(args, context, output),
+        Command::Validate(args) => validate::run(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Search(args) => search::run(args, context, output),

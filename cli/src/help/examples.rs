@@ -241,6 +241,23 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "validate",
+        &[
+            (
+                "pkgres validate web --target local:",
+                "this machine, without a change",
+            ),
+            (
+                "pkgres validate web --target rootfs:image --reconcile --arg java=zulu",
+                "bring about what an unpacked image lacks",
+            ),
+            (
+                "pkgres validate web/validate.yaml --target rootfs:image --prove",
+                "find out what would change, and which tests cannot be trusted",
+            ),
+        ],
+    ),
+    (
         "interface init",
         &[
             (

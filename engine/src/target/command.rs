@@ -1,8 +1,11 @@
 //! Commands that are run on a machine.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use pkgres_manifest::diagnostic::Escaped;
 
 use super::cancellation::Cancellation;
 
@@ -111,6 +114,17 @@ impl Command {
         std::iter::once(&self.program)
             .chain(&self.arguments)
             .map(String::as_str)
+    }
+}
+
+/// The program with its arguments, with a blank between them.
+impl fmt::Display for Command {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, word) in self.words().enumerate() {
+            let blank = if number > 0 { " " } else { "" };
+            write!(formatter, "{blank}{}", Escaped::new(word))?;
+        }
+        Ok(())
     }
 }
 

@@ -62,11 +62,7 @@ fn explained(words: Option<&str>) -> String {
 
 /// A command as a line of text, for messages.
 pub(crate) fn shown(command: &Command) -> String {
-    let words: Vec<_> = command
-        .words()
-        .map(|word| Escaped::new(word).to_string())
-        .collect();
-    words.join(" ")
+    command.to_string()
 }
 
 impl TargetError {

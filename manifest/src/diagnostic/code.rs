@@ -255,6 +255,11 @@ codes! {
     /// A value of a validation has no quotes, and YAML readers take it for a number or the like: other programs may pass
     /// `1.10` on as `1.1`. Put it in quotes.
     ValueNotText = 110, "a value is not text";
+    /// A machine does not have what its validation asks for, or a validator could not bring it about.
+    ValidationFailed = 111, "a machine fails its validation";
+    /// A validator succeeds where it may only test, although it changes something, or tries to. Its tests say nothing
+    /// about a machine.
+    TestChanges = 112, "a test is not to be trusted";
 }
 
 impl fmt::Display for Code {

@@ -1,0 +1,87 @@
+//! Where a machine is: the text that people write for it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::Escaped;
+use thiserror::Error;
+
+use super::error::TargetError;
+use super::machine::Machine;
+use super::overlay::Overlay;
+
+/// Folders that an overlay can be mounted over in a namespace of its own. Each system has one of them.
+const OVERLAY_PLACES: [&str; 4] = ["/mnt", "/media", "/run", "/tmp"];
+
+/// Where a machine is: `local:` is the one that the program runs on, `rootfs:PATH` a folder with the root of another one.
+///
+/// ```
+/// use pkgres_engine::TargetLocation;
+///
+/// let location: TargetLocation = "rootfs:images/web".parse()?;
+/// assert_eq!(location, TargetLocation::RootFolder("images/web".into()));
+/// assert_eq!(location.to_string(), "rootfs:images/web");
+/// assert!("images/web".parse::<TargetLocation>().is_err());
+/// # Ok::<(), pkgres_engine::TargetLocationError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TargetLocation {
+    /// The machine that the program runs on.
+    Local,
+    /// A folder with the root of a machine.
+    RootFolder(PathBuf),
+}
+
+/// The error for a text that does not say where a machine is.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{}` is not a target: `local:` or `rootfs:PATH` is expected", Escaped::shortened(.0))]
+pub struct TargetLocationError(String);
+
+impl TargetLocation {
+    /// Opens the machine.
+    pub fn open(&self) -> Result<Machine, TargetError> {
+        match self {
+            Self::Local => Machine::local(),
+            Self::RootFolder(folder) => Machine::root_folder(folder),
+        }
+    }
+
+    /// A machine on top of this one, which stays as it is.
+    pub fn overlay(&self) -> Result<Overlay, TargetError> {
+        let root = Path::new("/");
+        let folder = match self {
+            Self::Local => root,
+            Self::RootFolder(folder) => folder,
+        };
+        let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        // What is mounted there hides what was there.
+        let mut places = OVERLAY_PLACES.iter().map(Path::new);
+        let place = places.find(|place| place.is_dir() && !absolute.starts_with(place));
+        Overlay::new(folder, place.unwrap_or(root))
+    }
+}
+
+impl std::str::FromStr for TargetLocation {
+    type Err = TargetLocationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            Some(("local", "")) => Ok(Self::Local),
+            Some(("rootfs", path)) if !path.is_empty() => Ok(Self::RootFolder(path.into())),
+            _ => Err(TargetLocationError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for TargetLocation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => formatter.write_str("local:"),
+            Self::RootFolder(folder) => {
+                let folder = folder.to_string_lossy();
+                write!(formatter, "rootfs:{}", Escaped::new(&folder))
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The values of arguments.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{ArgumentName, ArgumentValue, Validation, ValidationArgument, most_similar};
+
+/// The value of each argument. Validators change them in the course of a validation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ArgumentValues(BTreeMap<ArgumentName, ArgumentValue>);
+
+impl ArgumentValues {
+    /// The values that arguments begin with: those that are given by name, else the defaults.
+    ///
+    /// # Errors
+    ///
+    /// A name is not an argument, a value is not among its choices, or a value is missing.
+    pub fn new<'text>(
+        validation: &Validation,
+        given: impl IntoIterator<Item = (&'text str, &'text str)>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut values = BTreeMap::new();
+        let mut errors = Vec::new();
+        for (name, value) in given {
+            match given_value(validation, name, value) {
+                Ok((name, value)) => {
+                    values.insert(name, value);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        for argument in &validation.arguments {
+            let name = &argument.name.value;
+            if values.contains_key(name) {
+                continue;
+            }
+            match &argument.default {
+                Some(default) => {
+                    values.insert(name.clone(), default.value.clone());
+                }
+                None => errors.push(
+                    Diagnostic::error(Code::Usage, format!("the argument `{name}` has no value"))
+                        .at(argument.name.location.clone()),
+                ),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self(values))
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// The value of an argument.
+    pub fn get(&self, name: &ArgumentName) -> Option<&ArgumentValue> {
+        self.0.get(name)
+    }
+
+    /// The arguments with their values, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&ArgumentName, &ArgumentValue)> {
+        self.0.iter()
+    }
+
+    pub(super) fn set(&mut self, name: &ArgumentName, value: ArgumentValue) {
+        self.0.insert(name.clone(), value);
+    }
+}
+
+fn given_value(
+    validation: &Validation,
+    name: &str,
+    value: &str,
+) -> Result<(ArgumentName, ArgumentValue), Diagnostic> {
+    let mut arguments = validation.arguments.iter();
+    let Some(argument) = arguments.find(|argument| argument.name.value.as_str() == name) else {
+        let message = format!(
+            "the validation has no argument `{}`",
+            Escaped::shortened(name)
+        );
+        let error = Diagnostic::error(Code::UndeclaredArgument, message);
+        let names = (validation.arguments.iter()).map(|argument| argument.name.value.as_str());
+        return Err(match most_similar(name, names) {
+            Some(similar) => error.hint(format!("did you mean `{similar}`?")),
+            None => error,
+        });
+    };
+    let parsed = ArgumentValue::parse(value)
+        .map_err(|error| Diagnostic::error(Code::Usage, error.to_string()))?;
+    if !is_allowed(argument, &parsed) {
+        let message = format!(
+            "`{}` is not a choice of `{name}`",
+            Escaped::shortened(value)
+        );
+        let choices: Vec<String> = (argument.choices.iter())
+            .map(|choice| format!("`{}`", Escaped::shortened(choice.value.as_str())))
+            .collect();
+        return Err(Diagnostic::error(Code::Usage, message)
+            .at(argument.name.location.clone())
+            .hint(format!("choose {}", choices.join(" or "))));
+    }
+    Ok((argument.name.value.clone(), parsed))
+}
+
+fn is_allowed(argument: &ValidationArgument, value: &ArgumentValue) -> bool {
+    let choices = &argument.choices;
+    choices.is_empty() || choices.iter().any(|choice| choice.value == *value)
+}

@@ -1,0 +1,133 @@
+//! Packages of the operating system: which are installed, and how they are.
+
+use pkgres_manifest::{Facts, PackagePin};
+
+use crate::target::{Command, OS_FAMILY, Output};
+
+/// The program that knows the packages of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PackageManager {
+    /// `dpkg`, with `apt-get` to install.
+    Dpkg,
+    /// `rpm`, with `yum` to install.
+    Rpm,
+}
+
+/// An installed package.
+#[derive(Debug, PartialEq, Eq)]
+struct Installed<'text> {
+    name: &'text str,
+    architecture: &'text str,
+    /// The versions that a pin can name.
+    versions: [&'text str; 2],
+}
+
+impl PackageManager {
+    /// The one of a machine, or why there is none.
+    pub(super) fn of(facts: &Facts) -> Result<Self, String> {
+        let mut families = facts.values(OS_FAMILY);
+        let family = families.next();
+        match family {
+            Some("debian") => Ok(Self::Dpkg),
+            Some("redhat") => Ok(Self::Rpm),
+            Some(other) => Err(format!(
+                "packages of the family `{other}` are not supported"
+            )),
+            None => Err("the machine does not say which operating system it has".to_owned()),
+        }
+    }
+
+    /// The one command that asks about all packages of a list.
+    pub(super) fn query(self, pins: &[PackagePin]) -> Command {
+        let names = pins.iter().map(|pin| pin.name.value.as_str());
+        match self {
+            Self::Dpkg => Command::new("dpkg-query")
+                .arguments([
+                    "--show",
+                    "--showformat=${db:Status-Abbrev}\\t${Package}\\t${Architecture}\\t${Version}\\n",
+                    "--",
+                ])
+                .arguments(names),
+            Self::Rpm => Command::new("rpm")
+                .arguments([
+                    "--query",
+                    "--queryformat=ii \\t%{NAME}\\t%{ARCH}\\t%{VERSION}\\t%{VERSION}-%{RELEASE}\\n",
+                    "--",
+                ])
+                .arguments(names),
+        }
+    }
+
+    /// The packages that are not installed as they should be, by the output of [`query`](Self::query), each with what is
+    /// wrong. That the command fails means only that it does not know one of them.
+    pub(super) fn missing<'pins>(
+        self,
+        pins: &'pins [PackagePin],
+        output: &Output,
+    ) -> Vec<(&'pins PackagePin, String)> {
+        let text = output.text();
+        let installed: Vec<Installed<'_>> = text.lines().filter_map(installed).collect();
+        let missing = pins.iter().filter_map(|pin| {
+            let (name, architecture) = match pin.name.value.as_str().split_once(':') {
+                Some((name, architecture)) if self == Self::Dpkg => (name, Some(architecture)),
+                _ => (pin.name.value.as_str(), None),
+            };
+            let mut found = installed.iter().filter(|installed| {
+                let is_for = architecture.is_none_or(|wanted| wanted == installed.architecture);
+                installed.name == name && is_for
+            });
+            let Some(version) = &pin.version else {
+                let problem = format!("`{}` is not installed", pin.name.value);
+                return found.next().is_none().then_some((pin, problem));
+            };
+            let version = version.value.as_str();
+            let mut found = found.peekable();
+            let Some(first) = found.peek().map(|installed| installed.versions[0]) else {
+                return Some((pin, format!("`{}` is not installed", pin.name.value)));
+            };
+            let is_there = found.any(|installed| installed.versions.contains(&version));
+            let name = &pin.name.value;
+            let problem = format!("`{name}` is installed in version {first}, not {version}");
+            (!is_there).then_some((pin, problem))
+        });
+        missing.collect()
+    }
+
+    /// The one command that installs packages.
+    pub(super) fn install(self, pins: &[&PackagePin]) -> Command {
+        let is_pinned = pins.iter().any(|pin| pin.version.is_some());
+        let separator = match self {
+            Self::Dpkg => '=',
+            Self::Rpm => '-',
+        };
+        let words = pins.iter().map(|pin| match &pin.version {
+            Some(version) => format!("{}{separator}{}", pin.name.value, version.value),
+            None => pin.name.value.to_string(),
+        });
+        let command = match self {
+            Self::Dpkg => Command::new("apt-get")
+                .variable("DEBIAN_FRONTEND", "noninteractive")
+                .arguments(["-y", "-o", "DPkg::Lock::Timeout=60"])
+                .arguments(["-o", "Dpkg::Options::=--force-confold"])
+                // An installed version that is newer than the pinned one has to go.
+                .arguments(is_pinned.then_some("--allow-downgrades"))
+                .argument("install"),
+            Self::Rpm => Command::new("yum").arguments(["-y", "install"]),
+        };
+        command.arguments(words)
+    }
+}
+
+/// An installed package by its line; `None` if it is only known, or was removed with its configuration left.
+fn installed(line: &str) -> Option<Installed<'_>> {
+    let mut fields = line.split('\t');
+    let status = fields.next()?;
+    // What should become of it, its state, and whether it is broken.
+    let is_installed = matches!(status.as_bytes(), [_, b'i'] | [_, b'i', b' ']);
+    let (name, architecture, version) = (fields.next()?, fields.next()?, fields.next()?);
+    is_installed.then_some(Installed {
+        name,
+        architecture,
+        versions: [version, fields.next().unwrap_or(version)],
+    })
+}

@@ -1,0 +1,66 @@
+//! What a validation did, and what it found.
+
+use std::path::PathBuf;
+
+use pkgres_manifest::diagnostic::{Diagnostic, Location};
+use thiserror::Error;
+
+use super::arguments::ArgumentValues;
+
+/// The steps of a validation, and the findings if the machine fails it.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ValidationReport {
+    /// The validators that ran, in order. Those that only have others inside are not among them.
+    pub steps: Vec<ValidationStep>,
+    /// The values of the arguments at the end.
+    pub arguments: ArgumentValues,
+    /// Why the machine fails the validation; empty if it passes.
+    pub findings: Vec<Diagnostic>,
+}
+
+impl ValidationReport {
+    /// Whether the machine passes the validation.
+    pub fn is_passed(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// A validator that ran.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ValidationStep {
+    /// The place of the validator.
+    pub location: Location,
+    /// What it validates, in words.
+    pub what: String,
+    /// Whether it could only test.
+    pub is_test: bool,
+    /// Whether it is an alternative of `any`, so that its failure alone means nothing.
+    pub is_alternative: bool,
+    /// How it ended.
+    pub outcome: StepOutcome,
+    /// What it changed, if a proof watched it.
+    pub changes: Vec<PathBuf>,
+}
+
+/// How a validator ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// It succeeded.
+    Passed,
+    /// It failed, and why.
+    Failed(String),
+}
+
+/// Why a validation could not run at all. That a machine fails it is no such error.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ValidationError {
+    /// The validation, or a value for it, is wrong. Nothing was run.
+    #[error("{}", .0.first().map_or_else(String::new, ToString::to_string))]
+    Specification(Vec<Diagnostic>),
+    /// It was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}

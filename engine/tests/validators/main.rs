@@ -1,0 +1,7 @@
+//! Validators: in which order they ask and change what, on machines that only record and on real ones.
+
+mod packages;
+mod proofs;
+mod recorded;
+mod scripts;
+mod support;

@@ -1,0 +1,171 @@
+//! Scripts on this machine.
+
+// The tests prepare files themselves.
+#![allow(clippy::disallowed_methods)]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pkgres_engine::{ArgumentValues, Machine, Probe as _, ValidationReport};
+use pkgres_manifest::Validation;
+
+use crate::support::{defaults, findings, prepared, reconcile, skipped, test, validation};
+
+fn local() -> Machine {
+    Machine::local().expect("this machine has a root")
+}
+
+/// A validation of one inline script, with arguments.
+fn script(arguments: &str, properties: &str, text: &str) -> String {
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| format!("        {line}\n"))
+        .collect();
+    format!(
+        "arguments: {{{arguments}}}\nvalidators:\n- script:\n    page:\n      {properties}\n      inline: |\n{}",
+        lines.concat()
+    )
+}
+
+/// The value of `found` after a script, whose output it is.
+fn output(arguments: &str, properties: &str, text: &str) -> String {
+    let arguments = format!("found: {{default: nothing}}{arguments}");
+    let text = script(&arguments, &format!("output: found{properties}"), text);
+    let report = test(&text, &local());
+    assert_eq!(findings(&report), [] as [&str; 0]);
+    value(&report, &validation(&text))
+}
+
+fn value(report: &ValidationReport, validation: &Validation) -> String {
+    let found = report.arguments.get(&validation.arguments[0].name.value);
+    found.expect("it has a value").to_string()
+}
+
+#[test]
+fn the_interpreter_of_the_first_line_runs_a_script() {
+    assert_eq!(
+        output("", "", "#!/bin/bash\na=(x y z)\necho ${#a[@]} $0\n"),
+        "3 page"
+    );
+    assert_eq!(output("", "", "echo plain\n"), "plain");
+}
+
+#[test]
+fn values_are_variables_and_never_code() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let pwned = folder.path().join("pwned");
+    let value = format!(
+        "ab; touch {0} $(touch {0}) `touch {0}`\\n\\\"'",
+        pwned.display()
+    );
+    let arguments = format!(", java: {{default: \"{value}\", target_variable: JAVA}}");
+    let text = "printf '%s' \"$JAVA\"\n";
+    let expected = value.replace("\\n", "\n").replace("\\\"", "\"");
+    assert_eq!(
+        output(&arguments, "\n      env_vars: [java]", text),
+        expected
+    );
+    // On a machine that may be written to, too.
+    let text = script(arguments.trim_start_matches(", "), "env_vars: [java]", text);
+    assert!(reconcile(&text, &local()).is_passed());
+    assert!(!Path::new(&pwned).exists());
+}
+
+#[test]
+fn scripts_get_named_variables_and_nothing_else() {
+    let text = "env | grep -vE '^(PWD|OLDPWD|SHLVL|_)=' | sort\n";
+    let arguments = ", a-b: {default: 1.10}, secret: {default: x}";
+    let os = local()
+        .facts()
+        .values("os")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    assert_eq!(
+        output(arguments, "\n      env_vars: [a-b]", text),
+        format!(
+            "HOME=/root\nLC_ALL=C.UTF-8\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n\
+             SIV_DISTRO={os}\nSIV_RECONCILE=0\na_b=1.10\ndistro={os}\ntest_only=1"
+        )
+    );
+}
+
+#[test]
+fn an_output_decides_what_follows() {
+    let text = "arguments: {found: {default: none}}\nvalidators:\n\
+                - script: {look: {inline: 'echo here', output: found}}\n\
+                - argument_case: {argument_name: found, cases: {none: [], here: [{script: {x: {inline: 'exit 3'}}}]}}\n";
+    assert_eq!(
+        findings(&test(text, &local())),
+        ["v.yaml:4:67: error[PK0111]: `x` exited with code 3"]
+    );
+}
+
+#[test]
+fn a_script_that_only_claims_to_test_is_found_out() {
+    let machine = local();
+    if !machine.enforces_read_only() {
+        skipped("mount namespaces");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let file = folder.path().join("written");
+    let text = script(
+        "",
+        "output: found",
+        &format!("echo lie > {}\ntrue\n", file.display()),
+    );
+    let report = test(&text, &machine);
+    let found = findings(&report);
+    assert!(!file.exists());
+    assert_eq!(found.len(), 1, "{found:?}");
+    let expected = "v.yaml:3:3: error[PK0112]: `page` succeeds if it may only test, but tried to change something: ";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    assert!(found[0].ends_with("Read-only file system"), "{found:?}");
+    // It may do so where it is asked to.
+    let report = reconcile(&text, &machine);
+    assert!(report.is_passed() && file.exists());
+}
+
+#[test]
+fn a_script_that_takes_too_long_is_killed_with_what_it_started() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let late = folder.path().join("late");
+    let text = script(
+        "",
+        "output: found",
+        &format!("(sleep 1; touch {}) &\nsleep 60\n", late.display()),
+    );
+    let validation = validation(&text);
+    let prepared = prepared(&validation, &[]).timeout(Duration::from_millis(200));
+    let start = Instant::now();
+    let report = prepared.reconcile(&local(), ArgumentValues::default());
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(
+        findings(&report.expect("it is not cancelled")),
+        ["v.yaml:3:3: error[PK0111]: `page` was killed: it did not end in 0.2 s"]
+    );
+    std::thread::sleep(Duration::from_millis(1200));
+    assert!(!late.exists());
+}
+
+#[test]
+fn a_script_leaves_no_file_of_its_own() {
+    let names = || {
+        let names = local().names(Path::new("/tmp")).expect("there is one");
+        names
+            .into_iter()
+            .filter(|name| name.to_string_lossy().contains("pkgres"))
+            .count()
+    };
+    let before = names();
+    let text = script("", "output: found", "false\n");
+    assert_eq!(
+        findings(&reconcile(&text, &local())),
+        ["v.yaml:3:3: error[PK0111]: `page` exited with code 1"]
+    );
+    assert_eq!(names(), before);
+    let validation = validation(&text);
+    let report = prepared(&validation, &[]).test(&local(), defaults(&validation));
+    assert!(!report.expect("it is not cancelled").is_passed());
+}

@@ -19,6 +19,7 @@
 
 mod arguments;
 mod custom;
+mod leaf;
 mod packages;
 mod prepare;
 mod proof;

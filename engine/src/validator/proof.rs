@@ -7,9 +7,10 @@ use pkgres_files::{EntryKind, RootEntry};
 use pkgres_manifest::sha256;
 
 use super::arguments::ArgumentValues;
+use super::leaf::Access;
 use super::prepare::PreparedValidation;
 use super::report::{ValidationError, ValidationReport};
-use super::run::{Access, Observer, Run};
+use super::run::{Observer, Run};
 use crate::target::{Cancellable, Cancellation, Command, Overlay, Probe, Target as _, TargetError};
 
 /// The most bytes of a file whose content is compared. Of larger ones, sizes are.

@@ -1,0 +1,244 @@
+//! Validators that have no others inside: packages, scripts, and those of the program.
+
+use std::path::Path;
+
+use pkgres_files::EntryAttributes;
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{ArgumentValue, PackagePin, Script, ValidatorCheck};
+
+use super::arguments::ArgumentValues;
+use super::packages::PackageManager;
+use super::prepare::PreparedValidation;
+use crate::target::{Command, Output, Probe, Target, TargetError};
+
+/// What a script says that tried to write where it cannot, in the language that it is run with.
+const READ_ONLY_WORDS: &str = "Read-only file system";
+
+/// What may be done to the machine.
+pub(super) enum Access<'run> {
+    /// It is read.
+    Test(&'run dyn Probe),
+    /// It is read and changed.
+    Reconcile(&'run dyn Target),
+}
+
+impl Access<'_> {
+    pub(super) fn probe(&self) -> &dyn Probe {
+        match self {
+            Self::Test(probe) => *probe,
+            Self::Reconcile(target) => *target,
+        }
+    }
+}
+
+/// Why a single validator failed.
+pub(super) enum Failure {
+    /// What it tests is not so.
+    Because(String),
+    /// It succeeded, but must not have: it tried to change something.
+    Lied(String),
+    /// The work was cancelled.
+    Cancelled,
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Cancelled => Self::Cancelled,
+            TargetError::File(error) => Self::Because(error.to_string()),
+            other => Self::Because(other.to_string()),
+        }
+    }
+}
+
+/// What the validators of a run have in common.
+pub(super) struct Leaves<'run> {
+    pub(super) prepared: &'run PreparedValidation<'run>,
+    /// The name of the machine's operating system.
+    pub(super) distro: String,
+    pub(super) package_manager: Result<PackageManager, String>,
+}
+
+impl Leaves<'_> {
+    /// Runs a validator that has no others inside.
+    pub(super) fn run(
+        &self,
+        check: &ValidatorCheck,
+        access: &Access<'_>,
+        values: &mut ArgumentValues,
+    ) -> Result<(), Failure> {
+        match check {
+            ValidatorCheck::Packages(pins) => self.packages(pins, access),
+            ValidatorCheck::Script(script) => self.script(script, access, values),
+            ValidatorCheck::CopyScript(script) => self.copy_script(script, access),
+            ValidatorCheck::Custom { name, value } => {
+                let custom = self.prepared.custom_of(&name.value);
+                let result = custom.and_then(|custom| match access {
+                    Access::Test(probe) => {
+                        let test = custom.test.as_ref()?;
+                        Some(test(value, *probe, values))
+                    }
+                    Access::Reconcile(target) => {
+                        let reconcile = custom.reconcile.as_ref()?;
+                        Some(reconcile(value, *target, values))
+                    }
+                });
+                // That it can was found out before.
+                let result = result.unwrap_or_else(|| Err("cannot do this".to_owned()));
+                result.map_err(Failure::Because)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn packages(&self, pins: &[PackagePin], access: &Access<'_>) -> Result<(), Failure> {
+        let manager = (self.package_manager.clone()).map_err(Failure::Because)?;
+        let query = manager.query(pins).timeout(self.prepared.timeout);
+        let missing = |access: &Access<'_>| -> Result<_, Failure> {
+            let output = access.probe().query(&query)?;
+            Ok(manager.missing(pins, &output))
+        };
+        let mut found = missing(access)?;
+        if let (Access::Reconcile(target), false) = (access, found.is_empty()) {
+            let wanted: Vec<&PackagePin> = found.iter().map(|(pin, _)| *pin).collect();
+            let install = manager.install(&wanted).timeout(self.prepared.timeout);
+            let output = target.run(&install)?;
+            found = missing(access)?;
+            if !output.is_success() && !found.is_empty() {
+                let words = last_words(&output);
+                let problems = problems(&found);
+                return Err(Failure::Because(format!("{problems}, and {words}")));
+            }
+        }
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Because(problems(&found)))
+        }
+    }
+
+    fn script(
+        &self,
+        script: &Script,
+        access: &Access<'_>,
+        values: &mut ArgumentValues,
+    ) -> Result<(), Failure> {
+        let is_test = matches!(access, Access::Test(_));
+        let runnable = self.prepared.runnable(script);
+        let validation = self.prepared.validation;
+        let command = runnable.command(script, validation, values, &self.distro, is_test);
+        let command = command.timeout(self.prepared.timeout);
+        let path = Escaped::shortened(script.path.value.as_str());
+        let output = run(&command, access).map_err(|error| match error {
+            // The command has the whole script in it.
+            TargetError::Timeout { timeout, .. } => Failure::Because(format!(
+                "`{path}` was killed: it did not end in {} s",
+                timeout.as_secs_f64()
+            )),
+            TargetError::Start { source, .. } => {
+                Failure::Because(format!("cannot run `{path}`: {source}"))
+            }
+            other => other.into(),
+        })?;
+        if !output.is_success() {
+            let ended = match output.code {
+                Some(code) => format!("`{path}` exited with code {code}"),
+                None => format!("`{path}` was ended by a signal"),
+            };
+            return Err(Failure::Because(match output.last_words() {
+                Some(words) => format!("{ended}: {}", Escaped::shortened(&words)),
+                None => ended,
+            }));
+        }
+        if is_test {
+            let complaints = String::from_utf8_lossy(&output.stderr);
+            let mut complaints = complaints.lines();
+            if let Some(line) = complaints.find(|line| line.contains(READ_ONLY_WORDS)) {
+                return Err(Failure::Lied(format!(
+                    "`{path}` succeeds if it may only test, but tried to change something: {}",
+                    Escaped::shortened(line.trim())
+                )));
+            }
+        }
+        if let Some(name) = &script.output {
+            // As in a shell, the end of the last line is not part of it.
+            let text = output.text();
+            let text = text.trim_end_matches(['\n', '\r']);
+            let value = ArgumentValue::parse(text)
+                .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;
+            values.set(&name.value, value);
+        }
+        Ok(())
+    }
+
+    fn copy_script(&self, script: &Script, access: &Access<'_>) -> Result<(), Failure> {
+        let content = self.prepared.file(script);
+        let place = Path::new("/tmp").join(script.file_name());
+        let limit = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        let is_there = match access.probe().entry(&place)? {
+            Some(entry) if entry.size == limit => access.probe().read(&place, limit)? == content,
+            _ => false,
+        };
+        if is_there {
+            return Ok(());
+        }
+        match access {
+            Access::Test(_) => Err(Failure::Because(format!(
+                "{} does not have the content of `{}`",
+                shown(&place),
+                Escaped::shortened(script.path.value.as_str())
+            ))),
+            Access::Reconcile(target) => {
+                let attributes = EntryAttributes::with_mode(0o755);
+                Ok(target.write_file(&place, content, attributes)?)
+            }
+        }
+    }
+}
+
+fn run(command: &Command, access: &Access<'_>) -> Result<Output, TargetError> {
+    match access {
+        Access::Test(probe) => probe.query(command),
+        Access::Reconcile(target) => target.run(command),
+    }
+}
+
+fn problems(missing: &[(&PackagePin, String)]) -> String {
+    let problems: Vec<&str> = missing
+        .iter()
+        .map(|(_, problem)| problem.as_str())
+        .collect();
+    problems.join(", ")
+}
+
+fn last_words(output: &Output) -> String {
+    match output.last_words() {
+        Some(words) => format!("the installation failed: {}", Escaped::shortened(&words)),
+        None => "the installation failed".to_owned(),
+    }
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    Escaped::new(&path.to_string_lossy()).to_string()
+}
+
+/// What a validator validates, in words.
+pub(super) fn what(check: &ValidatorCheck) -> String {
+    match check {
+        ValidatorCheck::Packages(pins) => {
+            let pins = pins.iter().map(|pin| match &pin.version {
+                Some(version) => format!("{}={}", pin.name.value, version.value),
+                None => pin.name.value.to_string(),
+            });
+            format!("package {}", pins.collect::<Vec<_>>().join(" "))
+        }
+        ValidatorCheck::Script(script) => {
+            format!("script {}", Escaped::new(script.path.value.as_str()))
+        }
+        ValidatorCheck::CopyScript(script) => {
+            format!("copy_script {}", Escaped::new(script.path.value.as_str()))
+        }
+        ValidatorCheck::Custom { name, .. } => Escaped::new(&name.value).to_string(),
+        _ => String::new(),
+    }
+}

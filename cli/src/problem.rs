@@ -19,7 +19,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::registries::ConfiguredRegistry;
-use crate::requirement::add_commands;
+use crate::requirement::{add_commands, repair_hint};
 use crate::show;
 
 /// A request and everything that it is solved with.
@@ -231,6 +231,11 @@ impl Problem {
                 conflict.hints.extend(empty_specs(&conflict));
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
+                if has_one_root && self.root.is_some() {
+                    conflict
+                        .hints
+                        .extend(repair_hint(&conflict, &context.invocation));
+                }
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),

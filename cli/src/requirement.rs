@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, Spec};
-use pkgres_resolver::{Conflict, SingleRepair};
+use pkgres_resolver::{Conflict, Hint, SingleRepair};
 
 use crate::invocation::Invocation;
 
@@ -33,6 +34,20 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
         }
         repair.text = text;
     }
+}
+
+/// A hint for a conflict that no single change would mend, as far as that was tried.
+pub(crate) fn repair_hint(conflict: &Conflict, invocation: &Invocation) -> Option<Hint> {
+    // These commands solve for something else than the manifest as it is.
+    let others = ["add", "remove", "update", "why-not"];
+    let is_other = others.iter().any(|command| invocation.is(command));
+    if is_other || invocation.is("repair") || !conflict.hints.is_empty() {
+        return None;
+    }
+    (conflict.code == Code::NoVersion).then(|| {
+        let command = invocation.command("repair");
+        Hint::option(format!("`{command}` looks for changes that would help"))
+    })
 }
 
 #[cfg(test)]

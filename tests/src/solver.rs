@@ -199,8 +199,17 @@ pub fn run_with_classes(
 ///
 /// If the solver asks twice for a package, or is cancelled.
 pub fn repairs(universe: &Universe, conflict: &Conflict) -> Repairs {
+    repairs_of(universe, &request(universe), conflict)
+}
+
+/// The cheapest repairs of the conflict of a request about a universe.
+///
+/// # Panics
+///
+/// If the solver asks twice for a package, or is cancelled.
+pub fn repairs_of(universe: &Universe, request: &Request, conflict: &Conflict) -> Repairs {
     let mut records = Records::new(universe.records.iter().cloned());
-    let found = find_repairs(&request(universe), conflict, |trial| {
+    let found = find_repairs(request, conflict, |trial| {
         let mut resolver = trial.resolver();
         for name in trial.rewritten_packages() {
             let mut supply = records.supply_of(name);

@@ -4,15 +4,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::Spec;
-use pkgres_resolver::{Change, Repair, Repairs, Restriction};
+use pkgres_manifest::{IndexRecord, Spec};
+use pkgres_resolver::{Change, LockCheck, Locked, PrereleasePolicy, Repair, Repairs, Restriction};
 use pkgres_tests::build::{Build, package, release};
+use pkgres_tests::drive::Records;
 use pkgres_tests::reference::repairs::{
     CheapestSets, MAX_SIZES, cheapest_sets, nearest, relaxed, restrictions,
 };
 use pkgres_tests::reference::{Rules, is_valid};
 use pkgres_tests::seeds;
-use pkgres_tests::solver::{repairs, solution, solve};
+use pkgres_tests::solver::{Supplies, Verdict, repairs, repairs_of, request, run, solution, solve};
 use pkgres_tests::universe::Universe;
 
 const SEEDS: u64 = 1_500;
@@ -27,6 +28,7 @@ struct Compared {
     /// Repairs by the number of their changes.
     sizes: BTreeMap<usize, usize>,
     own: usize,
+    applied: usize,
 }
 
 impl Compared {
@@ -36,6 +38,7 @@ impl Compared {
         self.too_large += other.too_large;
         self.repairs += other.repairs;
         self.own += other.own;
+        self.applied += other.applied;
         for (size, count) in other.sizes {
             *self.sizes.entry(size).or_default() += count;
         }
@@ -122,6 +125,55 @@ fn assert_mends(seed: u64, universe: &Universe, repair: &Repair) {
     );
 }
 
+/// Applies a repair as `pkgres repair --apply` does, and asserts that the lockfile of the result is up to date. Returns
+/// false if somebody has to make a release first.
+fn assert_applies(seed: u64, universe: &Universe, repair: &Repair) -> bool {
+    if !repair.needs_no_release() {
+        return false;
+    }
+    let mut mended = universe.clone();
+    let mut overrides = BTreeMap::new();
+    for change in &repair.changes {
+        match change {
+            Change::Requirement { to, .. } => {
+                mended = relaxed(&mended, &change.restriction(), to);
+            }
+            Change::Override { package, to, .. } => {
+                overrides.insert(package.clone(), to.clone());
+            }
+            _ => mended = relaxed(&mended, &change.restriction(), &Spec::any()),
+        }
+    }
+    let mut request = request(&mended);
+    request.overrides = overrides;
+    let Verdict::Solved(resolution) = run(&mended, Supplies::OnDemand, request.clone()) else {
+        panic!(
+            "seed {seed}: {:?} does not solve\n{universe}",
+            repair.changes
+        );
+    };
+    assert_eq!(
+        solution(&resolution),
+        solution(&repair.resolution),
+        "seed {seed}: it is the resolution that the repair promised"
+    );
+    let lock = resolution.to_lockfile().expect("the root is a package");
+    request.locked = Locked::default();
+    let mut check = LockCheck::new(request, lock);
+    let records = Records::new(mended.records.iter().cloned());
+    for name in check.needs() {
+        let provided = check.provide(&name, records.supply_of(&name));
+        provided.expect("the records are of the package");
+    }
+    assert_eq!(
+        check.report().stale,
+        [],
+        "seed {seed}\n{universe}{:#?}",
+        repair.changes
+    );
+    true
+}
+
 /// Compares the repairs of a universe with those that brute force finds.
 fn compare(seed: u64, universe: &Universe) -> Compared {
     let mut compared = Compared::default();
@@ -135,6 +187,7 @@ fn compare(seed: u64, universe: &Universe) -> Compared {
     assert!(is_complete, "seed {seed}\n{universe}");
     for repair in &found {
         assert_mends(seed, universe, repair);
+        compared.applied += usize::from(assert_applies(seed, universe, repair));
         compared.repairs += 1;
         *compared.sizes.entry(repair.changes.len()).or_default() += 1;
         compared.own += usize::from(repair.changes.iter().all(|one| is_own(&one.restriction())));
@@ -160,7 +213,14 @@ fn compare_all(count: u64, universe: impl Fn(u64) -> Universe + Sync) -> Compare
     for compared in seeds::for_all(count, |seed| compare(seed, &universe(seed))) {
         all.add(compared);
     }
+    show(&all);
     all
+}
+
+// Long runs are made for these numbers.
+#[allow(clippy::print_stdout)]
+fn show(compared: &Compared) {
+    println!("{compared:?}");
 }
 
 #[test]
@@ -169,6 +229,7 @@ fn brute_force_finds_the_same_repairs() {
     assert!(all.conflicts > 100, "{all:?}");
     assert!(all.repairs > all.conflicts / 2, "{all:?}");
     assert!(all.sizes.contains_key(&2), "{all:?}");
+    assert!(all.applied > all.repairs / 3, "{all:?}");
 }
 
 #[test]
@@ -218,4 +279,41 @@ fn own_requirements_are_found_beside_a_smaller_set_of_other_changes() {
         };
         assert_eq!(*changed, package(name));
     }
+}
+
+/// A cut-off date is given up if only a newer release fits, and the prerelease policy if only a prerelease does.
+#[test]
+fn options_are_restrictions() {
+    let published = |mut record: IndexRecord, date: &str| {
+        record.published = Some(date.to_owned());
+        record
+    };
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.A", ">=2"),
+        vec![
+            published(release("p.A", "1.0.0"), "2023-01-01T00:00:00Z"),
+            published(release("p.A", "2.0.0"), "2024-06-01T00:00:00Z"),
+        ],
+    );
+    let mut request = request(&universe);
+    request.options.exclude_newer = Some("2024-01-01T00:00:00Z".parse().expect("a time"));
+    let conflict = run(&universe, Supplies::OnDemand, request.clone()).conflict();
+    let found = repairs_of(&universe, &request, &conflict.expect("it is too new")).found;
+    let [own, option] = found.as_slice() else {
+        panic!("there are two ways: {found:#?}");
+    };
+    assert!(matches!(&own.changes[..], [Change::Requirement { .. }]));
+    assert_eq!(option.changes, [Change::CutOff]);
+
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.A", ">=2"),
+        vec![release("p.A", "3.0.0-rc.1")],
+    );
+    let mut request = self::request(&universe);
+    request.options.prerelease = PrereleasePolicy::Never;
+    let conflict = run(&universe, Supplies::OnDemand, request.clone()).conflict();
+    let found = repairs_of(&universe, &request, &conflict.expect("it is a prerelease")).found;
+    let policy = PrereleasePolicy::IfNecessary;
+    let changes: Vec<&[Change]> = found.iter().map(|repair| &repair.changes[..]).collect();
+    assert_eq!(changes, [[Change::Prereleases { policy }]]);
 }

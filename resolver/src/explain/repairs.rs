@@ -1,4 +1,4 @@
-//! SingleRepairs: single requirements or overrides that make a conflict solvable if they allow more. Each
+//! Repairs: single requirements or overrides that make a conflict solvable if they allow more. Each
 //! is verified by solving.
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ struct ConflictingRequirement {
 }
 
 impl SingleRepairs {
-    /// SingleRepairs to try: the requirements among the facts, those of roots first, and each override
+    /// Repairs to try: the requirements among the facts, those of roots first, and each override
     /// once.
     pub(super) fn new(universe: &Universe, facts: &[Fact], may_split: bool) -> Self {
         let mut candidates: Vec<ConflictingRequirement> = facts

@@ -26,7 +26,10 @@ mod watch;
 
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
 pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
-pub use kinds::{Directory, Exec, File, Group, Guard, Link, Package, Query, Service, User};
+pub use kinds::{
+    Artifact, ArtifactSource, Directory, Exec, File, Group, Guard, Link, Package, Query, Service,
+    User,
+};
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use resource::{
     Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError, Values,

@@ -223,6 +223,17 @@ impl RootFolder {
         rustix::fs::fsync(&folder).map_err(error())
     }
 
+    /// Renames a file, link or folder at once, to a place in the same file system. A file that is there is replaced, and
+    /// so is an empty folder by a folder.
+    pub fn rename(&self, from: &Path, to: &Path) -> Result<(), FileError> {
+        let error = || failed("cannot rename", from);
+        let (old, new) = (file_name(from)?, file_name(to)?);
+        let (before, after) = (self.folder_of(from)?, self.folder_of(to)?);
+        rustix::fs::renameat(&before, &old, &after, &new).map_err(error())?;
+        rustix::fs::fsync(&after).map_err(error())?;
+        rustix::fs::fsync(&before).map_err(error())
+    }
+
     /// Changes the attributes of a file or folder. Links are not followed.
     pub fn set_attributes(
         &self,

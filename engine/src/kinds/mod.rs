@@ -1,6 +1,7 @@
 //! The kinds of resources that come with the engine.
 
 mod accounts;
+mod artifact;
 mod attributes;
 mod commands;
 mod directory;
@@ -14,6 +15,7 @@ mod removal;
 mod service;
 mod user;
 
+pub use artifact::{Artifact, ArtifactSource};
 pub use directory::Directory;
 pub use exec::{Exec, Guard, Query};
 pub use file::File;

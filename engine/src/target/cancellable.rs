@@ -97,6 +97,10 @@ impl Target for Cancellable<'_> {
         self.go_on()?.make_link(path, target)
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        self.go_on()?.rename(from, to)
+    }
+
     fn set_attributes(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError> {
         self.go_on()?.set_attributes(path, attributes)
     }

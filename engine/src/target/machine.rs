@@ -138,6 +138,10 @@ impl Target for Machine {
         Ok(self.root.make_link(path, target)?)
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        Ok(self.root.rename(from, to)?)
+    }
+
     fn set_attributes(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError> {
         Ok(self.root.set_attributes(path, attributes)?)
     }

@@ -80,6 +80,10 @@ pub trait Target: Probe {
     /// Makes a link whose parent exists, in place of a link or file.
     fn make_link(&self, path: &Path, target: &Path) -> Result<(), TargetError>;
 
+    /// Renames a file, link or folder at once, to a place in the same file system. A file that is there is replaced, and
+    /// so is an empty folder by a folder.
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), TargetError>;
+
     /// Changes the attributes of a file or folder. Links are not followed.
     fn set_attributes(&self, path: &Path, attributes: EntryAttributes) -> Result<(), TargetError>;
 

@@ -196,6 +196,23 @@ impl Target for SimulatedMachine {
         self.happen(&Effect::Write(path)).map(|_| ())
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        let mut state = self.happen(&Effect::Write(to))?;
+        let inside = |path: &Path| path.strip_prefix(from).ok().map(|rest| to.join(rest));
+        let files = std::mem::take(&mut state.files);
+        let renamed = files.into_iter().map(|(path, bytes)| {
+            // Joining nothing would add a separator.
+            let new = if path == from {
+                Some(to.to_owned())
+            } else {
+                inside(&path)
+            };
+            (new.unwrap_or(path), bytes)
+        });
+        state.files = renamed.collect();
+        Ok(())
+    }
+
     fn set_attributes(&self, path: &Path, _: EntryAttributes) -> Result<(), TargetError> {
         self.happen(&Effect::Write(path)).map(|_| ())
     }

@@ -3,7 +3,9 @@
 //! set.
 
 mod accounts;
+mod artifact;
 mod debian;
+mod every_kind;
 mod exec;
 mod link;
 mod package;

@@ -9,7 +9,7 @@ use pkgres_engine::{
 use crate::debian::{Debian, change, is_in_order, try_change};
 
 /// Builds packages, and a repository with them that apt does not know yet.
-const REPOSITORY: &str = r#"
+pub(crate) const REPOSITORY: &str = r#"
 set -e
 mkdir -p /repository && cd /repository
 package() {

@@ -52,6 +52,15 @@ fn define_web(machine: &Machine) {
         .expect("its folder is there");
 }
 
+/// The same service on a machine on which nothing supervises, as `sv` says: only files matter.
+pub(crate) fn define_unsupervised_web(debian: &Debian) {
+    debian.shell(
+        "mkdir -p /etc/sv /etc/service && cd /usr/bin && printf '#!/bin/sh\\n%s\\n' \
+         'echo \"warning: $4: unable to open supervise/ok\"; exit 1' >sv && chmod +x sv",
+    );
+    define_web(debian.machine());
+}
+
 /// Checks how often the service was started. It says so a little later than its supervisor.
 fn assert_starts(debian: &Debian, expected: usize) {
     let mut starts = 0;
@@ -178,11 +187,7 @@ fn services_of_runit_are_started_repaired_and_stopped() {
 fn a_stopped_service_is_enabled_without_a_start() {
     let Some(debian) = Debian::new() else { return };
     let machine = debian.machine();
-    // No supervision: only files matter.
-    debian.shell("mkdir -p /etc/sv /etc/service");
-    define_web(machine);
-    debian.shell("printf '#!/bin/sh\\necho \"warning: $4: unable to open supervise/ok\"; exit 1\\n' >/usr/bin/sv");
-    debian.shell("chmod +x /usr/bin/sv");
+    define_unsupervised_web(&debian);
     let enabled = Service::new("web").enabled();
     change(machine, &enabled);
     assert_eq!(debian.shell("readlink /etc/service/web"), "/etc/sv/web\n");

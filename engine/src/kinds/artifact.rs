@@ -1,0 +1,331 @@
+//! Artifacts: the archives of locked releases, unpacked on the machine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pkgres_files::{EntryAttributes, EntryKind};
+use pkgres_manifest::{Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version};
+
+use crate::resource::{
+    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+};
+use crate::target::{Probe, Target, TargetError};
+
+/// The folder with all artifacts.
+const STORE: &str = "/var/lib/pkgres/store";
+
+/// The archive as it was published.
+const ARCHIVE: &str = "archive.zip";
+/// The folder with its files.
+const FILES: &str = "files";
+
+/// The modes of folders and programs, and of other files.
+const MODES: [u32; 2] = [0o755, 0o644];
+
+/// Where artifacts come from, such as registries.
+pub trait ArtifactSource: Send + Sync {
+    /// Returns the bytes of the artifact with a digest, or says why there are none. They are compared with the digest
+    /// afterwards, so the source need not be trusted.
+    fn fetch(&self, digest: &ArtifactDigest) -> Result<Vec<u8>, String>;
+}
+
+/// The archive of a locked release, which shall be unpacked on the machine: the archive itself as `archive.zip`, and what
+/// is in it in the folder `files`, both in a folder of the store that is named after the digest.
+///
+/// Nothing is unpacked before all bytes were compared with the digest, and before the archive was checked as a whole. The
+/// folder appears at once, with all files. A check compares each file with the archive, which is fetched again only if it
+/// is damaged, too.
+#[derive(Clone)]
+pub struct Artifact {
+    name: PackageName,
+    version: Version,
+    digest: ArtifactDigest,
+    required: Vec<(PackageName, Version)>,
+    limits: Limits,
+    source: Arc<dyn ArtifactSource>,
+}
+
+impl fmt::Debug for Artifact {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Artifact")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .field("digest", &self.digest)
+            .field("required", &self.required)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Artifact {
+    /// The artifact of a release with this digest.
+    pub fn new(
+        name: PackageName,
+        version: Version,
+        digest: ArtifactDigest,
+        source: Arc<dyn ArtifactSource>,
+    ) -> Self {
+        Self {
+            name,
+            version,
+            digest,
+            required: Vec::new(),
+            limits: Limits::default(),
+            source,
+        }
+    }
+
+    /// Adds releases that the release requires, whose artifacts go first.
+    #[must_use]
+    pub fn with_required(
+        mut self,
+        releases: impl IntoIterator<Item = (PackageName, Version)>,
+    ) -> Self {
+        self.required.extend(releases);
+        self
+    }
+
+    /// Sets the limits for the archive.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The folder on the machine that has the files of the release.
+    pub fn files_path(&self) -> PathBuf {
+        self.folder().join(FILES)
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new(STORE).join(self.digest_text())
+    }
+
+    /// The digest without the name of its algorithm.
+    fn digest_text(&self) -> String {
+        let digest = self.digest.to_string();
+        let text = digest.rsplit(':').next().unwrap_or_default();
+        text.to_owned()
+    }
+
+    /// The archive from the source.
+    fn fetch(&self) -> Result<Archive, ResourceError> {
+        let bytes = self.source.fetch(&self.digest).map_err(|reason| {
+            let (name, version) = (&self.name, &self.version);
+            let message = format!("cannot get the artifact of {name} {version}: {reason}");
+            ResourceError::Invalid(message)
+        })?;
+        self.open(bytes)
+    }
+
+    /// The archive of these bytes, if they have the digest and keep all rules.
+    fn open(&self, bytes: Vec<u8>) -> Result<Archive, ResourceError> {
+        let is = ArtifactDigest::of_archive(&bytes);
+        if is != self.digest {
+            let message = format!(
+                "the artifact of {} {} has the digest {is} instead of {}: it is not unpacked",
+                self.name, self.version, self.digest
+            );
+            return Err(ResourceError::Invalid(message));
+        }
+        let name = format!("{}-{}.zip", self.name, self.version);
+        Archive::open(&name, bytes, &self.limits)
+            .map_err(|error| ResourceError::Invalid(error.to_string()))
+    }
+
+    /// The archive on the machine; `None` if there is none, or a damaged one.
+    fn stored(&self, probe: &dyn Probe) -> Result<Option<Archive>, ResourceError> {
+        let path = self.folder().join(ARCHIVE);
+        let kind = probe.entry(&path)?.map(|entry| entry.kind);
+        if kind != Some(EntryKind::File) {
+            return Ok(None);
+        }
+        match probe.read(&path, self.limits.archive_bytes) {
+            Ok(bytes) => Ok(self.open(bytes).ok()),
+            Err(TargetError::File(error)) if error.is_too_large() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The first difference between the files on the machine and those of the archive.
+    fn first_difference(
+        &self,
+        archive: &Archive,
+        probe: &dyn Probe,
+    ) -> Result<Option<String>, ResourceError> {
+        let root = self.files_path();
+        let mut expected: BTreeMap<PathBuf, Option<&PackagePath>> = folders(&root, archive)
+            .into_iter()
+            .map(|folder| (folder, None))
+            .collect();
+        for file in archive.files() {
+            expected.insert(root.join(file.path.as_str()), Some(&file.path));
+        }
+        for (path, file) in &expected {
+            if !is_as_expected(path, *file, archive, probe)? {
+                return Ok(Some(path.display().to_string()));
+            }
+            if file.is_none() {
+                for name in probe.names(path)? {
+                    let inside = path.join(name);
+                    if !expected.contains_key(&inside) {
+                        return Ok(Some(inside.display().to_string()));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The folder for the files of an archive, and all folders in it, each after the one around it.
+fn folders(root: &Path, archive: &Archive) -> Vec<PathBuf> {
+    let mut folders = vec![root.to_owned()];
+    for file in archive.files() {
+        let path = root.join(file.path.as_str());
+        let around = path.ancestors().skip(1);
+        folders.extend(
+            around
+                .take_while(|folder| *folder != root)
+                .map(Path::to_owned),
+        );
+    }
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+/// Whether a folder, or a file of an archive, is on the machine as it was unpacked.
+fn is_as_expected(
+    path: &Path,
+    file: Option<&PackagePath>,
+    archive: &Archive,
+    probe: &dyn Probe,
+) -> Result<bool, ResourceError> {
+    let Some(entry) = probe.entry(path)? else {
+        return Ok(false);
+    };
+    let Some(file) = file.and_then(|file| archive.file(file)) else {
+        return Ok(entry.kind == EntryKind::Folder && entry.mode == MODES[0]);
+    };
+    let mode = MODES[usize::from(!file.executable)];
+    if entry.kind != EntryKind::File || entry.mode != mode || entry.size != file.size {
+        return Ok(false);
+    }
+    let is = match probe.read(path, file.size) {
+        Ok(bytes) => bytes,
+        // It grew meanwhile.
+        Err(TargetError::File(error)) if error.is_too_large() => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(archive.read(&file.path).is_some_and(|bytes| bytes == is))
+}
+
+impl Resource for Artifact {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        let folder = self.folder();
+        let stored = self.stored(probe)?;
+        let damaged = match &stored {
+            Some(archive) => match self.first_difference(archive, probe)? {
+                None => return Ok(Checked::in_order()),
+                Some(path) => Some(format!("{path} differs")),
+            },
+            None if probe.entry(&folder)?.is_some() => {
+                Some(format!("{} differs", folder.join(ARCHIVE).display()))
+            }
+            None => None,
+        };
+        let wanted = format!("{} {}, {}", self.name, self.version, self.digest);
+        Ok(Checked::drift(Unpack {
+            artifact: self.clone(),
+            stored,
+            difference: Difference::new("artifact", damaged, Some(wanted)),
+        }))
+    }
+
+    fn watching(&self, probe: &dyn Probe) -> Watching {
+        let Ok(Some(archive)) = self.stored(probe) else {
+            // Its folders are not known.
+            return Watching::Polling;
+        };
+        let mut paths = vec![self.folder(), self.folder().join(ARCHIVE)];
+        paths.extend(folders(&self.files_path(), &archive));
+        Watching::Paths(paths)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![
+            release(&self.name, &self.version),
+            Identifier::path(self.folder()),
+        ]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        let required = self.required.iter();
+        let mut wishes: Vec<_> = required
+            .map(|(name, version)| Wish::after(release(name, version)))
+            .collect();
+        wishes.push(Wish::nearest_folder(&self.folder()));
+        wishes
+    }
+}
+
+/// The identifier of the artifact of a release.
+fn release(name: &PackageName, version: &Version) -> Identifier {
+    Identifier::Other("artifact".to_owned(), format!("{name}@{version}"))
+}
+
+struct Unpack {
+    artifact: Artifact,
+    /// The archive, if it is on the machine already.
+    stored: Option<Archive>,
+    difference: Difference,
+}
+
+impl Change for Unpack {
+    fn differences(&self) -> Vec<Difference> {
+        vec![self.difference.clone()]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        let artifact = &self.artifact;
+        let archive = match self.stored {
+            Some(archive) => archive,
+            None => artifact.fetch()?,
+        };
+        let [folder_mode, _] = MODES;
+        let attributes = EntryAttributes::with_mode(folder_mode);
+        let missing: Vec<_> = Path::new(STORE).ancestors().collect();
+        for folder in missing.into_iter().rev() {
+            if target.entry(folder)?.is_none() {
+                target.make_folder(folder, attributes)?;
+            }
+        }
+        // What a crash left behind has the same name, and goes.
+        let unpacked = Path::new(STORE).join(format!(".{}", artifact.digest_text()));
+        target.remove(&unpacked)?;
+        target.make_folder(&unpacked, attributes)?;
+        let root = unpacked.join(FILES);
+        for folder in folders(&root, &archive) {
+            target.make_folder(&folder, attributes)?;
+        }
+        for file in archive.files() {
+            let mode = MODES[usize::from(!file.executable)];
+            let bytes = archive.read(&file.path).unwrap_or_default();
+            let path = root.join(file.path.as_str());
+            target.write_file(&path, &bytes, EntryAttributes::with_mode(mode))?;
+        }
+        let attributes = EntryAttributes::with_mode(MODES[1]);
+        target.write_file(&unpacked.join(ARCHIVE), archive.bytes(), attributes)?;
+        // A folder that is there is damaged.
+        let folder = artifact.folder();
+        target.remove(&folder)?;
+        Ok(target.rename(&unpacked, &folder)?)
+    }
+}

@@ -1,6 +1,6 @@
 //! Facts about a machine, read from its files.
 
-use pkgres_manifest::Facts;
+use pkgres_manifest::{Facts, OsName};
 
 /// The fact that says which operating system a machine has, such as `debian`.
 pub const OS: &str = "os";
@@ -10,19 +10,6 @@ pub const OS_FAMILY: &str = "os_family";
 pub const OS_VERSION: &str = "os_version";
 /// The fact that says which instructions the processor has, such as `x86_64`.
 pub const ARCHITECTURE: &str = "architecture";
-
-/// The families, each with the systems that belong to it. `os-release` lists the systems that a system is like, and a
-/// derived system belongs to the family of these.
-const FAMILIES: [(&str, &[&str]); 5] = [
-    ("debian", &["debian", "ubuntu"]),
-    (
-        "redhat",
-        &["rhel", "centos", "fedora", "redhat", "rocky", "almalinux"],
-    ),
-    ("suse", &["suse", "opensuse", "sles"]),
-    ("arch", &["arch"]),
-    ("alpine", &["alpine"]),
-];
 
 /// Reads facts from the text of a file `os-release`.
 ///
@@ -46,12 +33,10 @@ pub fn read_facts(os_release: &str, architecture: &str) -> Facts {
     if let Some(id) = value_of("ID") {
         pairs.push((OS, id));
         let like = value_of("ID_LIKE").unwrap_or_default().split_whitespace();
-        let family = std::iter::once(id).chain(like).find_map(|system| {
-            FAMILIES
-                .iter()
-                .find(|(_, members)| members.contains(&system))
-        });
-        pairs.extend(family.map(|(family, _)| (OS_FAMILY, *family)));
+        // A derived system says which ones it is like, and belongs to the family of these.
+        let systems = std::iter::once(id).chain(like);
+        let mut families = systems.filter_map(|system| OsName::parse(system).ok()?.family());
+        pairs.extend(families.next().map(|family| (OS_FAMILY, family)));
     }
     pairs.extend(value_of("VERSION_ID").map(|version| (OS_VERSION, version)));
     Facts::from_pairs(pairs)

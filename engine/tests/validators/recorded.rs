@@ -59,21 +59,34 @@ fn any_tests_all_branches_before_it_changes_something() {
 }
 
 #[test]
-fn a_branch_that_fails_leaves_no_values() {
-    let text = "arguments: {x: {default: first}}\n\
-                validators:\n\
-                - any:\n\
-                \x20 - all: [{argument_set: {argument_name: x, value: leaked}}, {script: bad}]\n\
-                \x20 - all: [{argument_set: {argument_name: x, value: kept}}, {script: good}]\n\
-                - argument_case: {argument_name: x, cases: {first: [{script: s1}], leaked: [{script: s2}], kept: [{script: s3}]}}\n";
-    let machine = Recorder::failing(&["bad"]);
-    let report = test(text, &machine);
-    assert!(report.is_passed());
-    assert_eq!(scripts(&machine), ["?bad", "?good", "?s3"]);
-    let values: Vec<String> = (report.arguments.iter())
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    assert_eq!(values, ["x=kept"]);
+fn only_a_branch_that_succeeds_leaves_values() {
+    let set = |value: &str| format!("{{argument_set: {{argument_name: x, value: {value}}}}}");
+    let decide = "- argument_case: {argument_name: x, cases: {first: [{script: s1}], leaked: [{script: s2}], kept: [{script: s3}]}}\n";
+    let text = format!(
+        "arguments: {{x: {{default: first}}}}\nvalidators:\n\
+         - any: [{{all: [{leaked}, {{script: bad}}]}}, {{script: good}}]\n{decide}\
+         - any: [{{all: [{leaked}, {{script: bad}}]}}, {{all: [{kept}, {{script: good}}]}}]\n{decide}",
+        leaked = set("leaked"),
+        kept = set("kept"),
+    );
+    for is_test in [true, false] {
+        let machine = Recorder::failing(&["bad"]);
+        let report = if is_test {
+            test(&text, &machine)
+        } else {
+            reconcile(&text, &machine)
+        };
+        assert!(report.is_passed());
+        let decided: Vec<String> = (scripts(&machine).iter())
+            .filter(|script| script.contains('s'))
+            .map(|script| script[1..].to_owned())
+            .collect();
+        assert_eq!(decided, ["s1", "s3"]);
+        let values: Vec<String> = (report.arguments.iter())
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        assert_eq!(values, ["x=kept"]);
+    }
 }
 
 #[test]

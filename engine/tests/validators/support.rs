@@ -192,6 +192,10 @@ impl Target for Recorder {
         Ok(())
     }
 
+    fn rename(&self, _: &Path, _: &Path) -> Result<(), TargetError> {
+        Ok(())
+    }
+
     fn set_attributes(&self, _: &Path, _: EntryAttributes) -> Result<(), TargetError> {
         Ok(())
     }

@@ -81,6 +81,20 @@ impl BoundPackages {
         core.is_some_and(|(core, _)| at.release.0.as_str() == core)
     }
 
+    /// The class that a name means in a release, and its ancestors as far as they are known: the release and the name of
+    /// each, nearest first. Empty if the name means nothing there.
+    pub fn lineage(
+        &self,
+        release: &(PackageName, Version),
+        class: &ClassName,
+    ) -> Vec<((PackageName, Version), ClassName)> {
+        let Some(start) = self.lookup(release, class) else {
+            return Vec::new();
+        };
+        let known = self.known_ancestry(&start).known.into_iter();
+        known.map(|(at, _)| (at.release, at.class)).collect()
+    }
+
     /// The class and its ancestors, nearest first, each with its definition. `None` if one is unknown.
     pub(crate) fn ancestry(&self, start: &ClassAt) -> Option<Vec<(ClassAt, &ClassDefinition)>> {
         let ancestry = self.known_ancestry(start);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 mod account;
+mod deployment;
 mod generated;
 mod interfaces;
 mod lookup;
@@ -15,6 +16,7 @@ mod registry;
 mod solving;
 
 pub(crate) use account::*;
+pub(crate) use deployment::*;
 pub(crate) use generated::*;
 pub(crate) use interfaces::*;
 pub(crate) use lookup::*;
@@ -204,6 +206,10 @@ commands! {
     Interface("interface", InterfaceArgs),
     /// Test a machine as the validation of a package says, or bring about what is missing
     Validate("validate", ValidateArgs),
+    /// Show what on a machine differs from the resources of the locked releases
+    Plan("plan", PlanArgs),
+    /// Bring a machine into order: change what differs from the resources of the locked releases
+    Apply("apply", ApplyArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
@@ -272,6 +278,10 @@ impl<'command> SharedArgs<'command> {
     }
 
     fn of_solve(args: &'command SolveArgs) -> Self {
+        Self::solving(&args.registry, &args.policy)
+    }
+
+    fn of_deployment(args: &'command DeploymentArgs) -> Self {
         Self::solving(&args.registry, &args.policy)
     }
 
@@ -349,6 +359,8 @@ impl Command {
                 InterfaceCommand::Init(args) => SharedArgs::solving(&args.registry, &args.policy),
                 InterfaceCommand::Diff(_) => SharedArgs::default(),
             },
+            Self::Plan(args) => SharedArgs::of_deployment(&args.deployment),
+            Self::Apply(args) => SharedArgs::of_deployment(&args.deployment),
             Self::Fetch(args) => SharedArgs::registry(&args.registry),
             Self::Verify(args) => SharedArgs::registry(&args.locked.registry),
             Self::Install(args) => SharedArgs::registry(&args.locked.registry),

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use pkgres_manifest::diagnostic::Code;
 use pkgres_resolver::Staleness;
 
-use self::Exit::{Done, Failed, GaveUp, Integrity, Invalid, Pending, Registry, Usage};
+use self::Exit::{
+    Done, Failed, GaveUp, Integrity, Interrupted, Invalid, Pending, Registry, Resource, Usage,
+};
 
 /// The exit codes. They are part of the interface: scripts and CI jobs rely on them. If several apply, the largest one
 /// is used.
@@ -25,6 +27,8 @@ pub(crate) enum Exit {
     GaveUp = 5,
     /// A machine fails its validation.
     Invalid = 6,
+    /// A resource could not be brought into order.
+    Resource = 7,
     /// There are differences, and `--exit-code` is set.
     Pending = 10,
     /// Ctrl-C, which commands that run others wait for. Any command can end so, and the others end by the signal.
@@ -69,6 +73,7 @@ impl Exit {
             }
             Self::GaveUp => "no answer within `--max-steps`",
             Self::Invalid => "the machine fails the validation",
+            Self::Resource => "a resource failed",
             Self::Interrupted => "interrupted",
             Self::Pending => "there are differences, and `--exit-code` is set",
         }
@@ -191,6 +196,27 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             "wrong usage or invalid input: nothing was run on the machine",
         )],
     ),
+    (
+        "plan",
+        &[Done, Failed, Usage, Registry, Integrity, Resource, Pending],
+        &[(Pending, "something would change, and `--exit-code` is set")],
+    ),
+    (
+        "apply",
+        &[
+            Done,
+            Failed,
+            Usage,
+            Registry,
+            Integrity,
+            Resource,
+            Interrupted,
+        ],
+        &[(
+            Failed,
+            "the lockfile is missing or out of date, or `--max-runtime` was too short",
+        )],
+    ),
     ("interface init", SOLVING_IN_PART, &[]),
     ("interface diff", PLAIN, &[]),
     (
@@ -255,6 +281,7 @@ Exit codes:
     4  content differs from its digest, or a registry from its known state
     5  no answer within `--max-steps`
     6  a machine fails its validation
+    7  a resource failed
    10  there are differences, and `--exit-code` is set
   130  interrupted (as shells report it)
 

@@ -57,7 +57,7 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     match command {
         "check" | "lock" | "semver" => &[Text, Json, Github],
         "diff" => &[Text, Json, Markdown],
-        "graph" => &[Text, Json, Dot, Mermaid, Svg, Png],
+        "graph" | "plan" => &[Text, Json, Dot, Mermaid, Svg, Png],
         "export" => &[Text, Json, Cyclonedx, Spdx, Requirements],
         "resolve" => &[Text, Json, Requirements],
         "completions" | "man" | "reference" => &[Text],

@@ -57,7 +57,8 @@ pub(crate) fn problem_with_lock(
     let mut problem = Problem::of_project(project, context)?;
     if args.mode.locked {
         reject_ignore_lock(args, "locked", context)?;
-        require_current_lock(project, &problem, context, output)?;
+        let mode = show::locked_mode(context);
+        require_current_lock(project, &problem, &mode, context, output)?;
     }
     if !args.ignore_lock
         && let Some(lock) = project.lockfile(context)?
@@ -68,10 +69,11 @@ pub(crate) fn problem_with_lock(
     Ok(problem)
 }
 
-/// Fails if there is no lockfile, or if it is out of date.
+/// Fails if there is no lockfile, or if it is out of date. `mode` is the end of the message: why that matters.
 pub(crate) fn require_current_lock(
     project: &Project,
     problem: &Problem,
+    mode: &str,
     context: &Context,
     output: &mut Output,
 ) -> Result<()> {
@@ -89,9 +91,8 @@ pub(crate) fn require_current_lock(
     if report.stale.is_empty() {
         return Ok(());
     }
-    let mode = show::locked_mode(context);
     Err(Failure {
-        findings: show::staleness(&report.stale, &mode, context),
+        findings: show::staleness(&report.stale, mode, context),
         exit: Exit::of_lock_check(&report.stale),
     })
 }

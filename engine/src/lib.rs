@@ -15,6 +15,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod deployment;
 mod drive;
 mod graph;
 mod kinds;
@@ -24,11 +25,12 @@ mod target;
 mod validator;
 mod watch;
 
+pub use deployment::{DeployedResource, Deployment, GraphOptions};
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
 pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
 pub use kinds::{
-    Artifact, ArtifactSource, Directory, Exec, File, Group, Guard, Link, Package, Query, Service,
-    User,
+    Artifact, ArtifactSource, Directory, Exec, File, Group, Guard, Kinds, Link, Package, Query,
+    Service, User,
 };
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use resource::{

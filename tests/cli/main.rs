@@ -7,6 +7,7 @@
 mod ansible;
 mod complete;
 mod corpus;
+mod deployment;
 mod documents;
 mod generated;
 mod graphs;

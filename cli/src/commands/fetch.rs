@@ -23,7 +23,7 @@ use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::show::counted;
+use crate::show::{counted, locked_mode};
 use crate::solve::require_current_lock;
 
 /// The result of fetching everything that is locked.
@@ -56,7 +56,8 @@ pub(super) fn locked_project(
     let project = Project::open(manifest, context)?;
     if args.locked {
         let problem = Problem::of_project(&project, context)?;
-        require_current_lock(&project, &problem, context, output)?;
+        let mode = locked_mode(context);
+        require_current_lock(&project, &problem, &mode, context, output)?;
     }
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));

@@ -6,6 +6,7 @@ mod batch;
 mod cache;
 mod check;
 mod config;
+mod deployment;
 mod diff;
 mod error_page;
 mod explain;
@@ -87,6 +88,8 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Semver(args) => semver::run(args, context, output),
         Command::Interface(args) => interface::run(args, context, output),
         Command::Validate(args) => validate::run(args, context, output),
+        Command::Plan(args) => deployment::plan(args, context, output),
+        Command::Apply(args) => deployment::apply(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Search(args) => search::run(args, context, output),

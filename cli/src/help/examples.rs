@@ -258,6 +258,40 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "plan",
+        &[
+            (
+                "pkgres plan web --target rootfs:image",
+                "what would change in an unpacked image",
+            ),
+            (
+                "pkgres plan --target local: --model model.yaml --exit-code",
+                "with the objects of a model; end with 10 if something would change",
+            ),
+            (
+                "pkgres plan --target local: --format svg",
+                "draw the resources and their order",
+            ),
+        ],
+    ),
+    (
+        "apply",
+        &[
+            (
+                "pkgres apply web --target rootfs:image",
+                "bring an unpacked image into order",
+            ),
+            (
+                "pkgres apply --target local: --watch",
+                "this machine, and mend what changes until Ctrl-C",
+            ),
+            (
+                "pkgres apply --target local: --watch --converged-timeout 5 --converged-exit",
+                "end once nothing has happened for 5 seconds",
+            ),
+        ],
+    ),
+    (
         "interface init",
         &[
             (

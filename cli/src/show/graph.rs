@@ -25,6 +25,7 @@ enum Shape {
     Root,
     Package,
     Class,
+    Resource,
 }
 
 #[derive(Debug)]
@@ -48,6 +49,8 @@ enum EdgeKind {
     Requires,
     Defines,
     Extends,
+    Precedes,
+    Notifies,
 }
 
 impl EdgeKind {
@@ -56,6 +59,8 @@ impl EdgeKind {
             Self::Requires => "requires",
             Self::Defines => "defines",
             Self::Extends => "extends",
+            Self::Precedes => "precedes",
+            Self::Notifies => "notifies",
         }
     }
 }
@@ -102,6 +107,26 @@ impl Graph {
             for parent in parents {
                 graph.edge(&id, &class_id(parent), "", EdgeKind::Extends, false);
             }
+        }
+        graph
+    }
+
+    /// The graph of resources: which ones go before which, and which ones notify others.
+    pub(crate) fn of_deployment(resources: &pkgres_engine::Graph) -> Self {
+        let mut graph = Self {
+            title: "The resources and their order".to_owned(),
+            ..Self::default()
+        };
+        for node in resources.nodes() {
+            graph.node(&node.id.to_string(), Shape::Resource, false);
+        }
+        for (first, second, notifies) in resources.edges() {
+            let (kind, label) = if notifies {
+                (EdgeKind::Notifies, "notifies")
+            } else {
+                (EdgeKind::Precedes, "")
+            };
+            graph.edge(&first.to_string(), &second.to_string(), label, kind, false);
         }
         graph
     }
@@ -194,7 +219,7 @@ impl Graph {
         for (id, node) in &self.nodes {
             let shape = match node.shape {
                 Shape::Root => "doubleoctagon",
-                Shape::Package => "box",
+                Shape::Package | Shape::Resource => "box",
                 Shape::Class => "ellipse",
             };
             let color = if node.clashes { ", color=\"red\"" } else { "" };
@@ -206,9 +231,9 @@ impl Graph {
         }
         for edge in &self.edges {
             let style = match edge.kind {
-                EdgeKind::Requires => "solid",
+                EdgeKind::Requires | EdgeKind::Precedes => "solid",
                 EdgeKind::Defines => "dotted",
-                EdgeKind::Extends => "dashed",
+                EdgeKind::Extends | EdgeKind::Notifies => "dashed",
             };
             let color = if edge.clashes { ", color=\"red\"" } else { "" };
             text.push_str(&format!(
@@ -230,7 +255,7 @@ impl Graph {
         for (id, node) in &self.nodes {
             let (open, close) = match node.shape {
                 Shape::Root => ("[[", "]]"),
-                Shape::Package => ("[", "]"),
+                Shape::Package | Shape::Resource => ("[", "]"),
                 Shape::Class => ("(", ")"),
             };
             let label = safe(&node.label);
@@ -238,8 +263,8 @@ impl Graph {
         }
         for edge in &self.edges {
             let arrow = match edge.kind {
-                EdgeKind::Requires => "-->",
-                EdgeKind::Defines | EdgeKind::Extends => "-.->",
+                EdgeKind::Requires | EdgeKind::Precedes => "-->",
+                EdgeKind::Defines | EdgeKind::Extends | EdgeKind::Notifies => "-.->",
             };
             let label = match edge.label.as_str() {
                 "" => String::new(),
@@ -279,9 +304,9 @@ impl Graph {
                 to: *numbers.get(edge.to.as_str())?,
                 label: &edge.label,
                 line: match edge.kind {
-                    EdgeKind::Requires => PictureLine::Solid,
+                    EdgeKind::Requires | EdgeKind::Precedes => PictureLine::Solid,
                     EdgeKind::Defines => PictureLine::Dotted,
-                    EdgeKind::Extends => PictureLine::Dashed,
+                    EdgeKind::Extends | EdgeKind::Notifies => PictureLine::Dashed,
                 },
                 clashes: edge.clashes,
             })
@@ -309,6 +334,7 @@ impl Graph {
                     Shape::Root => "root",
                     Shape::Package => "package",
                     Shape::Class => "class",
+                    Shape::Resource => "resource",
                 };
                 json!({"id": id, "kind": kind, "clashes": node.clashes})
             })
@@ -338,7 +364,7 @@ impl Node {
         PictureNode {
             kind: match self.shape {
                 Shape::Root => PictureNodeKind::Root,
-                Shape::Package => PictureNodeKind::Package,
+                Shape::Package | Shape::Resource => PictureNodeKind::Package,
                 Shape::Class => PictureNodeKind::Class,
             },
             name,

@@ -252,6 +252,8 @@ codes! {
     Resource = 105, "an invalid resource";
     /// A text of a resource names a value that does not exist or is no scalar, or is no template although it has `${`.
     ResourceTemplate = 106, "a template of a resource cannot be filled in";
+    /// A resource could not be checked or changed on a machine. The resources that come after it were not looked at.
+    ResourceFailed = 107, "a resource failed";
     /// A value of a validation has no quotes, and YAML readers take it for a number or the like: other programs may pass
     /// `1.10` on as `1.1`. Put it in quotes.
     ValueNotText = 110, "a value is not text";

@@ -1,0 +1,80 @@
+//! The arguments of the commands that bring machines into order.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pkgres_engine::TargetLocation;
+
+use super::solving::{PolicyArgs, RegistryArgs};
+
+/// What is deployed, and where.
+#[derive(Debug, Args)]
+pub(crate) struct DeploymentArgs {
+    /// The manifest of the project, or its folder
+    #[arg(default_value = "manifest.yaml")]
+    pub(crate) manifest: PathBuf,
+
+    /// The machine: `local:`, or `rootfs:PATH` for a folder that holds the root of another one
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: TargetLocation,
+
+    /// An object model with versions; its objects have the resources of their classes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// Ignore the order that resources have by themselves, such as a folder before its files
+    #[arg(long)]
+    pub(crate) no_autoedges: bool,
+
+    /// Change every resource by itself
+    #[arg(long)]
+    pub(crate) no_autogroup: bool,
+
+    /// How many resources are checked or changed at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: u16,
+
+    #[command(flatten)]
+    pub(super) registry: RegistryArgs,
+
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) deployment: DeploymentArgs,
+
+    /// End with 10 if something would change
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+}
+
+#[derive(Debug, Args)]
+// They are independent switches.
+#[allow(clippy::struct_excessive_bools)]
+pub(crate) struct ApplyArgs {
+    #[command(flatten)]
+    pub(crate) deployment: DeploymentArgs,
+
+    /// Check everything, and change nothing
+    #[arg(long)]
+    pub(crate) noop: bool,
+
+    /// Go on watching the machine, and mend what changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// How many seconds nothing may happen until the machine counts as in order
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) converged_timeout: u64,
+
+    /// With `--watch`, end once the machine is in order, or nothing else can be done
+    #[arg(long, requires = "watch")]
+    pub(crate) converged_exit: bool,
+
+    /// End after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) max_runtime: Option<u64>,
+}

@@ -1,0 +1,226 @@
+//! `pkgres apply`
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use pkgres_engine::{
+    Cause, Control, DriveOptions, Ending, Progress, RunOptions, Status, Step, drive,
+};
+use pkgres_manifest::ResourceId;
+use serde_json::{Value, json};
+
+use super::prepared::{Prepared, lock_target, open_target};
+use super::report::{Report, change_lines, differences_json};
+use crate::args::ApplyArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::output::Output;
+
+pub(in crate::commands) fn apply(
+    args: &ApplyArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut prepared = Prepared::read(&args.deployment, context, output)?;
+    let target = open_target(&args.deployment)?;
+    let _alone = lock_target(&target, &args.deployment, output)?;
+    let options = DriveOptions {
+        run: RunOptions {
+            jobs: args.deployment.jobs.into(),
+            noop: args.noop,
+            converged_timeout: Duration::from_secs(args.converged_timeout),
+            watch: args.watch,
+            ..RunOptions::default()
+        },
+        exit_when_settled: args.converged_exit,
+        max_runtime: args.max_runtime.map(Duration::from_secs),
+    };
+    let graph = std::mem::take(&mut prepared.graph);
+    let mut observer = Observer {
+        output,
+        is_watching: args.watch,
+        goes_on: args.watch && !args.converged_exit,
+        causes: BTreeMap::new(),
+        changed: 0,
+    };
+    let ending = drive(graph, target, &options, interrupts(), |progress| {
+        observer.observe(progress);
+    });
+    let changed = observer.changed;
+    let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
+    if output.is_json() {
+        let mut document = report.document(status_name(&ending));
+        document["event"] = json!("ended");
+        document["changed"] = json!(changed);
+        output.data(&format!("{document}\n"));
+    }
+    output.findings(&report.failures());
+    output.note(&report.apply_summary(changed, &ending));
+    Ok(exit_of(&ending, &report))
+}
+
+fn exit_of(ending: &Ending, report: &Report<'_>) -> Exit {
+    match ending.status {
+        Status::Converged => Exit::Done,
+        Status::Failed => Exit::Resource,
+        _ if !ending.is_out_of_time => Exit::Interrupted,
+        _ if report.has_failed() => Exit::Resource,
+        _ if report.is_settled() => Exit::Done,
+        _ => Exit::Failed,
+    }
+}
+
+fn status_name(ending: &Ending) -> &'static str {
+    match ending.status {
+        Status::Converged => "converged",
+        Status::Failed => "failed",
+        _ if ending.is_out_of_time => "out_of_time",
+        _ => "interrupted",
+    }
+}
+
+/// What Ctrl-C means: the first time the run ends when what runs has ended, the second time that is asked to end, and
+/// the third time it is killed.
+fn interrupts() -> Receiver<Control> {
+    let (sender, receiver) = channel();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    // Without it, Ctrl-C ends the program at once.
+    if let Ok(runtime) = runtime {
+        std::thread::spawn(move || {
+            runtime.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if sender.send(Control::Interrupt).is_err() {
+                        return;
+                    }
+                }
+            });
+        });
+    }
+    receiver
+}
+
+/// Shows what happens while a graph runs.
+struct Observer<'output> {
+    output: &'output mut Output,
+    is_watching: bool,
+    /// Whether it goes on once the machine is in order.
+    goes_on: bool,
+    /// Why each resource was checked last.
+    causes: BTreeMap<ResourceId, Cause>,
+    changed: usize,
+}
+
+impl Observer<'_> {
+    fn observe(&mut self, progress: &Progress) {
+        match &progress.step {
+            Step::Started(id, cause) => {
+                self.causes.insert(id.clone(), *cause);
+            }
+            Step::Changed(..) => self.changed += 1,
+            _ => {}
+        }
+        if self.output.is_json() {
+            let event = event(progress);
+            self.output.data(&format!("{event}\n"));
+        } else if let Some(lines) = self.lines(progress) {
+            self.output.changes(&lines);
+        }
+        self.output.flush();
+    }
+
+    /// What is shown to people; `None` if it is nothing to look at.
+    fn lines(&self, progress: &Progress) -> Option<String> {
+        let lines = match &progress.step {
+            Step::Changed(id, differences) | Step::Pending(id, differences) => {
+                change_lines(id, differences)
+            }
+            // What has failed for good is reported at the end.
+            Step::Failed(id, message) if self.is_watching => format!("! {id}: {message}\n"),
+            Step::NotWatched(id, reason) => {
+                format!("  {id} is checked from time to time: {reason}\n")
+            }
+            Step::Converged if self.goes_on => {
+                "  the machine is in order; watching it until Ctrl-C\n".to_owned()
+            }
+            _ => return None,
+        };
+        if !self.is_watching {
+            return Some(lines);
+        }
+        let time = format!("{:9.3}s  ", progress.at.as_secs_f64());
+        let cause = self.cause_of(&progress.step);
+        let (first, rest) = lines.split_once('\n').unwrap_or((&lines, ""));
+        let rest: String = rest
+            .lines()
+            .map(|line| format!("{:12}{line}\n", ""))
+            .collect();
+        Some(format!("{time}{first}{cause}\n{rest}"))
+    }
+
+    fn cause_of(&self, step: &Step) -> String {
+        let (Step::Changed(id, _) | Step::Pending(id, _) | Step::Failed(id, _)) = step else {
+            return String::new();
+        };
+        match self.causes.get(id) {
+            None | Some(Cause::First) => String::new(),
+            Some(cause) => format!("  ({})", cause_text(*cause)),
+        }
+    }
+}
+
+/// An event as JSON.
+fn event(progress: &Progress) -> Value {
+    let mut event = match &progress.step {
+        Step::Started(id, cause) => {
+            json!({"event": "started", "resource": id.to_string(), "cause": cause_name(*cause)})
+        }
+        Step::InOrder(id) => json!({"event": "in_order", "resource": id.to_string()}),
+        Step::Changed(id, differences) => json!({
+            "event": "changed",
+            "resource": id.to_string(),
+            "differences": differences_json(differences),
+        }),
+        Step::Pending(id, differences) => json!({
+            "event": "pending",
+            "resource": id.to_string(),
+            "differences": differences_json(differences),
+        }),
+        Step::Failed(id, message) => {
+            json!({"event": "failed", "resource": id.to_string(), "error": message})
+        }
+        Step::NotWatched(id, reason) => {
+            json!({"event": "not_watched", "resource": id.to_string(), "reason": reason})
+        }
+        Step::Converged => json!({"event": "converged"}),
+        _ => json!({"event": "replaced"}),
+    };
+    event["at"] = json!(progress.at.as_secs_f64());
+    event
+}
+
+fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::First => "first",
+        Cause::Noticed => "noticed",
+        Cause::Received => "received",
+        Cause::Refreshed => "refreshed",
+        Cause::Polled => "polled",
+        Cause::Retried => "retried",
+        _ => "other",
+    }
+}
+
+fn cause_text(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Noticed => "it changed on the machine",
+        Cause::Received => "it received another value",
+        Cause::Refreshed => "it was notified",
+        Cause::Polled => "found by polling",
+        Cause::Retried => "another attempt",
+        _ => "checked again",
+    }
+}

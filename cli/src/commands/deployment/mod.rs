@@ -1,0 +1,9 @@
+//! `pkgres plan` and `pkgres apply`: from a lockfile to the state of a machine.
+
+mod apply;
+mod plan;
+mod prepared;
+mod report;
+
+pub(super) use apply::apply;
+pub(super) use plan::plan;

@@ -1,0 +1,106 @@
+//! What is deployed: read and checked before a machine is looked at.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pkgres_engine::{
+    DeployedResource, Deployment, Graph, GraphOptions, Kinds, Machine, Probe as _, TargetError,
+};
+use pkgres_files::{FileLock, lock_folder};
+use pkgres_manifest::ResourceId;
+
+use crate::args::DeploymentArgs;
+use crate::bound::BoundRelease;
+use crate::commands::pin::read_model;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::lockfile::lock_missing;
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::project::Project;
+use crate::solve::require_current_lock;
+
+/// A deployment and its graph.
+pub(super) struct Prepared {
+    pub(super) graph: Graph,
+    resources: BTreeMap<ResourceId, DeployedResource>,
+}
+
+impl Prepared {
+    /// Reads the resources of the locked releases, and of the objects of the model.
+    pub(super) fn read(
+        args: &DeploymentArgs,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Self> {
+        let project = Project::open(&args.manifest, context)?;
+        let package = Arc::clone(project.class_package()?);
+        let Some(lock) = project.lockfile(context)? else {
+            return Err(lock_missing("beside the manifest", context));
+        };
+        let problem = Problem::of_project(&project, context)?;
+        require_current_lock(&project, &problem, "", context, output)?;
+        let bound = BoundRelease::solve(package, problem, Some(lock), context, output)?;
+        if let Some(unbound) = bound.unbound {
+            return Err(Failure {
+                findings: vec![unbound],
+                exit: Exit::Failed,
+            });
+        }
+        let model = match &args.model {
+            Some(path) => Some(read_model(path, &context.read_options)?),
+            None => None,
+        };
+        let limits = &context.read_options.limits;
+        let read = Deployment::new(&bound.packages, model.as_ref(), limits);
+        let (deployment, warnings) = read.into_result()?;
+        output.findings(&warnings);
+        let options = GraphOptions {
+            without_automatic_edges: args.no_autoedges,
+            without_grouping: args.no_autogroup,
+        };
+        let graph = deployment.graph(&Kinds::default(), options)?;
+        if deployment.resources().is_empty() {
+            output.note("Nothing to do: the packages have no resources");
+        }
+        let resources = deployment.resources().iter().cloned();
+        let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));
+        Ok(Self {
+            graph,
+            resources: resources.collect(),
+        })
+    }
+
+    /// A resource of the graph.
+    pub(super) fn resource(&self, id: &ResourceId) -> Option<&DeployedResource> {
+        self.resources.get(id)
+    }
+}
+
+/// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
+pub(super) fn lock_target(
+    target: &Machine,
+    args: &DeploymentArgs,
+    output: &mut Output,
+) -> Result<Option<FileLock>> {
+    let Some(root) = target.watchable() else {
+        return Ok(None);
+    };
+    let wait = || {
+        let target = &args.target;
+        output.note(&format!(
+            "Waiting for another `pkgres apply` on {target} to end"
+        ));
+    };
+    Ok(Some(lock_folder(&root, wait)?))
+}
+
+/// Opens the machine.
+pub(super) fn open_target(args: &DeploymentArgs) -> Result<Arc<Machine>> {
+    let machine = args.target.open().map_err(|error| match error {
+        TargetError::File(error) => Failure::from(error),
+        other => Failure::usage(other.to_string()),
+    });
+    machine.map(Arc::new)
+}

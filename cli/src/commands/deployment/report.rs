@@ -1,0 +1,210 @@
+//! What came of a run, for people and as JSON.
+
+use pkgres_engine::{Difference, Ending, NodeStatus, Status};
+use pkgres_manifest::ResourceId;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use serde_json::{Value, json};
+
+use super::prepared::Prepared;
+use crate::show::counted;
+
+/// The state of all resources at the end of a run.
+pub(super) struct Report<'run> {
+    nodes: &'run [(ResourceId, NodeStatus)],
+    prepared: &'run Prepared,
+    target: String,
+}
+
+impl<'run> Report<'run> {
+    pub(super) fn new(ending: &'run Ending, prepared: &'run Prepared, target: String) -> Self {
+        Self {
+            nodes: &ending.nodes,
+            prepared,
+            target,
+        }
+    }
+
+    fn count(&self, has: impl Fn(&NodeStatus) -> bool) -> usize {
+        self.nodes.iter().filter(|(_, status)| has(status)).count()
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed() > 0
+    }
+
+    /// Whether something would change.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending() > 0
+    }
+
+    /// Whether every resource was checked and is in order, or may not be changed.
+    pub(super) fn is_settled(&self) -> bool {
+        self.in_order() + self.pending() == self.nodes.len()
+    }
+
+    fn in_order(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::InOrder))
+    }
+
+    fn pending(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Pending(_)))
+    }
+
+    fn failed(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Failed(_) | NodeStatus::Retrying(_)))
+    }
+
+    /// The resources that were not looked at, because others before them failed or the run ended.
+    fn left(&self) -> usize {
+        self.nodes.len() - self.in_order() - self.pending() - self.failed()
+    }
+
+    /// All resources, and what would change.
+    pub(super) fn plan(&self) -> String {
+        let lines = self.nodes.iter().map(|(id, status)| match status {
+            NodeStatus::InOrder => format!("= {id}\n"),
+            NodeStatus::Pending(differences) => change_lines(id, differences),
+            NodeStatus::Blocked(before) => format!("? {id} (waits for {before})\n"),
+            _ => format!("! {id}\n"),
+        });
+        lines.collect()
+    }
+
+    /// The errors of the resources that have failed.
+    pub(super) fn failures(&self) -> Vec<Diagnostic> {
+        let failures = self.nodes.iter().filter_map(|(id, status)| {
+            let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
+                return None;
+            };
+            let finding = Diagnostic::error(Code::ResourceFailed, format!("{id}: {message}"));
+            let resource = self.prepared.resource(id)?;
+            let finding = finding.at(resource.description.id.location.clone());
+            let waiting = self.waiting_for(id);
+            Some(match waiting.as_slice() {
+                [] => finding,
+                [one] => finding.hint(format!("{one} waits for it")),
+                several => finding.hint(format!("{} resources wait for it", several.len())),
+            })
+        });
+        failures.collect()
+    }
+
+    fn waiting_for(&self, failed: &ResourceId) -> Vec<&ResourceId> {
+        let waiting = self.nodes.iter().filter(
+            |(_, status)| matches!(status, NodeStatus::Blocked(before) if before == failed),
+        );
+        waiting.map(|(id, _)| id).collect()
+    }
+
+    pub(super) fn plan_summary(&self) -> String {
+        let mut parts = vec![format!("{} in order", self.in_order())];
+        if self.is_pending() {
+            parts.push(format!("{} to change", self.pending()));
+        }
+        self.add_failed(&mut parts);
+        let resources = counted(self.nodes.len(), "resource");
+        format!("{resources} on {}: {}", self.target, parts.join(", "))
+    }
+
+    fn add_failed(&self, parts: &mut Vec<String>) {
+        if self.has_failed() {
+            parts.push(format!("{} failed", self.failed()));
+        }
+        if self.left() > 0 {
+            parts.push(format!("{} not looked at", self.left()));
+        }
+    }
+
+    pub(super) fn apply_summary(&self, changed: usize, ending: &Ending) -> String {
+        let mut parts = vec![counted(changed, "change")];
+        if self.is_pending() {
+            parts.push(format!("{} to change", self.pending()));
+        }
+        self.add_failed(&mut parts);
+        let state = match ending.status {
+            Status::Converged if self.is_pending() => "is checked",
+            Status::Converged => "is in order",
+            Status::Failed => "is not in order",
+            _ if ending.is_out_of_time => "was left when the time was up",
+            _ => "was left at an interrupt",
+        };
+        format!("{} {state}: {}", self.target, parts.join(", "))
+    }
+
+    pub(super) fn plan_document(&self) -> Value {
+        self.document(if self.has_failed() {
+            "failed"
+        } else if self.is_pending() {
+            "pending"
+        } else {
+            "in_order"
+        })
+    }
+
+    /// The state of all resources as JSON.
+    pub(super) fn document(&self, status: &str) -> Value {
+        let resources = self.nodes.iter().map(|(id, status)| {
+            let mut document = json!({"id": id.to_string(), "kind": id.kind(), "name": id.name()});
+            if let Some(resource) = self.prepared.resource(id) {
+                let (package, version) = &resource.release;
+                document["package"] = json!(package.as_str());
+                document["version"] = json!(version.to_string());
+                if let Some(object) = &resource.object {
+                    document["object"] = json!(object);
+                }
+            }
+            let state = match status {
+                NodeStatus::InOrder => "in_order",
+                NodeStatus::Pending(differences) => {
+                    document["differences"] = differences_json(differences);
+                    "pending"
+                }
+                NodeStatus::Failed(error) | NodeStatus::Retrying(error) => {
+                    document["error"] = json!(error);
+                    "failed"
+                }
+                NodeStatus::Blocked(before) => {
+                    document["waits_for"] = json!(before.to_string());
+                    "blocked"
+                }
+                NodeStatus::Waiting | NodeStatus::Running => "not_looked_at",
+            };
+            document["state"] = json!(state);
+            document
+        });
+        json!({
+            "schema_version": 1,
+            "status": status,
+            "target": self.target,
+            "resources": resources.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// A resource and its differences, marked by what happens to it.
+pub(super) fn change_lines(id: &ResourceId, differences: &[Difference]) -> String {
+    let is_new = differences.iter().all(|difference| difference.is.is_none());
+    let is_removed = differences
+        .iter()
+        .all(|difference| difference.wanted.is_none());
+    let mark = match (is_new, is_removed) {
+        (true, false) => '+',
+        (false, true) => '-',
+        _ => '~',
+    };
+    let lines = differences
+        .iter()
+        .map(|difference| format!("    {difference}\n"));
+    format!("{mark} {id}\n{}", lines.collect::<String>())
+}
+
+pub(super) fn differences_json(differences: &[Difference]) -> Value {
+    let all = differences.iter().map(|difference| {
+        json!({
+            "property": difference.property,
+            "is": difference.is,
+            "wanted": difference.wanted,
+        })
+    });
+    all.collect()
+}

@@ -1,0 +1,167 @@
+//! From the resources of a deployment to a graph, with errors at the places in the files that they come from.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
+use pkgres_manifest::{ResourceId, most_similar};
+
+use super::{DeployedResource, Deployment};
+use crate::graph::{Graph, GraphBuilder, GraphError, Receipt};
+use crate::kinds::Kinds;
+
+/// What is left out of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GraphOptions {
+    /// Whether resources do not look for others, such as a file for its folder.
+    pub without_automatic_edges: bool,
+    /// Whether no operation changes several resources at once.
+    pub without_grouping: bool,
+}
+
+impl Deployment {
+    /// The graph of all resources.
+    ///
+    /// # Errors
+    ///
+    /// All of: kinds that do not exist, wrong properties, resources of one identity, edges to resources that do not exist,
+    /// values that are not sent, and circles.
+    pub fn graph(&self, kinds: &Kinds, options: GraphOptions) -> Result<Graph, Vec<Diagnostic>> {
+        let mut findings = Vec::new();
+        let mut by_id: BTreeMap<&ResourceId, &DeployedResource> = BTreeMap::new();
+        let mut builder = GraphBuilder::new();
+        for resource in &self.resources {
+            let description = &resource.description;
+            let id = &description.id.value;
+            if let Some(first) = by_id.get(id) {
+                findings.push(declared_twice(first, resource));
+                continue;
+            }
+            by_id.insert(id, resource);
+            match kinds.read(description) {
+                Ok(read) => {
+                    builder.add_shared(id.clone(), read, description.meta.clone());
+                }
+                Err(errors) => findings.extend(errors),
+            }
+        }
+        for resource in by_id.values() {
+            for reference in references(resource) {
+                if !by_id.contains_key(&reference.value) {
+                    findings.push(unknown(resource, reference, by_id.keys().copied()));
+                }
+            }
+        }
+        if !findings.is_empty() {
+            return Err(findings);
+        }
+        for resource in by_id.values() {
+            add_edges(resource, &mut builder);
+        }
+        if options.without_automatic_edges {
+            builder.without_automatic_edges();
+        }
+        if options.without_grouping {
+            builder.without_grouping();
+        }
+        builder.build().map_err(|errors| {
+            let located = errors.iter().map(|error| located(error, &by_id));
+            located.collect()
+        })
+    }
+}
+
+fn add_edges(resource: &DeployedResource, builder: &mut GraphBuilder) {
+    let description = &resource.description;
+    let id = &description.id.value;
+    for other in &description.after {
+        builder.order(other.value.clone(), id.clone());
+    }
+    for other in &description.before {
+        builder.order(id.clone(), other.value.clone());
+    }
+    for other in &description.notifies {
+        builder.notify(id.clone(), other.value.clone());
+    }
+    for received in &description.receives {
+        let receipt = Receipt {
+            property: received.property.value.clone(),
+            from: received.sender.value.clone(),
+            value: received.output.value.clone(),
+        };
+        builder.receive(id, receipt);
+    }
+}
+
+/// The resources that a resource names.
+fn references(resource: &DeployedResource) -> impl Iterator<Item = &Located<ResourceId>> {
+    let description = &resource.description;
+    let senders = description.receives.iter().map(|received| &received.sender);
+    let edges = description.after.iter().chain(&description.before);
+    edges.chain(&description.notifies).chain(senders)
+}
+
+fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnostic {
+    let id = &again.description.id;
+    let place = &first.description.id.location;
+    let message = format!("the resource `{}` is declared twice", id.value);
+    let finding = Diagnostic::error(Code::Resource, message);
+    match (&first.object, &again.object) {
+        (Some(one), Some(other)) if *place == id.location => finding
+            .label(id.location.clone(), {
+                let (one, other) = (Escaped::shortened(one), Escaped::shortened(other));
+                format!("for the objects `{one}` and `{other}`")
+            })
+            .hint("name it by a property of the object, such as `${this.name}`"),
+        _ => finding
+            .label(id.location.clone(), of_release(again))
+            .label(place.clone(), of_release(first)),
+    }
+}
+
+fn of_release(resource: &DeployedResource) -> String {
+    let (name, version) = &resource.release;
+    format!("by {name} {version}")
+}
+
+fn unknown<'ids>(
+    resource: &DeployedResource,
+    reference: &Located<ResourceId>,
+    ids: impl Iterator<Item = &'ids ResourceId>,
+) -> Diagnostic {
+    let id = &resource.description.id.value;
+    let message = format!("`{id}` names `{}`, which does not exist", reference.value);
+    let finding = Diagnostic::error(Code::Resource, message).at(reference.location.clone());
+    let names: Vec<String> = ids
+        .filter(|other| *other != id)
+        .map(ToString::to_string)
+        .collect();
+    let similar = most_similar(
+        &reference.value.to_string(),
+        names.iter().map(String::as_str),
+    );
+    match similar {
+        Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+        None => finding,
+    }
+}
+
+/// An error of a graph with the places of the resources that take part.
+fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>) -> Diagnostic {
+    let ids: &[ResourceId] = match error {
+        GraphError::Circle(ids) => ids,
+        GraphError::Duplicate(id)
+        | GraphError::Unknown { id, .. }
+        | GraphError::CannotReceive { id, .. }
+        | GraphError::NotSent { id, .. } => std::slice::from_ref(id),
+    };
+    let finding = Diagnostic::error(Code::Resource, error.to_string());
+    let places = ids.iter().filter_map(|id| {
+        let resource = by_id.get(id)?;
+        Some(&resource.description.id.location)
+    });
+    places
+        .cloned()
+        .fold(finding, |finding: Diagnostic, place: Location| {
+            finding.at(place)
+        })
+}

@@ -1,0 +1,333 @@
+//! From packages and a model to a graph: which resources there are, how they are filled in, and what is wrong.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pkgres_checks::{BoundPackage, BoundPackages};
+use pkgres_engine::{Deployment, File, Graph, GraphOptions, Kinds};
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{
+    Limits, ObjectModel, Package, PackageManifest, PackageName, ReadOptions, Version,
+};
+
+/// A package `a.NAME` 1.2.0 that requires the packages before it, with a class for each name and its parent.
+fn package(name: &str, classes: &[(&str, &str)], resources: &str) -> Arc<Package> {
+    let listed: Vec<String> = classes
+        .iter()
+        .map(|(class, _)| format!("a.{name}.{class}: {class}.yaml"))
+        .collect();
+    let manifest = format!(
+        "FullName: a.{name}\nType: Library\nVersion: 1.2.0\nResources: r.yaml\nClasses: {{{}}}\n",
+        listed.join(", ")
+    );
+    let options = ReadOptions::with_core(None);
+    let path = format!("{name}/manifest.yaml");
+    let read = PackageManifest::read(&path, manifest.as_bytes(), &options);
+    let (manifest, _) = read.into_result().expect("the manifest is right");
+    let read = Package::assemble(manifest, &options, |path| {
+        if path.as_str() == "r.yaml" {
+            return Some(resources.as_bytes().to_vec());
+        }
+        let class = path
+            .as_str()
+            .strip_prefix("Classes/")?
+            .strip_suffix(".yaml")?;
+        let (_, parent) = classes.iter().find(|(name, _)| *name == class)?;
+        let extends = if parent.is_empty() {
+            String::new()
+        } else {
+            format!("Extends: {parent}\n")
+        };
+        Some(format!("Name: a.{name}.{class}\n{extends}").into_bytes())
+    });
+    let (package, _) = read.into_result().expect("the package is right");
+    Arc::new(package)
+}
+
+fn bound(packages: &[Arc<Package>]) -> BoundPackages {
+    let mut releases = BTreeMap::new();
+    let mut before: Vec<(PackageName, Version)> = Vec::new();
+    for package in packages {
+        let release = (package.name().clone(), package.manifest.version.clone());
+        let bound = BoundPackage {
+            package: Some(Arc::clone(package)),
+            requires: before.clone(),
+        };
+        releases.insert(release.clone(), bound);
+        before.push(release);
+    }
+    BoundPackages {
+        root_class: None,
+        releases,
+    }
+}
+
+fn texts(findings: &[Diagnostic]) -> Vec<String> {
+    let shown = findings.iter().map(|finding| {
+        let others = finding.labels.iter().skip(1);
+        let others: String = others
+            .map(|label| format!(" [{}]", label.location))
+            .collect();
+        format!("{finding}{others}")
+    });
+    shown.collect()
+}
+
+fn graph(packages: &[Arc<Package>], model: Option<&str>) -> Result<Graph, Vec<String>> {
+    let limits = Limits::default();
+    let model = model.map(|text| {
+        let read = ObjectModel::read("model.yaml", text.as_bytes(), &limits);
+        read.into_result().expect("the model is right").0
+    });
+    let deployment = Deployment::new(&bound(packages), model.as_ref(), &limits);
+    let (deployment, _) = deployment
+        .into_result()
+        .map_err(|findings| texts(&findings))?;
+    let kinds = Kinds::default().with("note", |name, properties| {
+        let text = properties.take_required_text("text")?;
+        Ok(File::new(name).with_content(text))
+    });
+    let graph = deployment.graph(&kinds, GraphOptions::default());
+    graph.map_err(|findings| texts(&findings))
+}
+
+fn ids(graph: &Graph) -> Vec<String> {
+    graph
+        .nodes()
+        .iter()
+        .map(|node| node.id.to_string())
+        .collect()
+}
+
+fn edges(graph: &Graph) -> Vec<String> {
+    let mut edges: Vec<String> = graph
+        .edges()
+        .map(|(first, second, notifies)| {
+            let arrow = if notifies { "=>" } else { "->" };
+            format!("{first} {arrow} {second}")
+        })
+        .collect();
+    edges.sort();
+    edges
+}
+
+#[test]
+fn releases_have_resources_once_and_objects_those_of_their_classes() {
+    let base = package(
+        "Base",
+        &[("Service", "")],
+        "Package: [{directory: /srv}]\n\
+         Classes:\n  a.Base.Service:\n  - file: '/srv/${this.name}'\n    content: '${package.name} ${package.version}'\n",
+    );
+    let web = package(
+        "Web",
+        &[("Web", "a.Base.Service")],
+        "Package:\n- file: /etc/web\n  notifies: [note:/done]\n- note: /done\n  text: x\n\
+         Classes:\n  a.Web.Web:\n  - file: '/etc/${this.name}.conf'\n    content: 'port=${this.port} ${this.tls.key} ${this.db.name}'\n    after: ['file:/srv/${this.name}']\n",
+    );
+    let packages = [base, web];
+    let graph_alone = graph(&packages, None).expect("it is right");
+    assert_eq!(
+        ids(&graph_alone),
+        ["directory:/srv", "file:/etc/web", "note:/done"]
+    );
+    assert_eq!(edges(&graph_alone), ["file:/etc/web => note:/done"]);
+
+    let model = "- '?': {id: one, type: a.Web.Web, package: a.Web, version: 1.2.0}\n\
+                 \x20 name: one\n  port: 80\n  tls: {key: k}\n  db: {'?': {id: two, type: a.Base.Service}, name: two}\n";
+    let whole = graph(&packages, Some(model)).expect("it is right");
+    assert_eq!(
+        ids(&whole),
+        [
+            "directory:/srv",
+            "file:/etc/web",
+            "note:/done",
+            "file:/srv/one",
+            "file:/etc/one.conf",
+            "file:/srv/two"
+        ]
+    );
+    assert_eq!(
+        edges(&whole),
+        [
+            "directory:/srv -> file:/srv/one",
+            "directory:/srv -> file:/srv/two",
+            "file:/etc/web => note:/done",
+            "file:/srv/one -> file:/etc/one.conf",
+        ]
+    );
+    let definition = |id: &str| {
+        let mut nodes = whole.nodes().iter();
+        let node = nodes.find(|node| node.id.to_string() == id).expect(id);
+        node.resource.definition()
+    };
+    // The package is the one that describes the resource, not that of the object.
+    assert!(definition("file:/srv/one").contains("a.Base 1.2.0"));
+    assert!(definition("file:/etc/one.conf").contains("port=80 k two"));
+}
+
+#[test]
+fn mistakes_have_places() {
+    let check = |resources: &str, model: Option<&str>, expected: &[&str]| {
+        let web = package("Web", &[("Web", "")], resources);
+        let errors = graph(&[web], model).err().unwrap_or_default();
+        assert_eq!(errors, expected, "{resources}");
+    };
+    let of_class = |resource: &str| format!("Classes: {{a.Web.Web: [{resource}]}}");
+    let object = "{'?': {id: web, type: a.Web.Web}, name: web, ports: [80]}";
+
+    check(
+        "Package: [{fil: /a}]",
+        None,
+        &[
+            "Web/r.yaml:1:17: error[PK0105]: there is no kind of resource `fil`; hint: did you mean `file`?",
+        ],
+    );
+    check(
+        "Package: [{sysctl: web}]",
+        None,
+        &[
+            "Web/r.yaml:1:20: error[PK0105]: there is no kind of resource `sysctl`; hint: the kinds are `directory`, `exec`, `file`, `group`, `link`, `note`, `package`, `query`, `service`, `user`",
+        ],
+    );
+    check(
+        "Package: [{file: /a, mode: 0999}, {file: b}, {file: /c, contents: x}, {directory: /d, state: gone}]",
+        None,
+        &[
+            "Web/r.yaml:1:28: error[PK0105]: `mode` must be three or four octal digits, not `0999`; hint: write it as in 0644",
+            "Web/r.yaml:1:42: error[PK0105]: the name of a file must be an absolute path, not `b`",
+            "Web/r.yaml:1:57: error[PK0105]: unknown property `contents`; hint: did you mean `content`?",
+            "Web/r.yaml:1:94: error[PK0105]: `state` must be `present` or `absent`, not `gone`",
+        ],
+    );
+    check(
+        "Package: [{exec: a, command: [x]}, {exec: b, command: 'x y', creates: /y}, {query: c}, {link: /l}, {user: u, number: x}]",
+        None,
+        &[
+            "Web/r.yaml:1:18: error[PK0105]: nothing says when the command has to run; hint: add `creates`, `unless`, `only_if` or `on_refresh`",
+            "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, and no text for a shell; hint: write it as in `[systemctl, reload, web]`",
+            "Web/r.yaml:1:84: error[PK0105]: the property `command` is missing",
+            "Web/r.yaml:1:95: error[PK0105]: the property `target` is missing",
+            "Web/r.yaml:1:118: error[PK0105]: `number` is wrong: invalid digit found in string",
+        ],
+    );
+    check(
+        "Package: [{file: /a, after: [file:/bb]}, {file: /b}]",
+        None,
+        &[
+            "Web/r.yaml:1:30: error[PK0105]: `file:/a` names `file:/bb`, which does not exist; hint: did you mean `file:/b`?",
+        ],
+    );
+    check(
+        "Package: [{file: /a, after: [file:/b]}, {file: /b, after: [file:/a]}]",
+        None,
+        &[
+            "Web/r.yaml:1:18: error[PK0105]: resources go before each other in a circle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
+        ],
+    );
+    check(
+        "Package: [{file: /a, receives: {mode: {file:/b: x}}}, {file: /b}]",
+        None,
+        &[
+            "Web/r.yaml:1:18: error[PK0105]: the property `mode` of `file:/a` cannot receive a value",
+            "Web/r.yaml:1:62: error[PK0105]: `file:/b` does not send a value `x`",
+        ],
+    );
+    check(
+        &of_class("{file: '/a/${this.nmae}', content: '${this.ports}'}"),
+        Some(object),
+        &[
+            "Web/r.yaml:1:34: error[PK0106]: the object has no property `nmae`; hint: did you mean `name`? [model.yaml:1:23]",
+            "Web/r.yaml:1:59: error[PK0106]: `${this.ports}` is a list, not a scalar [model.yaml:1:23]",
+        ],
+    );
+    let two = "[{'?': {id: one, type: a.Web.Web}}, {'?': {id: two, type: a.Web.Web}}]";
+    check(
+        &of_class("{file: /a}"),
+        Some(two),
+        &[
+            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice; hint: name it by a property of the object, such as `${this.name}`",
+        ],
+    );
+    check(
+        "Package: []",
+        Some("{'?': {id: web, type: a.Web.Other}}"),
+        &[
+            "model.yaml:1:23: error[PK0060]: no locked release defines the class `a.Web.Other`; hint: require the package of the class in the manifest, and lock again",
+        ],
+    );
+    check(
+        "Package: []",
+        Some("{'?': {id: web, type: a.Web.Web, package: a.Web, version: 1.0.0}}"),
+        &[
+            "model.yaml:1:23: error[PK0060]: the object is pinned to a.Web 1.0.0, and the lockfile has 1.2.0; hint: `pkgres pin` writes versions into a model",
+        ],
+    );
+}
+
+#[test]
+fn every_kind_is_read_with_its_properties() {
+    let web = package(
+        "Web",
+        &[],
+        "Package:\n\
+         - exec: render\n  command: [sh, -c, 'echo $A']\n  environment: {A: b}\n  folder: /srv\n  user: web\n  group: web\n\
+         \x20 creates: /a\n  unless: ['false']\n  only_if: ['true']\n  on_refresh: true\n\
+         - query: kernel\n  command: uname\n\
+         - file: /kernel\n  receives: {content: {query:kernel: stdout}}\n\
+         - link: /current\n  target: /srv\n\
+         - group: web\n  number: 990\n  system: true\n\
+         - user: web\n  number: 990\n  group: web\n  groups: [adm]\n  home: /srv\n  shell: /bin/sh\n  comment: Web\n  system: true\n\
+         - package: nginx\n  version: 1.22-1\n\
+         - directory: /srv\n  mode: 0750\n  owner: web\n  group: web\n\
+         - user: old\n  state: absent\n\
+         - service: web\n  state: running\n  enabled: true\n",
+    );
+    let whole = graph(&[web], None).expect("it is right");
+    let definitions: Vec<String> = whole
+        .nodes()
+        .iter()
+        .map(|node| format!("{}: {}", node.id, node.resource.definition()))
+        .collect();
+    let definitions = definitions.join("\n");
+    for part in [
+        "echo $A",
+        "\"A\": \"b\"",
+        "/srv",
+        "uname",
+        "990",
+        "adm",
+        "/bin/sh",
+        "1.22-1",
+        "488",
+    ] {
+        assert!(definitions.contains(part), "{part} is not in {definitions}");
+    }
+    let edges = edges(&whole);
+    for edge in [
+        "query:kernel -> file:/kernel",
+        "group:web -> user:web",
+        "user:web -> directory:/srv",
+    ] {
+        assert!(
+            edges.iter().any(|known| known == edge),
+            "{edge} is not in {edges:?}"
+        );
+    }
+}
+
+#[test]
+fn packages_share_a_machine() {
+    let one = package("One", &[], "Package: [{file: /a, before: [file:/b]}]");
+    let two = package("Two", &[], "Package: [{file: /b}]");
+    let graph_of_both = graph(&[one, two.clone()], None).expect("it is right");
+    assert_eq!(edges(&graph_of_both), ["file:/a -> file:/b"]);
+
+    let three = package("Three", &[], "Package: [{file: /b}]");
+    assert_eq!(
+        graph(&[three, two], None).err().unwrap_or_default(),
+        [
+            "Two/r.yaml:1:18: error[PK0105]: the resource `file:/b` is declared twice [Three/r.yaml:1:18]"
+        ]
+    );
+}

@@ -1,0 +1,175 @@
+//! Runs that go on: a machine that is watched, and how its run ends.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const FILES: [(&str, &str); 2] = [
+    (
+        "web/manifest.yaml",
+        "FullName: org.example.Web\nType: Application\nVersion: 1.0.0\nResources: r.yaml\n",
+    ),
+    (
+        "web/r.yaml",
+        "Package:\n- file: /web.conf\n  content: \"port=80\\n\"\n",
+    ),
+];
+
+fn pkgres(folder: &Path) -> Command {
+    let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
+    command
+        .current_dir(folder)
+        .env("PKGRES_REGISTRY", "")
+        .env("PKGRES_CACHE", folder.join("cache"))
+        .env("PKGRES_STATE", folder.join("state"));
+    command
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of the test")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("the file can be written");
+}
+
+/// A folder with a locked package and an empty root.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in ["web", "root"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a new folder");
+    }
+    for (name, text) in FILES {
+        write(&folder.path().join(name), text);
+    }
+    let locked = pkgres(folder.path()).args(["lock", "web"]).status();
+    assert!(locked.expect("the program starts").success());
+    folder
+}
+
+/// A run of `pkgres apply --watch`, and its events.
+struct Watched {
+    child: Child,
+    events: Receiver<Value>,
+}
+
+impl Watched {
+    fn start(folder: &Path) -> Self {
+        let mut child = pkgres(folder)
+            .args([
+                "apply",
+                "web",
+                "--target",
+                "rootfs:root",
+                "--watch",
+                "--format",
+                "json",
+            ])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let (sender, events) = channel();
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        std::thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                let event = serde_json::from_str(&line).expect("every line is JSON");
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, events }
+    }
+
+    /// The next event of a name.
+    fn next(&self, name: &str) -> Value {
+        loop {
+            let event = self.events.recv_timeout(PATIENCE);
+            let event = event.unwrap_or_else(|_| panic!("there is no event {name}"));
+            if event["event"] == name {
+                return event;
+            }
+        }
+    }
+
+    fn interrupt(&self) {
+        let process = self.child.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &process]).status();
+        assert!(killed.expect("kill starts").success());
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+#[test]
+fn what_breaks_is_mended_until_an_interrupt() {
+    let folder = folder();
+    let file = folder.path().join("root/web.conf");
+    let content = || std::fs::read_to_string(&file).unwrap_or_default();
+    let mut watched = Watched::start(folder.path());
+    assert_eq!(watched.next("changed")["resource"], "file:/web.conf");
+    watched.next("converged");
+    assert_eq!(content(), "port=80\n");
+
+    write(&file, "port=81\n");
+    let started = watched.next("started");
+    assert_eq!(started["cause"], "noticed");
+    watched.next("changed");
+    watched.next("converged");
+    assert_eq!(content(), "port=80\n");
+
+    let removed = Command::new("rm").arg(&file).status();
+    assert!(removed.expect("rm starts").success());
+    watched.next("changed");
+    watched.next("converged");
+    assert_eq!(content(), "port=80\n");
+
+    // Another run waits until this one ends.
+    let mut other = pkgres(folder.path())
+        .args(["apply", "web", "--target", "rootfs:root"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(other.stderr.take().expect("it is piped")).lines();
+    let waits = "Waiting for another `pkgres apply` on rootfs:root to end";
+    assert_eq!(lines.next().and_then(Result::ok).as_deref(), Some(waits));
+
+    watched.interrupt();
+    let ended = watched.next("ended");
+    assert_eq!(ended["status"], "interrupted");
+    assert_eq!(ended["changed"], 3);
+    let status = watched.child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    let status = other.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_run_ends_when_its_time_is_up() {
+    let folder = folder();
+    let run = pkgres(folder.path())
+        .args([
+            "apply",
+            "web",
+            "--target",
+            "rootfs:root",
+            "--watch",
+            "--max-runtime",
+            "1",
+        ])
+        .output()
+        .expect("the program starts");
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("was left when the time was up"), "{stderr}");
+    let stdout = String::from_utf8_lossy(&run.stdout);
+    assert!(stdout.contains("s  + file:/web.conf"), "{stdout}");
+}

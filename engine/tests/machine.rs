@@ -56,6 +56,33 @@ fn commands_have_no_environment_but_their_own() {
 }
 
 #[test]
+fn what_runs_before_a_command_does_not_see_its_variables() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let trap = folder.path().join("chroot");
+    fs::write(&trap, "#!/bin/sh\ntouch trapped\n").expect("the folder exists");
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&trap, mode).expect("it was written");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let command = Command::new("true").variable("PATH", folder.path().to_string_lossy());
+    // There is no shell in this root, so that the command cannot run.
+    let ended = machine.run(&command);
+    assert!(!ended.is_ok_and(|output| output.is_success()));
+    assert!(!Path::new("trapped").exists());
+
+    let machine = Machine::local().expect("this machine has a root");
+    let name = Command::new("true").variable("A=$(id) B", "");
+    let error = machine.run(&name).expect_err("this is no name");
+    assert!(
+        error.to_string().contains("no name of a variable"),
+        "{error}"
+    );
+    let command = script("echo \"$VALUE\"").variable("VALUE", "a\"; $(id) `id` \\ 'b");
+    let output = machine.run(&command).expect("it runs");
+    assert_eq!(output.text(), "a\"; $(id) `id` \\ 'b\n");
+}
+
+#[test]
 fn a_command_that_takes_too_long_is_killed_with_what_it_started() {
     let machine = Machine::local().expect("this machine has a root");
     let folder = tempfile::tempdir().expect("a folder for the test");

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use super::command::Command;
 
 /// Makes every file system read-only in a new mount namespace, then becomes the command. The first argument is the
-/// folder that is the root of the command. Writing to devices, such as `/dev/null`, stays possible. A file system whose
-/// mount cannot be changed, other than the root, hides itself behind one that can: there is no way to tell them apart.
+/// folder that is the root of the command. Writing to devices, such as `/dev/null`, stays possible. If one of them stays
+/// writable, the command does not run.
 const READ_ONLY: &str = r#"
 set -e
 root=$1
@@ -17,7 +17,7 @@ if [ "$root" = / ]; then
     mounts=$(cat /proc/self/mountinfo)
     printf '%s\n' "$mounts" | while read -r _ _ _ _ folder _; do
         folder=$(printf '%b' "$folder")
-        mount -o remount,bind,ro "$folder" 2>/dev/null || [ "$folder" != / ] || exit 125
+        mount -o remount,bind,ro "$folder" || exit 125
     done
 else
     mount --bind "$root" "$root"
@@ -26,15 +26,54 @@ fi
 exec "$@"
 "#;
 
-/// Changes to a folder, then becomes the command.
-const IN_FOLDER: &str = r#"cd "$1" && shift && exec "$@""#;
+/// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`;
+/// they are words of letters, digits and `_`, and their values are in variables with a prefix.
+const IN_FOLDER: &str = r#"
+folder=$1
+shift
+while [ "$1" != -- ]; do
+    eval "export $1=\"\$PKGRES_VALUE_$1\"; unset PKGRES_VALUE_$1"
+    shift
+done
+shift
+cd "$folder" && exec "$@"
+"#;
+
+/// The prefix of variables until the command starts. What runs before it, with more rights or outside of the root, must
+/// not see `PATH` or `LD_PRELOAD` of a package.
+const PREFIX: &str = "PKGRES_VALUE_";
+
+/// The folders with the programs of this machine that run before a command.
+const PROGRAM_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// The variables of the programs that run before a command, with those of the command for [`with_root`].
+pub(super) fn variables(command: &Command) -> impl Iterator<Item = (String, &str)> {
+    let fixed = [
+        ("LC_ALL".to_owned(), "C.UTF-8"),
+        ("PATH".to_owned(), "/usr/sbin:/usr/bin:/sbin:/bin"),
+    ];
+    let own = command.variables.iter();
+    let own = own.map(|(name, value)| (format!("{PREFIX}{name}"), value.as_str()));
+    fixed.into_iter().chain(own)
+}
+
+/// The path of a program of this machine.
+fn program(name: &str) -> String {
+    let paths = PROGRAM_FOLDERS
+        .iter()
+        .map(|folder| format!("{folder}/{name}"));
+    paths
+        .into_iter()
+        .find(|path| Path::new(path).exists())
+        .unwrap_or_else(|| name.to_owned())
+}
 
 /// The words that run a command with a folder as its root.
 pub(super) fn with_root(root: &Path, command: &Command) -> Vec<String> {
     let mut words = Vec::new();
     let owned = |text: &str| text.to_owned();
     if root != Path::new("/") || command.user.is_some() || command.group.is_some() {
-        words.push(owned("chroot"));
+        words.push(program("chroot"));
         if command.user.is_some() || command.group.is_some() {
             let user = command.user.as_deref().unwrap_or_default();
             let group = command.group.as_deref().map(|group| format!(":{group}"));
@@ -44,6 +83,8 @@ pub(super) fn with_root(root: &Path, command: &Command) -> Vec<String> {
     }
     words.extend(["/bin/sh", "-c", IN_FOLDER, "sh"].map(owned));
     words.push(command.folder.to_string_lossy().into_owned());
+    words.extend(command.variables.keys().cloned());
+    words.push(owned("--"));
     words.extend(command.words().map(owned));
     words
 }
@@ -59,12 +100,12 @@ pub(super) fn read_only(root: &Path, words: Vec<String>) -> Vec<String> {
 
 /// The words that run others in a mount namespace of their own. Users who are not root need one for users as well.
 pub(super) fn new_namespace() -> Vec<String> {
-    let mut words = vec!["unshare", "--mount"];
+    let mut words = vec![program("unshare"), "--mount".to_owned()];
     if !rustix::process::geteuid().is_root() {
-        words.extend(["--user", "--map-root-user"]);
+        words.extend(["--user", "--map-root-user"].map(str::to_owned));
     }
-    words.push("--");
-    words.into_iter().map(str::to_owned).collect()
+    words.push("--".to_owned());
+    words
 }
 
 /// Whether mount namespaces can be made, and file systems in them be read-only.

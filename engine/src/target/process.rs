@@ -6,10 +6,12 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pkgres_manifest::diagnostic::Escaped;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::command::{Command, Output};
 use super::error::{TargetError, shown};
+use super::mounts;
 
 /// The most bytes of an output that are kept. The rest is read and dropped.
 const MAX_OUTPUT: u64 = 16 << 20;
@@ -26,13 +28,20 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
         command: shown(command),
         source,
     };
+    if let Some(name) = command.variables.keys().find(|name| !is_variable(name)) {
+        let message = format!("`{}` is no name of a variable", Escaped::new(name));
+        return Err(failed(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            message,
+        )));
+    }
     let (program, arguments) = words
         .split_first()
         .ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
     let mut child = std::process::Command::new(program)
         .args(arguments)
         .env_clear()
-        .envs(&command.variables)
+        .envs(mounts::variables(command))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -61,6 +70,13 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
             stderr,
         })
     })
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 fn read_all(pipe: Option<impl Read>) -> Vec<u8> {

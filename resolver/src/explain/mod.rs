@@ -86,7 +86,7 @@ impl Explanation {
     /// Starts to explain a failed search. `may_split` tells whether a repair may use several
     /// releases of a package.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
-        // SingleRepairs allow one release of the package, so they do not fit goals for single
+        // Single repairs allow one release of the package, so they do not fit goals for single
         // requirements.
         let repairs = refuted.goals.has_partial_goals().then(SingleRepairs::none);
         Self {

@@ -342,7 +342,7 @@ pub fn resources_schema() -> Value {
                             "hidden": switch("It is part of the graph, but neither checked nor changed."),
                             "autoedge": switch("Edges to other resources are found automatically."),
                             "autogroup": switch("It may be changed together with others."),
-                            "reverse": switch("What was there before is restored once it is no longer wanted."),
+                            "reverse": switch("Reserved for restoring what was there before; it has no effect yet."),
                         },
                         "dependentRequired": {"limit": ["burst"], "burst": ["limit"]},
                     },

@@ -9,8 +9,8 @@ const SHOWN: usize = 5;
 /// How many requirements that are not enough the text shows.
 const SHOWN_BLOCKED: usize = 2;
 
-/// The repairs as a numbered menu.
-pub(crate) fn repairs(repairs: &Repairs, all: bool) -> String {
+/// The repairs as a numbered menu. `is_editable` tells whether pkgres edits the file with the requirements of the root.
+pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String {
     let mut text = String::new();
     let count = repairs.found.len();
     let others = if repairs.is_complete {
@@ -26,7 +26,7 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool) -> String {
     });
     let shown = if all { count } else { SHOWN };
     for (number, repair) in repairs.found.iter().take(shown).enumerate() {
-        for (at, line) in repair_changes(repair).iter().enumerate() {
+        for (at, line) in repair_changes(repair, is_editable).iter().enumerate() {
             let mark = if at == 0 {
                 format!("{:>3}. ", number + 1)
             } else {
@@ -52,12 +52,28 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool) -> String {
 }
 
 /// A line for each change of a repair, as what has to be done.
-pub(crate) fn repair_changes(repair: &Repair) -> Vec<String> {
-    repair.changes.iter().map(change_line).collect()
+pub(crate) fn repair_changes(repair: &Repair, is_editable: bool) -> Vec<String> {
+    let changes = repair.changes.iter();
+    changes
+        .map(|change| change_line(change, is_editable))
+        .collect()
 }
 
-fn change_line(change: &Change) -> String {
+fn change_line(change: &Change, is_editable: bool) -> String {
     match change {
+        // Other ecosystems have other ranges.
+        Change::Requirement {
+            package,
+            from,
+            allow,
+            ..
+        } if !is_editable => {
+            let from = from.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("require {package} in a range with {allow} instead of {from}")
+        }
+        Change::Override { package, allow, .. } if !is_editable => {
+            format!("override {package} in pkgres.toml with a range that has {allow}")
+        }
         Change::Requirement {
             package, from, to, ..
         } => match from {
@@ -111,14 +127,14 @@ fn blocked_line(blocked: &Blocked) -> String {
 }
 
 /// The repairs, and what is not enough, as fields of a JSON document.
-pub(crate) fn repairs_json(repairs: &Repairs) -> (Value, Value) {
+pub(crate) fn repairs_json(repairs: &Repairs, is_editable: bool) -> (Value, Value) {
     let found = repairs.found.iter().enumerate().map(|(at, repair)| {
         let packages = repair.resolution.packages().iter();
         let packages = packages.map(|one| json!({"package": one.name, "version": one.version}));
         json!({
             "number": at + 1,
-            "text": repair_changes(repair).join("; "),
-            "can_be_applied": unapplicable(repair).is_none(),
+            "text": repair_changes(repair, is_editable).join("; "),
+            "can_be_applied": is_editable && unapplicable(repair).is_none(),
             "changes": repair_changes_json(repair),
             "packages": packages.collect::<Vec<_>>(),
         })

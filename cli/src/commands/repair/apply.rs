@@ -39,7 +39,7 @@ pub(super) fn apply(
 ) -> Result<Exit> {
     if let Some(reason) = show::unapplicable(repair) {
         let message = format!("number {number} cannot be applied: {reason}");
-        let hint = show::repair_changes(repair).join("; ");
+        let hint = show::repair_changes(repair, project.package().is_some()).join("; ");
         return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
     if project.package().is_none() {
@@ -171,7 +171,7 @@ fn by_hand(project: &Project, repair: &Repair) -> Failure {
     let path = project.manifest.to_string_lossy();
     let message = format!("{} has to be edited by hand", Escaped::new(&path));
     let finding = Diagnostic::error(Code::Usage, message);
-    let lines = show::repair_changes(repair).into_iter();
+    let lines = show::repair_changes(repair, false).into_iter();
     lines.fold(finding, Diagnostic::hint).into()
 }
 

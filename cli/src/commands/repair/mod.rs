@@ -54,7 +54,14 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let found = found?;
     output.registry_findings(&registries.take_findings());
     let Some(number) = args.apply else {
-        list(&conflict, &found, &locations, args.all, context, output);
+        let is_editable = project.package().is_some();
+        list(
+            (&conflict, &found),
+            &locations,
+            (args.all, is_editable),
+            context,
+            output,
+        );
         return Ok(Exit::Failed);
     };
     let repair = number.checked_sub(1).and_then(|at| found.found.get(at));
@@ -81,15 +88,14 @@ fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure 
 
 /// Prints the conflict and the menu.
 fn list(
-    conflict: &Conflict,
-    found: &Repairs,
+    (conflict, found): (&Conflict, &Repairs),
     locations: &[String],
-    all: bool,
+    (all, is_editable): (bool, bool),
     context: &Context,
     output: &mut Output,
 ) {
     if output.is_json() {
-        let (listed, blocked) = show::repairs_json(found);
+        let (listed, blocked) = show::repairs_json(found, is_editable);
         output.json(&json!({
             "schema_version": 1,
             "status": "conflict",
@@ -109,7 +115,10 @@ fn list(
     let (styled, width) = (output.is_styled(), output.width());
     let text = show::conflict(&shown, locations, styled, width);
     output.message(&text);
-    output.data(&show::repairs(found, all));
+    output.data(&show::repairs(found, all, is_editable));
+    if !is_editable {
+        return;
+    }
     let command = |words: &str| context.invocation.command(words);
     output.notes(show::how_to_apply(found, &command));
 }

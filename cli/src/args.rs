@@ -1,6 +1,6 @@
 //! The grammar of the command line. It has no logic.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -175,6 +175,8 @@ commands! {
     Explain("explain", ExplainArgs),
     /// List the cheapest ways to mend a conflict, or make the changes of one
     Repair("repair", RepairArgs),
+    /// Check the proof that a folder with a certificate contains
+    VerifyCertificate("verify-certificate", VerifyCertificateArgs),
     /// Draw the resolution, or a conflict, as a graph
     Graph("graph", GraphArgs),
     /// Export the resolution as a bill of materials (SBOM)
@@ -336,6 +338,19 @@ impl Command {
         }
     }
 
+    /// The folder for a certificate of the verdict.
+    pub(crate) fn certificate(&self) -> Option<&Path> {
+        let args = match self {
+            Self::Resolve(args) => &args.certificate,
+            Self::Lock(args) => &args.certificate,
+            Self::Update(args) => &args.certificate,
+            Self::Pin(args) => &args.certificate,
+            Self::Explain(args) => &args.certificate,
+            _ => return None,
+        };
+        args.certificate.as_deref()
+    }
+
     /// The arguments that it shares with other commands. Their fields are private to this module: commands
     /// use the values in the context, which are made from them.
     pub(crate) fn shared_args(&self) -> SharedArgs<'_> {
@@ -399,6 +414,7 @@ impl Command {
             | Self::Validate(_)
             | Self::Cache(_)
             | Self::Serve(_)
+            | Self::VerifyCertificate(_)
             | Self::ExportStatic(_) => SharedArgs::default(),
         }
     }

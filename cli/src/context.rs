@@ -3,7 +3,7 @@
 //! Commands take their own arguments and this. Shared values (registries, how packages are read,
 //! how versions are chosen, the workspace) reaches them only as the validated values here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Escaped;
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) ecosystem: Option<&'static dyn Format>,
     /// Whether uses exclude versions.
     pub(crate) strict_uses: bool,
+    /// The folder for a certificate of the verdict.
+    pub(crate) certificate: Option<PathBuf>,
     /// The workspace, or its error, which only commands that use it report.
     workspace: Result<Option<Workspace>>,
     /// The folders of the members that the command line names.
@@ -80,6 +82,7 @@ impl Context {
             read_options,
             solve_options,
             ecosystem,
+            certificate: command.certificate().map(Path::to_owned),
             strict_uses: args.policy.is_some_and(|args| args.strict_uses),
         })
     }

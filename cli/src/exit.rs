@@ -152,6 +152,11 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             "the version cannot be chosen, or there is no resolution; the reasons are printed",
         )],
     ),
+    (
+        "verify-certificate",
+        &[Done, Failed, Usage],
+        &[(Failed, "the certificate is rejected")],
+    ),
     ("graph", SOLVING, &[]),
     ("export", SOLVING, &[]),
     ("schema", PLAIN, &[]),

@@ -8,6 +8,7 @@ mod advice;
 mod args;
 mod bound;
 mod capabilities;
+mod certificate;
 mod command_line;
 mod commands;
 mod context;

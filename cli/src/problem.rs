@@ -8,11 +8,12 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
     CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
 };
-use pkgres_registry_client::{Answer, RegistrySet, solve, strict_uses};
+use pkgres_registry_client::{Answer, RegistrySet, solve_with_derivation, strict_uses};
 use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
 use crate::advice::empty_specs;
+use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -193,17 +194,23 @@ impl Problem {
 
     /// Searches, and returns the registries as well. Reports warnings, and a search that gave up.
     pub(crate) fn search(
-        self,
+        mut self,
         context: &Context,
         output: &mut Output,
     ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
         let has_one_root = self.request.roots.len() == 1;
         let progress = output.progress("Resolving", context.registries.activity());
-        let answer = solve(self.request, &self.registries, &context.read_options);
+        let certified = Certified::of(&mut self.request, context);
+        let answer = solve_with_derivation(self.request, &self.registries, &context.read_options);
         drop(progress);
         output.registry_findings(&self.registries.take_findings());
-        let searched = match answer? {
+        let (answer, derivation) = answer?;
+        if let Some(certified) = certified {
+            let is_conflict = matches!(answer, Answer::Conflict(_));
+            certified.write(is_conflict, derivation, &self.registries, output)?;
+        }
+        let searched = match answer {
             Answer::Solved(resolution) => {
                 if !self.accept_changed {
                     check_digests(&resolution, context)?;

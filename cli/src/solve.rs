@@ -117,6 +117,12 @@ pub(crate) fn read_frozen(
     context: &Context,
 ) -> Result<Resolution> {
     reject_ignore_lock(args, "frozen", context)?;
+    if context.certificate.is_some() {
+        let from = context.settings.from("frozen");
+        return Err(Failure::usage(format!(
+            "`--certificate` needs a search, and `--frozen`{from} does not search"
+        )));
+    }
     let path = folder_of(manifest).join(LOCK_FILE);
     let Some(bytes) = read_lock_bytes(&path, context)? else {
         return Err(lock_missing_in_mode("frozen", context));

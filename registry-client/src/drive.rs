@@ -13,8 +13,9 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, Release
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
-    ClassRules, Conflict, Definers, LockCheck, LockReport, ModelPlan, Outcome, PlannedModel,
-    Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step, Supply, find_repairs,
+    ClassRules, Conflict, Definers, Derivation, LockCheck, LockReport, ModelPlan, Outcome,
+    PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step, Supply,
+    find_repairs,
 };
 
 use crate::registry::RegistryError;
@@ -86,6 +87,21 @@ pub fn solve(
     registries: &RegistrySet,
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
+    let (answer, _) = solve_with_derivation(request, registries, options)?;
+    Ok(answer)
+}
+
+/// Like [`solve`], and returns how it was proved that there is no resolution, if the options of the request
+/// [ask for it](pkgres_resolver::SolveOptions::record_derivation).
+///
+/// # Errors
+///
+/// A registry cannot be read.
+pub fn solve_with_derivation(
+    request: Request,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Result<(Answer, Option<Box<Derivation>>), RegistryError> {
     let drafts = drafts(&request, registries);
     solve_with(drafts, registries, options, move |_| {
         Ok(Resolver::new(request.clone()))
@@ -124,18 +140,22 @@ fn solve_with(
     registries: &RegistrySet,
     options: &ReadOptions,
     start: impl Fn(&RegistrySet) -> Result<Resolver, RegistryError>,
-) -> Result<Answer, RegistryError> {
+) -> Result<(Answer, Option<Box<Derivation>>), RegistryError> {
     if drafts == Drafts::None {
-        return drive(&mut start(registries)?, registries, options);
+        let mut resolver = start(registries)?;
+        let answer = drive(&mut resolver, registries, options)?;
+        return Ok((answer, resolver.take_derivation()));
     }
     let roots_have_classes = drafts == Drafts::BelowRoots;
     loop {
-        let answer = drive(&mut start(registries)?, registries, options)?;
+        let mut resolver = start(registries)?;
+        let answer = drive(&mut resolver, registries, options)?;
+        let derivation = resolver.take_derivation();
         let Answer::Solved(resolution) = &answer else {
-            return Ok(answer);
+            return Ok((answer, derivation));
         };
         if !registries.complete(&related(resolution, roots_have_classes))? {
-            return Ok(answer);
+            return Ok((answer, derivation));
         }
     }
 }
@@ -153,7 +173,7 @@ pub fn repairs(
 ) -> Result<Repairs, RegistryError> {
     let drafts = drafts(request, registries);
     find_repairs(request, conflict, |trial| {
-        let answer = solve_with(drafts, registries, options, |registries| {
+        let (answer, _) = solve_with(drafts, registries, options, |registries| {
             let mut resolver = trial.resolver();
             let names: Vec<PackageName> = trial.rewritten_packages().cloned().collect();
             let supplies = registries.supply(&names)?;

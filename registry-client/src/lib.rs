@@ -100,7 +100,9 @@ pub use class_graph::{ClassNode, class_graph};
 pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;
-pub use drive::{Answer, advance, check_lock, drive, finish_plan, repairs, solve};
+pub use drive::{
+    Answer, advance, check_lock, drive, finish_plan, repairs, solve, solve_with_derivation,
+};
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
 #[cfg(feature = "index")]
 pub use folder_tree::FolderTree;

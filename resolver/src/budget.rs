@@ -69,6 +69,8 @@ pub(crate) struct Budget {
     looks: u64,
     conflict_limit: u64,
     engine: Engine,
+    /// Whether searches keep the derivations of their proofs.
+    records_derivation: bool,
     cancellation: Cancellation,
 }
 
@@ -80,6 +82,7 @@ impl Budget {
             looks: 0,
             conflict_limit,
             engine,
+            records_derivation: false,
             cancellation: Cancellation::default(),
         }
     }
@@ -100,6 +103,19 @@ impl Budget {
             conflict_limit: u64::MAX,
             ..self
         }
+    }
+
+    /// The same budget, for searches that keep the derivations of their proofs, or do not.
+    pub(crate) fn recording_derivations(self, records_derivation: bool) -> Self {
+        Self {
+            records_derivation,
+            ..self
+        }
+    }
+
+    /// Whether searches keep the derivations of their proofs.
+    pub(crate) fn records_derivation(&self) -> bool {
+        self.records_derivation
     }
 
     /// The number of conflicts after which any selection is enough.

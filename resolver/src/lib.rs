@@ -37,6 +37,7 @@
 
 mod budget;
 mod contracts;
+mod derivation;
 mod explain;
 mod frozen;
 mod greedy;
@@ -60,6 +61,7 @@ mod universe;
 mod update;
 
 pub use budget::Cancellation;
+pub use derivation::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral};
 pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, SingleRepair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};

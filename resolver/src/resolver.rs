@@ -46,6 +46,7 @@ use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Cancellation, Interrupt};
 use crate::contracts::violated_contracts;
+use crate::derivation::Derivation;
 use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::Greedy;
 use crate::improve::search_and_improve;
@@ -143,6 +144,8 @@ pub struct Resolver {
     needed: Option<Vec<PackageName>>,
     /// Whether a conflict says which single changes would help.
     has_hints: bool,
+    /// How it was proved that there is no resolution.
+    derivation: Option<Box<Derivation>>,
 }
 
 /// The phase of the solver. Each phase keeps its progress while packages are missing.
@@ -221,7 +224,8 @@ impl Resolver {
         }
         let mut resolver = Self {
             universe,
-            budget: Budget::new(options.max_steps, options.conflict_limit, engine),
+            budget: Budget::new(options.max_steps, options.conflict_limit, engine)
+                .recording_derivations(options.record_derivation),
             options,
             phase: match (invalid, update_search) {
                 (Some(conflict), _) => Phase::Invalid(Box::new(conflict)),
@@ -233,6 +237,7 @@ impl Resolver {
             provided: FxHashSet::default(),
             needed: None,
             has_hints: true,
+            derivation: None,
         };
         if !provided.is_empty() {
             for (name, records) in by_name(provided) {
@@ -323,6 +328,13 @@ impl Resolver {
     /// [`Step::Unanswered`], because a caller that answers nothing would go on for ever.
     pub fn ask_again(&mut self) {
         self.needed = None;
+    }
+
+    /// How it was proved that there is no resolution. After [`Step::Impossible`] it is there once, if the options
+    /// [ask for it](SolveOptions::record_derivation) and a search proved it, without goals of an update and objects
+    /// of a model.
+    pub fn take_derivation(&mut self) -> Option<Box<Derivation>> {
+        self.derivation.take()
     }
 
     /// A handle that cancels the solver from another thread.
@@ -443,6 +455,7 @@ impl Resolver {
                 }
                 Phase::Solved(resolution) => return Ok(Step::Solved(resolution.clone())),
                 Phase::Impossible(refuted) => {
+                    self.derivation = refuted.proof.derivation.take();
                     self.phase = Phase::Unexplained(std::mem::take(refuted));
                     return Ok(Step::Impossible);
                 }

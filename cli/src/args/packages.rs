@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ConformanceArgs, PolicyArgs, RegistryArgs};
+use super::{CertificateArgs, ConformanceArgs, PolicyArgs, RegistryArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SpecArgs {
@@ -121,6 +121,9 @@ pub(crate) struct PinArgs {
 
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
+
+    #[command(flatten)]
+    pub(super) certificate: CertificateArgs,
 
     /// A lockfile whose versions to prefer
     #[arg(long, value_name = "FILE")]

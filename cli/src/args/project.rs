@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{CoreArgs, PolicyArgs, RegistryArgs, SolveArgs};
+use super::{CertificateArgs, CoreArgs, PolicyArgs, RegistryArgs, SolveArgs};
 
 /// A project that is an option, because the arguments of the command are packages.
 #[derive(Debug, Clone, Args)]
@@ -78,6 +78,9 @@ pub(crate) struct UpdateArgs {
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+
+    #[command(flatten)]
+    pub(super) certificate: CertificateArgs,
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +154,9 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
+
+    #[command(flatten)]
+    pub(super) certificate: CertificateArgs,
 }
 
 #[derive(Debug, Args)]
@@ -269,6 +275,9 @@ pub(crate) struct ResolveArgs {
     /// Print this object model, pinned to the resolution, instead of the tree
     #[arg(long, value_name = "FILE", conflicts_with_all = ["members", "workspace"])]
     pub(crate) model: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) certificate: CertificateArgs,
 }
 
 // The switches are independent.
@@ -292,6 +301,9 @@ pub(crate) struct LockArgs {
 
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
+
+    #[command(flatten)]
+    pub(super) certificate: CertificateArgs,
 
     /// Check that the lockfile is up to date, and write nothing
     #[arg(long)]
@@ -329,4 +341,10 @@ pub(crate) struct WhyArgs {
 
     #[command(flatten)]
     pub(crate) members: MemberArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyCertificateArgs {
+    /// The folder with `problem.opb`, `names.json` and `proof.pbp`
+    pub(crate) folder: PathBuf,
 }

@@ -173,3 +173,14 @@ pub(crate) enum Prerelease {
     /// Only if the lockfile has them
     Never,
 }
+
+/// The certificate of the verdict.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CertificateArgs {
+    /// If there is no resolution, write a proof of it into a folder
+    ///
+    /// The folder gets `problem.opb`, `names.json` and `proof.pbp`. `pkgres verify-certificate` and `veripb` check
+    /// the proof.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) certificate: Option<PathBuf>,
+}

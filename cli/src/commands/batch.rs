@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::fail;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::{Captured, Output};
 use crate::settings::{Origin, SettingsFile};
@@ -54,6 +54,11 @@ impl Batch {
 
     /// Named projects, which must all have the settings of the run.
     pub(super) fn new(manifests: &[PathBuf], one_solve: bool, context: &Context) -> Result<Self> {
+        if context.certificate.is_some() {
+            return Err(Failure::usage(
+                "`--certificate` is for one project: name its manifest",
+            ));
+        }
         let manifests = without_duplicates(manifests);
         check_settings(&manifests, context)?;
         // Projects that require members of the workspace need one that can be read.

@@ -39,6 +39,7 @@ mod tree;
 mod unpack;
 mod update;
 mod validate;
+mod verify_certificate;
 mod why;
 mod why_not;
 mod yank;
@@ -73,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Why(args) => why::run(args, context, output),
         Command::Explain(args) => explain::run(args, context, output),
         Command::Repair(args) => repair::run(args, context, output),
+        Command::VerifyCertificate(args) => verify_certificate::run(args, output),
         Command::Graph(args) => graph::run(args, context, output),
         Command::Export(args) => export::run(args, context, output),
         Command::Schema(args) => Ok(schema::run(args, output)),

@@ -158,6 +158,13 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "verify-certificate",
+        &[(
+            "pkgres verify-certificate proof",
+            "what the certificate in the folder `proof` proves",
+        )],
+    ),
+    (
         "schema",
         &[("pkgres schema manifest", "for completion in editors")],
     ),

@@ -289,6 +289,9 @@ pub struct SolveOptions {
     /// [reasons](crate::Conflict::reasons) are needed and what would
     /// [repair](crate::Conflict::repairs) a conflict, always use the native engine.
     pub engine: Engine,
+    /// Whether to keep how it was proved that there is no resolution, see
+    /// [`Resolver::take_derivation`](crate::Resolver::take_derivation). Only the native engine does.
+    pub record_derivation: bool,
 }
 
 impl SolveOptions {
@@ -309,6 +312,7 @@ impl Default for SolveOptions {
             max_steps: Self::DEFAULT_MAX_STEPS,
             conflict_limit: 1000,
             engine: Engine::default(),
+            record_derivation: false,
         }
     }
 }

@@ -50,6 +50,7 @@ mod check_proof;
 mod clauses;
 mod decide;
 mod decision_order;
+mod derive;
 mod engine;
 mod expand;
 mod expand_classes;
@@ -167,7 +168,11 @@ impl Search {
             check_proof::is_valid(&self.assignment, &self.clauses, origin),
             "learned clauses follow from their antecedents"
         );
-        let proof = proof::proof(&self.assignment, &self.clauses, problem, origin);
+        let mut proof = proof::proof(&self.assignment, &self.clauses, problem, origin);
+        if budget.records_derivation() {
+            let derivation = derive::derivation(&self.assignment, &self.clauses, problem, origin);
+            proof.derivation = derivation.map(Box::new);
+        }
         Ok(Verdict::Impossible(proof))
     }
 

@@ -28,7 +28,7 @@ pub(super) fn proof(
 ) -> Proof {
     let mut facts = Vec::new();
     let mut single = SingleReleasePackages::new(problem.universe.catalog.package_count());
-    let mut derivation = Derivation::new(assignment, clauses);
+    let mut derivation = ProofWalk::new(assignment, clauses);
     derivation.add_antecedents(origin);
     while let Some((origin, terms)) = derivation.next_leaf() {
         let fact = fact(assignment, clauses, origin, terms);
@@ -41,11 +41,12 @@ pub(super) fn proof(
     Proof {
         facts,
         single: single.into_packages(),
+        derivation: None,
     }
 }
 
 /// The derivation of a clause, down to clauses that were not learned.
-struct Derivation<'search> {
+struct ProofWalk<'search> {
     assignment: &'search Assignment,
     clauses: &'search ClauseDatabase,
     /// Antecedents that were not visited.
@@ -61,7 +62,7 @@ struct Derivation<'search> {
     domain: Vec<u64>,
 }
 
-impl<'search> Derivation<'search> {
+impl<'search> ProofWalk<'search> {
     fn new(assignment: &'search Assignment, clauses: &'search ClauseDatabase) -> Self {
         let binaries = assignment.literal_count() as usize / 2;
         let set = |count: usize| vec![0; count / 64 + 1];

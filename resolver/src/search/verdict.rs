@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::derivation::Derivation;
 use crate::problem::{Fact, Goals, Nogood};
 use crate::selection::Selection;
 use crate::universe::PackageId;
@@ -20,6 +21,8 @@ pub(crate) struct Proof {
     pub(crate) facts: Vec<Fact>,
     /// The packages for which the proof uses that they have one release, each once.
     pub(crate) single: Vec<PackageId>,
+    /// How the search proved it, if that was asked for.
+    pub(crate) derivation: Option<Box<Derivation>>,
 }
 
 /// A proof, with the problem that it refutes.

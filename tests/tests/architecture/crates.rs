@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// The crates by folder, from the ground up. A crate may depend on those of lower layers.
 ///
 /// ```text
-/// cli → engine, registry-server → registry-client → resolver, formats, checks, files → manifest
+/// cli → engine, registry-server → registry-client, certificate → resolver, formats, checks, files → manifest, proof-checker
 /// ```
 pub(crate) const LAYERS: [&[&str]; 5] = [
-    &["manifest"],
+    &["manifest", "proof-checker"],
     &["resolver", "formats", "checks", "files"],
-    &["registry-client"],
+    &["registry-client", "certificate"],
     &["registry-server", "engine"],
     &["cli"],
 ];

@@ -1,0 +1,179 @@
+//! The variables for releases and bindings.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{PackageName, Version};
+use pkgres_proof_checker::Literal;
+
+use crate::formula::{Formula, Meaning, Row};
+use crate::scope::Scope;
+use crate::universe::{Candidate, Universe};
+
+/// What a group of literals decides.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum GroupKey {
+    /// The release of a package with one release.
+    Package(PackageName),
+    /// Whether a release of a package with several is present.
+    Release(PackageName, Version),
+    /// What a release binds its requirement on a package with several releases to.
+    Binding(PackageName, Version, PackageName),
+}
+
+/// Literals of which exactly one holds.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// By version, ascending.
+    values: BTreeMap<Version, Literal>,
+    /// None of them.
+    pub(crate) none: Literal,
+    /// The number of the inequality "at least one".
+    pub(crate) at_least: Option<usize>,
+    /// The number of the inequality "at most one".
+    pub(crate) at_most: Option<usize>,
+}
+
+impl Group {
+    /// A group of new variables.
+    fn new(
+        values: impl IntoIterator<Item = (Version, Meaning)>,
+        none: Meaning,
+        formula: &mut Formula,
+    ) -> Self {
+        let values = values.into_iter();
+        let values = values.map(|(version, meaning)| (version, formula.variable(meaning)));
+        let values: BTreeMap<Version, Literal> = values.collect();
+        let mut group = Self {
+            none: formula.variable(none),
+            values,
+            at_least: None,
+            at_most: None,
+        };
+        let all: Vec<Literal> = group.literals().collect();
+        group.at_least = Some(formula.add(Row::clause(all.iter().copied())));
+        if all.len() > 1 {
+            group.at_most = Some(formula.add(Row {
+                degree: all.len() - 1,
+                literals: all.into_iter().map(Literal::negated).collect(),
+            }));
+        }
+        group
+    }
+
+    /// The literal of a version; `None` if it is no candidate.
+    pub(crate) fn value(&self, version: &Version) -> Option<Literal> {
+        self.values.get(version).copied()
+    }
+
+    /// All literals, "none" last.
+    pub(crate) fn literals(&self) -> impl Iterator<Item = Literal> {
+        self.values.values().copied().chain([self.none])
+    }
+}
+
+/// All groups.
+#[derive(Debug, Default)]
+pub(super) struct Groups(BTreeMap<GroupKey, Group>);
+
+impl Groups {
+    /// The groups for the releases of the packages in a scope.
+    pub(super) fn new(universe: &Universe, scope: &Scope, formula: &mut Formula) -> Self {
+        let mut groups = Self::default();
+        for package in &scope.packages {
+            let versions = universe.of(package).iter();
+            let releases = versions.map(|candidate| {
+                let version = candidate.version.clone();
+                (version.clone(), Meaning::Release(package.clone(), version))
+            });
+            if !scope.split.contains(package) {
+                let group = Group::new(releases, Meaning::Absent(package.clone()), formula);
+                groups.0.insert(GroupKey::Package(package.clone()), group);
+                continue;
+            }
+            for (version, meaning) in releases {
+                let present = formula.variable(meaning);
+                let group = Group {
+                    values: BTreeMap::from([(version.clone(), present)]),
+                    none: present.negated(),
+                    at_least: None,
+                    at_most: None,
+                };
+                let key = GroupKey::Release(package.clone(), version);
+                groups.0.insert(key, group);
+            }
+        }
+        groups
+    }
+
+    pub(super) fn get(&self, key: &GroupKey) -> Option<&Group> {
+        self.0.get(key)
+    }
+
+    /// The literals for the releases of a package with one release.
+    pub(super) fn present(&self, package: &PackageName) -> Vec<Literal> {
+        let group = self.get(&GroupKey::Package(package.clone()));
+        let values = group.map(|group| group.values.values().copied().collect());
+        values.unwrap_or_default()
+    }
+
+    /// Adds the group for what a requirement is bound to, if the package may have several releases. `is_bound` gets the
+    /// numbers of the inequalities "what is bound, and what it is bound to, are present".
+    pub(super) fn bind(
+        &mut self,
+        owner: &PackageName,
+        candidate: &Candidate,
+        package: &PackageName,
+        allowed: &[Version],
+        formula: &mut Formula,
+        mut is_bound: impl FnMut(usize),
+    ) {
+        if self.0.contains_key(&GroupKey::Package(package.clone())) {
+            return;
+        }
+        let owner = (owner.clone(), candidate.version.clone());
+        let values = allowed.iter().map(|version| {
+            let target = (package.clone(), version.clone());
+            let owner = owner.clone();
+            (version.clone(), Meaning::Binding { owner, target })
+        });
+        let none = Meaning::Unbound {
+            owner: owner.clone(),
+            package: package.clone(),
+        };
+        let group = Group::new(values, none, formula);
+        let owner_present = self.release(&owner.0, &owner.1);
+        for (version, literal) in &group.values {
+            for present in [self.release(package, version), owner_present] {
+                is_bound(formula.add(Row::clause([literal.negated(), present])));
+            }
+        }
+        let key = GroupKey::Binding(owner.0, owner.1, package.clone());
+        self.0.insert(key, group);
+    }
+
+    /// The literal for a candidate.
+    pub(super) fn release(&self, package: &PackageName, version: &Version) -> Literal {
+        let single = self.get(&GroupKey::Package(package.clone()));
+        let group =
+            single.or_else(|| self.get(&GroupKey::Release(package.clone(), version.clone())));
+        let literal = group.and_then(|group| group.value(version));
+        literal.expect("every candidate of a package in the scope has a literal")
+    }
+
+    /// What a requirement in the scope is bound to.
+    pub(super) fn binding(
+        &self,
+        owner: &PackageName,
+        candidate: &Candidate,
+        package: &PackageName,
+    ) -> &Group {
+        let single = self.get(&GroupKey::Package(package.clone()));
+        single
+            .or_else(|| {
+                let version = candidate.version.clone();
+                let key = GroupKey::Binding(owner.clone(), version, package.clone());
+                self.get(&key)
+            })
+            .expect("every requirement in the scope has a group")
+    }
+}

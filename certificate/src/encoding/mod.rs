@@ -1,0 +1,138 @@
+//! The rules of resolution as linear inequalities.
+//!
+//! *Releases.* A package with one release has a variable for each candidate and one for "absent"; exactly one of them is 1.
+//! A package that may have several has a variable for each candidate, and each requirement on it has one for each
+//! release that it allows and one for "unbound".
+//!
+//! *Requirements* (rule 1). A release that is present implies that one of the allowed releases is.
+//!
+//! *Classes* (rule 2). A release that is present implies that a class that it extends is found: one of the releases
+//! that define it is what a requirement is bound to.
+//!
+//! *Hierarchy* (rule 3), see [`hierarchy`].
+
+mod classes;
+mod groups;
+mod hierarchy;
+
+pub(crate) use groups::{Group, GroupKey};
+pub(crate) use hierarchy::HierarchyRows;
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{ClassName, PackageName, Spec};
+use pkgres_proof_checker::Literal;
+
+use crate::formula::{Formula, Row};
+use crate::scope::Scope;
+use crate::universe::{Candidate, Universe};
+use groups::Groups;
+
+/// The problem of a universe, with the numbers of its inequalities by the rules that they state.
+#[derive(Debug)]
+pub struct Encoding {
+    formula: Formula,
+    groups: Groups,
+    rows: RuleRows,
+    hierarchy: HierarchyRows,
+}
+
+/// The numbers of inequalities.
+#[derive(Debug, Default)]
+pub(crate) struct RuleRows {
+    pub(crate) roots: Vec<usize>,
+    /// By the package that requires and the one that is required.
+    pub(crate) requirements: BTreeMap<(PackageName, PackageName), Vec<usize>>,
+    /// By the package that extends a class, and the class.
+    pub(crate) classes: BTreeMap<(PackageName, ClassName), Vec<usize>>,
+    pub(crate) own_cycles: BTreeMap<PackageName, Vec<usize>>,
+    /// By the required package: what requirements are bound to is present.
+    pub(crate) bound: BTreeMap<PackageName, Vec<usize>>,
+}
+
+impl Encoding {
+    /// The problem with the rules of a scope.
+    pub fn new(universe: &Universe, scope: &Scope) -> Self {
+        let mut formula = Formula::default();
+        let mut rows = RuleRows::default();
+        let mut groups = Groups::new(universe, scope, &mut formula);
+        for root in &universe.roots {
+            for literal in groups.present(root) {
+                rows.roots.push(formula.add(Row::clause([literal])));
+            }
+        }
+        for (owner, target) in &scope.requirements {
+            for candidate in universe.of(owner) {
+                let Some(spec) = requirement(candidate, target) else {
+                    continue;
+                };
+                let allowed = universe.of(target).iter();
+                let allowed = allowed.filter(|one| spec.matches(&one.version));
+                let allowed: Vec<_> = allowed.map(|one| one.version.clone()).collect();
+                let bound = &mut rows.bound;
+                groups.bind(owner, candidate, target, &allowed, &mut formula, |number| {
+                    bound.entry(target.clone()).or_default().push(number);
+                });
+                let present = groups.release(owner, &candidate.version);
+                let binding = groups.binding(owner, candidate, target);
+                let allowed = allowed.iter().filter_map(|version| binding.value(version));
+                let row = Row::clause([present.negated()].into_iter().chain(allowed));
+                let key = (owner.clone(), target.clone());
+                let number = formula.add(row);
+                rows.requirements.entry(key).or_default().push(number);
+            }
+        }
+        classes::add(universe, scope, &groups, &mut formula, &mut rows);
+        let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula);
+        Self {
+            formula,
+            groups,
+            rows,
+            hierarchy,
+        }
+    }
+
+    /// The inequalities and variables.
+    pub fn formula(&self) -> &Formula {
+        &self.formula
+    }
+
+    /// The literals of a variable of a derivation.
+    pub(crate) fn group(&self, key: &GroupKey) -> Option<&Group> {
+        self.groups.get(key)
+    }
+
+    /// The numbers of inequalities by rule.
+    pub(crate) fn rows(&self) -> &RuleRows {
+        &self.rows
+    }
+
+    /// The inequalities of the class hierarchy.
+    pub(crate) fn hierarchy(&self) -> &HierarchyRows {
+        &self.hierarchy
+    }
+}
+
+/// The spec of a candidate for a package that it requires.
+fn requirement<'universe>(
+    candidate: &'universe Candidate,
+    package: &PackageName,
+) -> Option<&'universe Spec> {
+    let mut requirements = candidate.requirements.iter();
+    let found = requirements.find(|(required, _)| required == package);
+    found.map(|(_, spec)| spec)
+}
+
+/// The candidates of a package that define a class, as literals of what a requirement is bound to.
+fn definers(
+    universe: &Universe,
+    binding: &Group,
+    package: &PackageName,
+    class: &ClassName,
+) -> Vec<Literal> {
+    let defining = universe.of(package).iter();
+    let defining = defining.filter(|one| one.exports(class));
+    defining
+        .filter_map(|one| binding.value(&one.version))
+        .collect()
+}

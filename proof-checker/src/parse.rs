@@ -1,0 +1,97 @@
+//! Reading the texts of inequalities.
+
+use std::collections::HashMap;
+
+use crate::CheckError;
+use crate::constraint::{Constraint, Literal};
+
+/// The numbers of variables, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<String, usize>);
+
+impl Names {
+    /// A literal; `None` if the text is none. Only the problem introduces variables.
+    fn literal(&mut self, text: &str, may_be_new: bool) -> Option<Literal> {
+        let (is_negated, name) = match text.strip_prefix('~') {
+            Some(name) => (true, name),
+            None => (false, text),
+        };
+        let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && (name.bytes())
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_[]{}^-".contains(&byte));
+        if !is_name {
+            return None;
+        }
+        let next = self.0.len();
+        let variable = match self.0.get(name) {
+            Some(known) => *known,
+            None if may_be_new => *self.0.entry(name.to_owned()).or_insert(next),
+            None => return None,
+        };
+        Some(Literal {
+            variable,
+            is_negated,
+        })
+    }
+
+    /// A literal of a variable of the problem.
+    pub(crate) fn known(&mut self, text: &str) -> Result<Literal, String> {
+        let literal = self.literal(text, false);
+        literal.ok_or_else(|| format!("`{text}` is no literal of the problem"))
+    }
+
+    /// The inequality that words say.
+    pub(crate) fn constraint(
+        &mut self,
+        words: &[&str],
+        may_be_new: bool,
+    ) -> Result<Constraint, String> {
+        let [terms @ .., relation, degree] = words else {
+            return Err("an inequality ends with `>=` and a number".to_owned());
+        };
+        if *relation != ">=" || !terms.len().is_multiple_of(2) {
+            return Err("an inequality consists of terms, `>=` and a number".to_owned());
+        }
+        let mut sum = Vec::with_capacity(terms.len() / 2);
+        for term in terms.chunks_exact(2) {
+            let literal = self.literal(term[1], may_be_new);
+            let literal =
+                literal.ok_or_else(|| format!("`{}` is no literal of the problem", term[1]))?;
+            sum.push((number(term[0])?, literal));
+        }
+        let constraint = Constraint::new(sum, number(degree)?);
+        constraint.ok_or_else(|| "its numbers are too large".to_owned())
+    }
+}
+
+/// A number with an optional sign. Its size leaves room for sums.
+fn number(text: &str) -> Result<i128, String> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let parsed = digits.parse::<i64>().ok();
+    parsed
+        .map(i128::from)
+        .ok_or_else(|| format!("`{text}` is no number"))
+}
+
+/// The inequalities of a problem.
+pub(crate) fn problem(text: &str, names: &mut Names) -> Result<Vec<Constraint>, CheckError> {
+    let mut constraints = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let error = |message: String| CheckError {
+            file: "problem",
+            place: "line",
+            number: at + 1,
+            message,
+        };
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('*') {
+            continue;
+        }
+        let Some(statement) = line.strip_suffix(';') else {
+            return Err(error("an inequality ends with `;`".to_owned()));
+        };
+        let words: Vec<&str> = statement.split_whitespace().collect();
+        constraints.push(names.constraint(&words, true).map_err(error)?);
+    }
+    Ok(constraints)
+}

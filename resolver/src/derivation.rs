@@ -1,0 +1,95 @@
+//! Derivations: how a search proved that there is no solution, by names and versions.
+//!
+//! A [`Derivation`] is for programs that check a proof without this crate. It has the clauses that the
+//! proof uses, in an order in which each one follows from those before it by unit propagation. It is
+//! recorded only if [`record_derivation`](crate::SolveOptions::record_derivation) is set.
+
+use pkgres_manifest::{ClassName, PackageName, Version};
+
+/// The proof that a search ended with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Derivation {
+    /// The variables of the clauses.
+    pub variables: Vec<DerivationVariable>,
+    /// The clauses that the proof uses. The last one is empty.
+    pub clauses: Vec<DerivedClause>,
+}
+
+/// A variable of a derivation. Its values are positions in its list of versions, which is ascending;
+/// the length of the list stands for "none of them".
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DerivationVariable {
+    /// The release of a package that has one.
+    Package {
+        /// The package.
+        package: PackageName,
+        /// All versions of the package, candidates or not.
+        versions: Vec<Version>,
+    },
+    /// Whether a release of a package that may have several is present: the value is 0 if it is.
+    Release {
+        /// The package.
+        package: PackageName,
+        /// The only version of the list.
+        version: Version,
+    },
+    /// The release that a requirement on a package with several releases is bound to.
+    Binding {
+        /// The release that has the requirement.
+        owner: (PackageName, Version),
+        /// The required package.
+        package: PackageName,
+        /// All versions of that package.
+        versions: Vec<Version>,
+    },
+}
+
+/// A clause: at least one of its literals holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedClause {
+    /// The literals; that of the owner of a requirement comes first.
+    pub literals: Vec<DerivedLiteral>,
+    /// Why it holds.
+    pub origin: ClauseOrigin,
+}
+
+/// A literal: the value of a variable is one of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedLiteral {
+    /// The position of the variable in [`Derivation::variables`].
+    pub variable: usize,
+    /// The values, ascending.
+    pub values: Vec<u32>,
+}
+
+/// Why a clause holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClauseOrigin {
+    /// The root is present.
+    Root,
+    /// Releases of the first variable require the package of the second.
+    Requirement,
+    /// Releases of a package extend a class, which the other packages define.
+    Class {
+        /// The package whose releases extend it.
+        owner: PackageName,
+        /// The class.
+        class: ClassName,
+    },
+    /// Classes of a release extend each other in a cycle.
+    OwnCycle,
+    /// Classes of several releases extend each other in a cycle, or one inherits two versions of another.
+    Hierarchy {
+        /// Names of the classes on the paths.
+        classes: Vec<ClassName>,
+        /// Pairs of packages that the clause is about: the first requires the second.
+        requirements: Vec<(PackageName, PackageName)>,
+    },
+    /// A release that a requirement is bound to is present.
+    Bound,
+    /// A rule that derivations do not describe: goals of an update, contracts of a model, prereleases that
+    /// have to be named.
+    Other,
+    /// It follows from the clauses at these positions by unit propagation.
+    Derived(Vec<usize>),
+}

@@ -1,0 +1,312 @@
+//! Turns the proof of a search into a [`Derivation`].
+//!
+//! *Problem.* Learned clauses refer to their antecedents by number, and to terms that held at level zero by the
+//! number of reductions until then. A checker outside of the search needs a list in which each clause follows from
+//! earlier ones.
+//!
+//! *Idea.* Clauses and reductions at level zero form a directed acyclic graph. A depth-first walk from the empty clause
+//! lists each after what it depends on. A reduction at level zero is a clause with one literal: the values that it
+//! removed are excluded.
+//!
+//! *Cost.* Linear in the size of the proof, and nothing unless a derivation is asked for.
+
+use rustc_hash::FxHashMap;
+
+use crate::derivation::{
+    ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral,
+};
+use crate::index::NONE;
+use crate::problem::{Fact, NogoodCause, Problem, Variable};
+use crate::set::bits;
+use crate::universe::PackageId;
+
+use super::assignment::{Assignment, ClauseRef, Term, Var};
+use super::clauses::{Antecedent, ClauseDatabase, Origin};
+
+/// What a clause of the derivation is in the search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Node {
+    Clause(ClauseRef),
+    /// A reduction at level zero.
+    Reduction(u32),
+    /// The clause that the search ended with.
+    Empty,
+}
+
+/// The derivation of the empty clause; `None` if a root is the objects of a model.
+pub(super) fn derivation(
+    assignment: &Assignment,
+    clauses: &ClauseDatabase,
+    problem: &Problem<'_>,
+    origin: Origin,
+) -> Option<Derivation> {
+    let catalog = &problem.universe.catalog;
+    if catalog
+        .roots()
+        .iter()
+        .any(|root| catalog.is_model(root.package))
+    {
+        return None;
+    }
+    let mut writer = Writer {
+        assignment,
+        clauses,
+        problem,
+        written: FxHashMap::default(),
+        variables: FxHashMap::default(),
+        derivation: Derivation {
+            variables: Vec::new(),
+            clauses: Vec::new(),
+        },
+    };
+    writer.write_all(origin);
+    Some(writer.derivation)
+}
+
+struct Writer<'search, 'universe> {
+    assignment: &'search Assignment,
+    clauses: &'search ClauseDatabase,
+    problem: &'search Problem<'universe>,
+    /// The position of each clause that was written.
+    written: FxHashMap<Node, usize>,
+    /// The position of each variable.
+    variables: FxHashMap<Var, usize>,
+    derivation: Derivation,
+}
+
+impl Writer<'_, '_> {
+    /// Writes everything that the empty clause depends on, and the empty clause.
+    fn write_all(&mut self, empty: Origin) {
+        let mut open = vec![(Node::Empty, false)];
+        while let Some((node, is_ready)) = open.pop() {
+            if self.written.contains_key(&node) {
+                continue;
+            }
+            let before = self.dependencies(node, empty);
+            if is_ready {
+                self.write(node, empty, &before);
+                continue;
+            }
+            open.push((node, true));
+            let waiting = before
+                .iter()
+                .filter(|node| !self.written.contains_key(*node));
+            open.extend(waiting.map(|node| (*node, false)));
+        }
+    }
+
+    /// What a clause depends on, if it was derived.
+    fn dependencies(&self, node: Node, empty: Origin) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        match node {
+            Node::Empty => self.add_antecedents(empty, &mut nodes),
+            Node::Clause(reason) => self.add_antecedents(self.clauses.origin(reason), &mut nodes),
+            Node::Reduction(at) => {
+                let reduction = self.assignment.level_zero[at as usize];
+                if !matches!(reduction.reason, ClauseRef::Root) {
+                    nodes.push(Node::Clause(reduction.reason));
+                    let mut terms = Vec::new();
+                    self.clauses
+                        .terms(self.assignment, reduction.reason, &mut terms);
+                    for term in terms.iter().filter(|term| term.var != reduction.var) {
+                        self.add_reductions(*term, at, &mut nodes);
+                    }
+                }
+            }
+        }
+        nodes
+    }
+
+    fn add_antecedents(&self, origin: Origin, nodes: &mut Vec<Node>) {
+        let Origin::Learned { from, until } = origin else {
+            return;
+        };
+        for antecedent in &self.clauses.antecedents[from as usize..until as usize] {
+            match antecedent {
+                Antecedent::Clause(ClauseRef::Root | ClauseRef::Decision) => {}
+                Antecedent::Clause(reason) => nodes.push(Node::Clause(*reason)),
+                Antecedent::LevelZero(term, until) => self.add_reductions(*term, *until, nodes),
+            }
+        }
+    }
+
+    /// Adds the reductions at level zero because of which a term holds, out of the first so many.
+    fn add_reductions(&self, term: Term, until: u32, nodes: &mut Vec<Node>) {
+        let assignment = self.assignment;
+        let mut of_var = Vec::new();
+        let mut at = assignment.details(term.var).latest_at_level_zero;
+        while at != NONE {
+            if at < until {
+                of_var.push(at);
+            }
+            at = assignment.level_zero[at as usize].previous;
+        }
+        let mut domain = vec![0; assignment.width(term.var)];
+        bits::fill(&mut domain, assignment.var(term.var).values);
+        while let Some(at) = of_var.pop() {
+            if bits::is_subset(&domain, assignment.set(term)) {
+                break;
+            }
+            let reduction = assignment.level_zero[at as usize];
+            let removed = Term {
+                var: reduction.var,
+                set: reduction.removed,
+            };
+            bits::remove_all(&mut domain, assignment.set(removed));
+            nodes.push(Node::Reduction(at));
+        }
+    }
+
+    fn write(&mut self, node: Node, empty: Origin, before: &[Node]) {
+        let mut terms = Vec::new();
+        let origin = match node {
+            Node::Empty => empty,
+            Node::Clause(reason) => {
+                self.clauses.terms(self.assignment, reason, &mut terms);
+                self.clauses.origin(reason)
+            }
+            Node::Reduction(at) => {
+                let reduction = self.assignment.level_zero[at as usize];
+                terms.push(Term {
+                    var: reduction.var,
+                    set: reduction.removed,
+                });
+                match reduction.reason {
+                    ClauseRef::Root => Origin::Problem,
+                    _ => Origin::Learned { from: 0, until: 0 },
+                }
+            }
+        };
+        let origin = match origin {
+            Origin::Learned { .. } => {
+                let mut before: Vec<usize> = before.iter().map(|node| self.written[node]).collect();
+                before.sort_unstable();
+                before.dedup();
+                ClauseOrigin::Derived(before)
+            }
+            _ if matches!(node, Node::Reduction(_)) => ClauseOrigin::Root,
+            Origin::Problem => ClauseOrigin::Bound,
+            Origin::Requirement => ClauseOrigin::Requirement,
+            Origin::Extends(class) => {
+                let catalog = &self.problem.universe.catalog;
+                let owner = terms.first().and_then(|owner| self.package(owner.var));
+                match owner {
+                    Some(owner) => ClauseOrigin::Class {
+                        owner: catalog.name(owner).clone(),
+                        class: catalog.class_name(class).clone(),
+                    },
+                    None => ClauseOrigin::Other,
+                }
+            }
+            Origin::Fact(number) => {
+                self.origin_of_fact(&self.clauses.facts[number as usize], &terms)
+            }
+        };
+        let literals = terms.iter().map(|term| self.literal(*term)).collect();
+        self.written.insert(node, self.derivation.clauses.len());
+        self.derivation
+            .clauses
+            .push(DerivedClause { literals, origin });
+    }
+
+    /// The package whose releases are the values of a variable.
+    fn package(&self, var: Var) -> Option<PackageId> {
+        Some(match self.assignment.details(var).variable {
+            Variable::Package(package) => package,
+            Variable::Release(release) => release.package,
+            Variable::Binding(release, number) => {
+                let details = self.problem.universe.known_details(release);
+                details.requirements.get(number as usize)?.package
+            }
+        })
+    }
+
+    fn origin_of_fact(&self, fact: &Fact, terms: &[Term]) -> ClauseOrigin {
+        let catalog = &self.problem.universe.catalog;
+        match fact {
+            Fact::Requires { .. } => ClauseOrigin::Requirement,
+            Fact::Extends { owner, class } => ClauseOrigin::Class {
+                owner: catalog.name(*owner).clone(),
+                class: catalog.class_name(*class).clone(),
+            },
+            Fact::OwnCycle { .. } => ClauseOrigin::OwnCycle,
+            Fact::Nogood(number) => {
+                let nogood = &self.problem.nogoods()[*number as usize];
+                let NogoodCause::Rule(violation) = &nogood.cause else {
+                    return ClauseOrigin::Other;
+                };
+                let paths = violation.paths();
+                if paths.is_empty() {
+                    return ClauseOrigin::Other;
+                }
+                let classes = paths.iter().flatten();
+                let mut classes: Vec<_> = classes
+                    .map(|class| catalog.class_name(class.class).clone())
+                    .collect();
+                classes.sort_unstable();
+                classes.dedup();
+                // Packages that were searched without success, and cannot define the class, do not matter.
+                let packages: Vec<PackageId> = terms
+                    .iter()
+                    .filter_map(|term| self.package(term.var))
+                    .collect();
+                let pairs = nogood.bindings.iter();
+                let pairs = pairs.filter(|(_, target)| packages.contains(target));
+                let requirements = pairs
+                    .map(|(owner, target)| {
+                        (catalog.name(*owner).clone(), catalog.name(*target).clone())
+                    })
+                    .collect();
+                ClauseOrigin::Hierarchy {
+                    classes,
+                    requirements,
+                }
+            }
+            Fact::Wanted { .. } | Fact::Stays { .. } => ClauseOrigin::Other,
+        }
+    }
+
+    /// The literal that a term does not hold.
+    fn literal(&mut self, term: Term) -> DerivedLiteral {
+        let count = self.assignment.var(term.var).values;
+        let set = self.assignment.set(term);
+        let values = (0..=count).filter(|value| !bits::contains(set, *value));
+        DerivedLiteral {
+            values: values.collect(),
+            variable: self.variable(term.var),
+        }
+    }
+
+    fn variable(&mut self, var: Var) -> usize {
+        if let Some(known) = self.variables.get(&var) {
+            return *known;
+        }
+        let catalog = &self.problem.universe.catalog;
+        let variable = match self.assignment.details(var).variable {
+            Variable::Package(package) => DerivationVariable::Package {
+                package: catalog.name(package).clone(),
+                versions: catalog.versions(package).to_vec(),
+            },
+            Variable::Release(release) => DerivationVariable::Release {
+                package: catalog.name(release.package).clone(),
+                version: catalog.version(release).clone(),
+            },
+            Variable::Binding(release, number) => {
+                let details = self.problem.universe.known_details(release);
+                let package = details.requirements[number as usize].package;
+                DerivationVariable::Binding {
+                    owner: (
+                        catalog.name(release.package).clone(),
+                        catalog.version(release).clone(),
+                    ),
+                    package: catalog.name(package).clone(),
+                    versions: catalog.versions(package).to_vec(),
+                }
+            }
+        };
+        let position = self.derivation.variables.len();
+        self.derivation.variables.push(variable);
+        self.variables.insert(var, position);
+        position
+    }
+}

@@ -16,8 +16,9 @@ struct Supervision<'machine>(&'machine Machine);
 
 impl<'machine> Supervision<'machine> {
     fn start(machine: &'machine Machine) -> Self {
-        let start =
-            "setsid runsvdir /etc/service </dev/null >/dev/null 2>&1 & echo $! >/runsvdir.pid";
+        // Whatever is still in the group of the command when it ends is killed, so it waits for the first service.
+        let start = "setsid runsvdir /etc/service </dev/null >/dev/null 2>&1 & echo $! >/runsvdir.pid
+            for _ in $(seq 100); do [ -e /etc/sv/web/supervise/ok ] && exit 0; sleep 0.1; done; exit 1";
         run(machine, start);
         Self(machine)
     }
@@ -25,11 +26,9 @@ impl<'machine> Supervision<'machine> {
 
 impl Drop for Supervision<'_> {
     fn drop(&mut self) {
-        // It ends what it supervises, and then itself.
-        run(
-            self.0,
-            "sv -w 5 stop /etc/service/web || true; kill -HUP $(cat /runsvdir.pid)",
-        );
+        // It ends what it supervises, and then itself. A test that failed needs no second error.
+        let end = "sv -w 5 stop /etc/service/web; kill -HUP $(cat /runsvdir.pid)";
+        let _ = self.0.run(&Command::new("sh").arguments(["-c", end]));
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,7 +61,6 @@ fn what_runs_before_a_command_does_not_see_its_variables() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let trap = folder.path().join("chroot");
     fs::write(&trap, "#!/bin/sh\ntouch trapped\n").expect("the folder exists");
-    use std::os::unix::fs::PermissionsExt as _;
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(&trap, mode).expect("it was written");
     let machine = Machine::root_folder(folder.path()).expect("it is a folder");

@@ -187,7 +187,16 @@ fn ansible() {
     }
     fs::write(root.path().join("play.yaml"), playbook).expect("the root is there");
     let program = environment.join("bin/ansible-playbook");
-    let check = ["-i", "localhost,", "--check", "play.yaml"];
+    let interpreter = environment.join("bin/python");
+    let interpreter = format!("ansible_python_interpreter={}", interpreter.display());
+    let check = [
+        "-i",
+        "localhost,",
+        "-e",
+        &interpreter,
+        "--check",
+        "play.yaml",
+    ];
     let Some(ansible) = command(&program, &check, root.path()) else {
         println!("\nansible-playbook failed");
         return;

@@ -77,6 +77,8 @@ fn what_runs_before_a_command_does_not_see_its_variables() {
         error.to_string().contains("no name of a variable"),
         "{error}"
     );
+    let command = script("echo \"$folder\"").variable("folder", "/none");
+    assert_eq!(machine.run(&command).expect("it runs").text(), "/none\n");
     let command = script("echo \"$VALUE\"").variable("VALUE", "a\"; $(id) `id` \\ 'b");
     let output = machine.run(&command).expect("it runs");
     assert_eq!(output.text(), "a\"; $(id) `id` \\ 'b\n");

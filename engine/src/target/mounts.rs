@@ -26,17 +26,15 @@ fi
 exec "$@"
 "#;
 
-/// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`;
-/// they are words of letters, digits and `_`, and their values are in variables with a prefix.
+/// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`, as
+/// a variable of this script could be one of the command. They are words of letters, digits and `_`, and their values are in variables with a prefix.
 const IN_FOLDER: &str = r#"
-folder=$1
-shift
 while [ "$1" != -- ]; do
     eval "export $1=\"\$PKGRES_VALUE_$1\"; unset PKGRES_VALUE_$1"
     shift
 done
 shift
-cd "$folder" && exec "$@"
+cd "$1" && shift && exec "$@"
 "#;
 
 /// The prefix of variables until the command starts. What runs before it, with more rights or outside of the root, must
@@ -82,9 +80,9 @@ pub(super) fn with_root(root: &Path, command: &Command) -> Vec<String> {
         words.push(root.to_string_lossy().into_owned());
     }
     words.extend(["/bin/sh", "-c", IN_FOLDER, "sh"].map(owned));
-    words.push(command.folder.to_string_lossy().into_owned());
     words.extend(command.variables.keys().cloned());
     words.push(owned("--"));
+    words.push(command.folder.to_string_lossy().into_owned());
     words.extend(command.words().map(owned));
     words
 }

@@ -26,8 +26,9 @@ fi
 exec "$@"
 "#;
 
-/// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`, as
-/// a variable of this script could be one of the command. They are words of letters, digits and `_`, and their values are in variables with a prefix.
+/// Sets the variables of the command, changes to its folder, then becomes it. The names of variables come before `--`.
+/// They are words of letters, digits and `_`, and their values are in variables with a prefix. The script has no
+/// variables of its own, which could be some of the command.
 const IN_FOLDER: &str = r#"
 while [ "$1" != -- ]; do
     eval "export $1=\"\$PKGRES_VALUE_$1\"; unset PKGRES_VALUE_$1"

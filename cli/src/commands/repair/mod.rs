@@ -20,7 +20,7 @@ use crate::solve::reject_lock_modes;
 
 pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.apply.is_some() {
-        reject_lock_modes("repair --apply", &args.write, context)?;
+        reject_lock_modes("repair", &args.write, context)?;
     } else if args.write.dry_run {
         let message = "`--dry-run` shows what `--apply N` would change: name a number";
         return Err(Failure::usage(message));

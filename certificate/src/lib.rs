@@ -7,9 +7,9 @@
 //!
 //! # Idea
 //!
-//! - [`encoding`] writes the problem as linear inequalities over variables that are 0 or 1. It is written from the
+//! - `encoding` writes the problem as linear inequalities over variables that are 0 or 1. It is written from the
 //!   rules and the metadata, and uses nothing of the search. This is what has to be trusted.
-//! - [`proof`] turns the [`Derivation`] of a search into steps that follow from that problem by reverse unit propagation.
+//! - `proof` turns the [`Derivation`] of a search into steps that follow from that problem by reverse unit propagation.
 //!   A mistake in the search, or here, gives a proof that is rejected, never a wrong one that is accepted.
 //!
 //! Only the rules that the proof needs are part of the problem. With fewer rules there are more solutions, so a proof

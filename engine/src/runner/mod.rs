@@ -84,7 +84,7 @@ pub enum Action {
     Watch(NodeKey, Arc<dyn Resource>),
     /// Stop watching a resource.
     Unwatch(NodeKey),
-    /// Check a resource, and change it unless `noop` is set: call [`attempt`] and report [`Event::Finished`].
+    /// Check a resource, and change it unless `noop` is set: call [`attempt()`] and report [`Event::Finished`].
     Attempt {
         /// The node.
         node: NodeKey,

@@ -8,7 +8,7 @@ use pkgres_proof_checker::Literal;
 /// A package, and the version if the package may have several releases.
 pub(crate) type Place = (PackageName, Option<Version>);
 
-/// What a variable stands for. It is 1 if this is true.
+/// The meaning of a variable, which is 1 if it is true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// A release is present.
@@ -88,7 +88,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// What each variable stands for.
+    /// The meaning of each variable.
     pub fn meanings(&self) -> &[Meaning] {
         &self.meanings
     }

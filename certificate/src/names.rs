@@ -1,4 +1,4 @@
-//! `names.json`: what is claimed, and what each variable stands for.
+//! `names.json`: the claim of a certificate and the meaning of each variable.
 
 use pkgres_manifest::{ClassName, PackageName, Version};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What resolution is about, from the outside: candidates with their requirements and classes.
+//! The input of a resolution as a certificate sees it: candidates with their requirements and classes.
 //!
 //! This restates the rules of the user's guide on records, for readers. It shares no code with the search.
 

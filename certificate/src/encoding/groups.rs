@@ -160,7 +160,7 @@ impl Groups {
         literal.expect("every candidate of a package in the scope has a literal")
     }
 
-    /// What a requirement in the scope is bound to.
+    /// The candidates that a requirement in the scope can be bound to.
     pub(super) fn binding(
         &self,
         owner: &PackageName,

@@ -22,7 +22,7 @@ use crate::resource::Resource;
 pub struct Node {
     /// Its identity; of a group, that of its first member.
     pub id: ResourceId,
-    /// The resources of a group; empty for one that stands alone.
+    /// The resources that are grouped in this node; empty if it is a single resource.
     pub members: Vec<ResourceId>,
     /// The resource.
     pub resource: Arc<dyn Resource>,

@@ -12,7 +12,7 @@ use crate::target::{Command, Probe, Target, TargetError, shown};
 /// The name of the value that a command sends.
 const STDOUT: &str = "stdout";
 
-/// What decides whether a command has to run. Without one, nobody could say whether all is in order.
+/// The condition under which a command has to run. Without one, a check could not tell whether all is in order.
 #[derive(Debug, Clone)]
 pub enum Guard {
     /// The command makes something at this path: it runs if there is nothing.

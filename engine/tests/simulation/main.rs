@@ -5,6 +5,8 @@
 //! Every run ends converged, failed with a cause, or interrupted. `SEEDS=1000000 cargo test --release -p pkgres-engine
 //! --test simulation` makes more runs; `SEED=N` repeats one.
 
+mod plans;
+mod random;
 mod resources;
 mod simulation;
 

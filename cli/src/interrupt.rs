@@ -2,26 +2,33 @@
 
 use pkgres_engine::Cancellation;
 
-/// A cancellation that the first Ctrl-C asks commands to end with; the second one kills them.
-pub(crate) fn cancelled_by_interrupts() -> Cancellation {
-    let cancellation = Cancellation::default();
-    let cancelled = cancellation.clone();
+/// Calls a function at each Ctrl-C, which does not end the program any more.
+pub(crate) fn on_interrupt(mut interrupted: impl FnMut() + Send + 'static) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    // Without it, Ctrl-C ends the program alone.
+    // Without it, Ctrl-C ends the program at once.
     let Ok(runtime) = runtime else {
-        return cancellation;
+        return;
     };
     std::thread::spawn(move || {
         runtime.block_on(async {
             while tokio::signal::ctrl_c().await.is_ok() {
-                if cancelled.is_cancelled() {
-                    cancelled.kill();
-                }
-                cancelled.interrupt();
+                interrupted();
             }
         });
+    });
+}
+
+/// A cancellation that the first Ctrl-C asks commands to end with; the second one kills them.
+pub(crate) fn cancelled_by_interrupts() -> Cancellation {
+    let cancellation = Cancellation::default();
+    let cancelled = cancellation.clone();
+    on_interrupt(move || {
+        if cancelled.is_cancelled() {
+            cancelled.kill();
+        }
+        cancelled.interrupt();
     });
     cancellation
 }

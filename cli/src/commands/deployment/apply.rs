@@ -16,6 +16,7 @@ use crate::args::ApplyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::interrupt::on_interrupt;
 use crate::output::Output;
 
 pub(in crate::commands) fn apply(
@@ -85,21 +86,10 @@ fn status_name(ending: &Ending) -> &'static str {
 /// the third time it is killed.
 fn interrupts() -> Receiver<Control> {
     let (sender, receiver) = channel();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    // Without it, Ctrl-C ends the program at once.
-    if let Ok(runtime) = runtime {
-        std::thread::spawn(move || {
-            runtime.block_on(async {
-                while tokio::signal::ctrl_c().await.is_ok() {
-                    if sender.send(Control::Interrupt).is_err() {
-                        return;
-                    }
-                }
-            });
-        });
-    }
+    on_interrupt(move || {
+        // At the end of a run nobody listens.
+        let _ = sender.send(Control::Interrupt);
+    });
     receiver
 }
 

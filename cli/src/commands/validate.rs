@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pkgres_engine::{
-    ArgumentValues, Cancellable, Cancellation, ChangedPath, Machine, PreparedValidation,
-    Probe as _, StepOutcome, TargetError, ValidationError, ValidationReport,
+    ArgumentValues, Cancellable, Cancellation, ChangedPath, PreparedValidation, StepOutcome,
+    Target, TargetError, ValidationError, ValidationReport,
 };
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
     let prepared = prepared.timeout(Duration::from_secs(args.timeout));
     let machine = args.target.open().map_err(target_failure)?;
     let cancellation = cancelled_by_interrupts();
-    let mut result = Validated::run(&prepared, args, &machine, values, &cancellation)?;
+    let mut result = Validated::run(&prepared, args, &*machine, values, &cancellation)?;
     result.findings.dedup();
     result.show(args, output);
     Ok(if result.findings.is_empty() {
@@ -140,7 +140,7 @@ impl Validated {
     fn run(
         prepared: &PreparedValidation<'_>,
         args: &ValidateArgs,
-        machine: &Machine,
+        machine: &dyn Target,
         values: ArgumentValues,
         cancellation: &Cancellation,
     ) -> Result<Self> {

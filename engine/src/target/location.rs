@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Escaped;
 use thiserror::Error;
 
+use super::Target;
 use super::error::TargetError;
 use super::machine::Machine;
 use super::overlay::Overlay;
@@ -40,11 +42,11 @@ pub struct TargetLocationError(String);
 
 impl TargetLocation {
     /// Opens the machine.
-    pub fn open(&self) -> Result<Machine, TargetError> {
-        match self {
-            Self::Local => Machine::local(),
-            Self::RootFolder(folder) => Machine::root_folder(folder),
-        }
+    pub fn open(&self) -> Result<Arc<dyn Target>, TargetError> {
+        Ok(match self {
+            Self::Local => Arc::new(Machine::local()?),
+            Self::RootFolder(folder) => Arc::new(Machine::root_folder(folder)?),
+        })
     }
 
     /// A machine on top of this one, which stays as it is.

@@ -26,7 +26,7 @@ pub(in crate::commands) fn apply(
 ) -> Result<Exit> {
     let mut prepared = Prepared::read(&args.deployment, context, output)?;
     let target = open_target(&args.deployment)?;
-    let _alone = lock_target(&target, &args.deployment, output)?;
+    let _alone = lock_target(&*target, &args.deployment, output)?;
     let options = DriveOptions {
         run: RunOptions {
             jobs: args.deployment.jobs.into(),

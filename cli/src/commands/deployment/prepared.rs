@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_engine::{
-    DeployedResource, Deployment, Graph, GraphOptions, Kinds, Machine, Probe as _, TargetError,
+    DeployedResource, Deployment, Graph, GraphOptions, Kinds, Target, TargetError,
 };
 use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
@@ -80,7 +80,7 @@ impl Prepared {
 
 /// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
 pub(super) fn lock_target(
-    target: &Machine,
+    target: &dyn Target,
     args: &DeploymentArgs,
     output: &mut Output,
 ) -> Result<Option<FileLock>> {
@@ -97,10 +97,9 @@ pub(super) fn lock_target(
 }
 
 /// Opens the machine.
-pub(super) fn open_target(args: &DeploymentArgs) -> Result<Arc<Machine>> {
-    let machine = args.target.open().map_err(|error| match error {
+pub(super) fn open_target(args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
+    args.target.open().map_err(|error| match error {
         TargetError::File(error) => Failure::from(error),
         other => Failure::usage(other.to_string()),
-    });
-    machine.map(Arc::new)
+    })
 }

@@ -1,11 +1,12 @@
 //! Packages with the releases that they are bound to, for checks that follow classes from package to package.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Lockfile, Package, PackageName, Version};
+use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, Version};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{Locked, Resolution, Root};
 
@@ -48,6 +49,10 @@ pub(crate) struct BoundRelease {
     pub(crate) package: Arc<Package>,
     pub(crate) packages: BoundPackages,
     pub(crate) release: (PackageName, Version),
+    /// The registries of the releases.
+    pub(crate) registries: RegistrySet,
+    /// The digests of the artifacts of the releases, as far as the registries know them.
+    pub(crate) digests: BTreeMap<(PackageName, Version), ArtifactDigest>,
     /// The reason why the package is bound to nothing, if its requirements have no resolution.
     pub(crate) unbound: Option<Diagnostic>,
 }
@@ -93,8 +98,13 @@ impl BoundRelease {
             problem.request.locked = Locked::from_lockfile(&lock);
         }
         let (searched, registries) = problem.search(context, output)?;
+        let mut digests = BTreeMap::new();
         let (mut packages, requires, unbound) = match searched {
             Searched::Solved(resolution) => {
+                digests.extend(resolution.packages().iter().filter_map(|package| {
+                    let release = (package.name.clone(), package.version.clone());
+                    Some((release, package.digest?))
+                }));
                 let packages = bound_packages(&resolution, &registries, context)?;
                 let requires = resolution.roots()[0].requires.iter();
                 let requires = requires
@@ -132,6 +142,8 @@ impl BoundRelease {
             package,
             packages,
             release,
+            registries,
+            digests,
             unbound,
         })
     }

@@ -203,7 +203,9 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     (
         "plan",
-        &[Done, Failed, Usage, Registry, Integrity, Resource, Pending],
+        &[
+            Done, Failed, Usage, Registry, Integrity, Invalid, Resource, Pending,
+        ],
         &[(Pending, "something would change, and `--exit-code` is set")],
     ),
     (
@@ -214,13 +216,20 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             Usage,
             Registry,
             Integrity,
+            Invalid,
             Resource,
             Interrupted,
         ],
-        &[(
-            Failed,
-            "the lockfile is missing or out of date, or `--max-runtime` was too short",
-        )],
+        &[
+            (
+                Failed,
+                "the lockfile is missing or out of date, or `--max-runtime` was too short",
+            ),
+            (
+                Invalid,
+                "the machine fails a validation, before the changes or after them",
+            ),
+        ],
     ),
     ("interface init", SOLVING_IN_PART, &[]),
     ("interface diff", PLAIN, &[]),

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+#[cfg(feature = "index")]
+use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 #[cfg(feature = "index")]
 use pkgres_manifest::diagnostic::{Escaped, Parsed};
@@ -153,6 +155,24 @@ impl Artifact {
                 let message = format!("{} is not a package of classes", Escaped::new(name));
                 Parsed::failed(Diagnostic::error(Code::PackageShape, message))
             }
+        }
+    }
+
+    /// Reads a file of the artifact, of at most `limit` bytes; `None` if it has no such file.
+    pub fn read(&self, path: &PackagePath, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        match self {
+            Self::Archive(archive) => match archive.file(path) {
+                Some(file) if file.size > limit => Err(FileError::TooLarge {
+                    path: path.as_str().into(),
+                    limit,
+                }),
+                Some(_) => Ok(archive.read(path)),
+                None => Ok(None),
+            },
+            Self::Folder(folder) if folder.files().iter().any(|file| file.path == *path) => {
+                folder.read(path, limit).map(Some)
+            }
+            Self::Folder(_) | Self::File(_) => Ok(None),
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pkgres_engine::TargetLocation;
+use pkgres_manifest::PackageName;
 
 use super::solving::{PolicyArgs, RegistryArgs};
 
@@ -34,11 +35,45 @@ pub(crate) struct DeploymentArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: u16,
 
+    /// Do not run the validations of the packages
+    #[arg(long)]
+    pub(crate) no_validate: bool,
+
+    /// The value of an argument of a validation, `NAME=VALUE`, or `PACKAGE:NAME=VALUE` for that of one package; can be repeated
+    #[arg(long = "arg", value_name = "[PACKAGE:]NAME=VALUE", value_parser = validation_value)]
+    pub(crate) arguments: Vec<ValidationValue>,
+
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
 
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
+}
+
+/// A value for an argument of validations.
+#[derive(Debug, Clone)]
+pub(crate) struct ValidationValue {
+    /// The package whose validation gets it; `None` for every validation with such an argument.
+    pub(crate) package: Option<PackageName>,
+    pub(crate) argument: String,
+    pub(crate) value: String,
+}
+
+fn validation_value(text: &str) -> Result<ValidationValue, String> {
+    let expected = "[PACKAGE:]NAME=VALUE is expected";
+    let (name, value) = text.split_once('=').ok_or(expected)?;
+    let (package, argument) = match name.split_once(':') {
+        Some((package, argument)) => {
+            let package = PackageName::parse(package).map_err(|error| error.to_string())?;
+            (Some(package), argument)
+        }
+        None => (None, name),
+    };
+    Ok(ValidationValue {
+        package,
+        argument: argument.to_owned(),
+        value: value.to_owned(),
+    })
 }
 
 #[derive(Debug, Args)]
@@ -61,6 +96,10 @@ pub(crate) struct ApplyArgs {
     /// Check everything, and change nothing
     #[arg(long)]
     pub(crate) noop: bool,
+
+    /// Let validations bring about what is missing before the changes, instead of only testing
+    #[arg(long, conflicts_with_all = ["noop", "no_validate"])]
+    pub(crate) reconcile: bool,
 
     /// Go on watching the machine, and mend what changes
     #[arg(long)]

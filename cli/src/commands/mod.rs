@@ -39,6 +39,7 @@ mod tree;
 mod unpack;
 mod update;
 mod validate;
+mod validation_steps;
 mod verify_certificate;
 mod why;
 mod why_not;

@@ -4,17 +4,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pkgres_engine::{
-    ArgumentValues, Cancellable, Cancellation, ChangedPath, PreparedValidation, StepOutcome,
-    Target, TargetError, ValidationError, ValidationReport,
+    ArgumentValues, Cancellable, Cancellation, ChangedPath, PreparedValidation, Target,
+    TargetError, ValidationReport,
 };
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Archive, Limits, Package, PackagePath, ReadOptions, Script, Validation, read_validation_file,
+    Archive, Limits, Package, ReadOptions, Script, Validation, read_validation_file,
 };
-use pkgres_registry_client::PackageFolder;
+use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::{Value, json};
 
+use super::validation_steps::{
+    read_script, steps_json, steps_text, tells_nothing_stops_them, validation_failure,
+};
 use crate::args::ValidateArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -30,8 +33,9 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
     let given = args.arguments.iter();
     let given = given.map(|(name, value)| (name.as_str(), value.as_str()));
     let values = ArgumentValues::new(validation, given)?;
-    let prepared = PreparedValidation::new(validation, &[], |script| source.script(script));
-    let prepared = prepared.map_err(failure)?;
+    let limits = &context.read_options.limits;
+    let prepared = PreparedValidation::new(validation, &[], |script| source.script(script, limits));
+    let prepared = prepared.map_err(validation_failure)?;
     let prepared = prepared.timeout(Duration::from_secs(args.timeout));
     let machine = args.target.open().map_err(target_failure)?;
     let cancellation = cancelled_by_interrupts();
@@ -47,43 +51,34 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
 
 /// The files that a validation comes from.
 enum ValidationFiles {
-    /// A package folder.
-    Folder(PackageFolder, Box<Package>, Limits),
-    /// A package archive.
-    Archive(Archive<Vec<u8>>, Box<Package>),
+    /// A package folder or archive.
+    Package(Artifact, Box<Package>),
     /// A validation file by itself, and its folder.
-    File(PathBuf, Validation, Limits),
+    File(PathBuf, Box<Validation>),
 }
 
 impl ValidationFiles {
     fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let shown = path.to_string_lossy();
-        if path.is_dir() {
-            let folder = PackageFolder::open(path, options)?;
-            let (package, _) = folder.package(options).into_result()?;
-            return Ok(Self::Folder(folder, package.into(), options.limits.clone()));
-        }
-        if path.extension().is_some_and(|extension| extension == "zip") {
+        let artifact = if path.is_dir() {
+            Artifact::Folder(PackageFolder::open(path, options)?)
+        } else if path.extension().is_some_and(|extension| extension == "zip") {
             let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
-            let archive = Archive::open(&shown, bytes, &options.limits)?;
-            let read = Package::from_archive(&shown, &archive, options);
-            let (package, _) = read.into_result()?;
-            return Ok(Self::Archive(archive, package.into()));
-        }
-        let bytes = read_file(path, options.limits.class_file_bytes, Follow::Links)?;
-        let read = read_validation_file(&shown, &bytes, options);
-        let (validation, _) = read.into_result()?;
-        Ok(Self::File(
-            folder_of(path),
-            validation,
-            options.limits.clone(),
-        ))
+            Artifact::Archive(Archive::open(&shown, bytes, &options.limits)?)
+        } else {
+            let bytes = read_file(path, options.limits.class_file_bytes, Follow::Links)?;
+            let read = read_validation_file(&shown, &bytes, options);
+            let (validation, _) = read.into_result()?;
+            return Ok(Self::File(folder_of(path), validation.into()));
+        };
+        let (package, _) = artifact.package(&shown, options).into_result()?;
+        Ok(Self::Package(artifact, package.into()))
     }
 
     fn validation(&self) -> Result<&Validation> {
         let package = match self {
-            Self::File(_, validation, _) => return Ok(validation),
-            Self::Folder(_, package, _) | Self::Archive(_, package) => package,
+            Self::File(_, validation) => return Ok(validation),
+            Self::Package(_, package) => package,
         };
         package.validation.as_ref().ok_or_else(|| {
             let message = format!("{} has no validation", package.name());
@@ -95,27 +90,14 @@ impl ValidationFiles {
     }
 
     /// The bytes of the file of a script.
-    fn script(&self, script: &Script) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
-        let places = |package: &Package| -> Vec<PackagePath> {
-            let named = package.manifest.validate.as_ref();
-            named.map_or_else(Vec::new, |named| script.places(&named.value))
-        };
+    fn script(
+        &self,
+        script: &Script,
+        limits: &Limits,
+    ) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
         match self {
-            Self::Folder(folder, package, limits) => {
-                let places = places(package);
-                let has_file =
-                    |place: &&PackagePath| folder.files().iter().any(|file| file.path == **place);
-                let Some(file) = places.iter().find(has_file) else {
-                    return Ok(None);
-                };
-                let bytes = folder.read(file, limits.class_file_bytes);
-                bytes.map(Some).map_err(|error| error.to_diagnostic())
-            }
-            Self::Archive(archive, package) => {
-                let places = places(package);
-                Ok(places.iter().find_map(|place| archive.read(place)))
-            }
-            Self::File(folder, _, limits) => {
+            Self::Package(artifact, package) => read_script(artifact, package, script, limits),
+            Self::File(folder, _) => {
                 let path = folder.join(script.path.value.as_str());
                 if !path.is_file() {
                     return Ok(None);
@@ -150,13 +132,13 @@ impl Validated {
         } else {
             prepared.test(&target, values.clone())
         };
-        let report = report.map_err(failure)?;
+        let report = report.map_err(validation_failure)?;
         let mut findings = report.findings.clone();
         let mut changes = None;
         if args.prove {
             let overlay = args.target.overlay().map_err(target_failure)?;
             let proof = prepared.prove(&overlay, &target, values, cancellation);
-            let proof = proof.map_err(failure)?;
+            let proof = proof.map_err(validation_failure)?;
             findings.extend(proof.report.findings);
             changes = Some(proof.changes);
         }
@@ -173,26 +155,14 @@ impl Validated {
             output.json(&self.document(args));
             return;
         }
-        for step in &self.report.steps {
-            // What `any` tries before it changes something is no result.
-            if step.is_test && args.reconcile {
-                continue;
-            }
-            let outcome = match &step.outcome {
-                StepOutcome::Passed => "ok",
-                StepOutcome::Failed(_) if step.is_alternative => "no",
-                StepOutcome::Failed(_) => "failed",
-            };
-            output.data(&format!("{outcome:6}  {}\n", step.what));
-        }
+        output.data(&steps_text(&self.report, args.reconcile));
         for change in self.changes.iter().flatten() {
             let path = change.path.to_string_lossy();
             output.data(&format!("would {} {}\n", verb(change), Escaped::new(&path)));
         }
         output.findings(&self.findings);
         if !args.reconcile && !self.is_read_only {
-            output
-                .note("Scripts were only asked not to change anything: nothing here can stop them");
+            tells_nothing_stops_them(output);
         }
         let failures = match self.findings.len() {
             0 => "passes".to_owned(),
@@ -202,20 +172,6 @@ impl Validated {
     }
 
     fn document(&self, args: &ValidateArgs) -> Value {
-        let steps = self.report.steps.iter().map(|step| {
-            let message = match &step.outcome {
-                StepOutcome::Passed => None,
-                StepOutcome::Failed(message) => Some(message),
-            };
-            json!({
-                "validator": step.what,
-                "position": step.location.to_string(),
-                "test": step.is_test,
-                "alternative": step.is_alternative,
-                "passed": message.is_none(),
-                "message": message,
-            })
-        });
         let arguments = self.report.arguments.iter();
         let arguments = arguments.map(|(name, value)| (name.to_string(), json!(value.as_str())));
         let mut document = json!({
@@ -225,7 +181,7 @@ impl Validated {
             "mode": if args.reconcile { "reconcile" } else { "test" },
             "read_only": !args.reconcile && self.is_read_only,
             "arguments": arguments.collect::<serde_json::Map<_, _>>(),
-            "steps": steps.collect::<Vec<_>>(),
+            "steps": steps_json(&self.report),
             "diagnostics": show::diagnostics_json(&self.findings),
         });
         if let Some(changes) = &self.changes {
@@ -244,14 +200,6 @@ fn verb(change: &ChangedPath) -> &'static str {
         (None, _) => "create",
         (Some(_), None) => "remove",
         (Some(_), Some(_)) => "change",
-    }
-}
-
-fn failure(error: ValidationError) -> Failure {
-    match error {
-        ValidationError::Specification(findings) => findings.into(),
-        ValidationError::Cancelled => Failure::reported(Exit::Interrupted),
-        other => Failure::usage(other.to_string()),
     }
 }
 

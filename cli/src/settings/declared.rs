@@ -271,6 +271,13 @@ pub(crate) const DECLARED: &[Declared] = &[
         "false",
         "Exclude versions that lack classes which are used, not only those that are extended.",
     ),
+    without_flag(setting(
+        "validate-reconcile",
+        "PKGRES_VALIDATE_RECONCILE",
+        Kind::Flag,
+        "false",
+        "Let `pkgres apply` bring about what validations miss, as with `--reconcile`.",
+    )),
     project_only(
         "workspace",
         Kind::Table,

@@ -1,23 +1,25 @@
 //! `pkgres apply`
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pkgres_engine::{
-    Cause, Control, DriveOptions, Ending, Progress, RunOptions, Status, Step, drive,
+    Cancellation, Cause, DriveOptions, Ending, Progress, RunOptions, Status, Step, Target, drive,
 };
 use pkgres_manifest::ResourceId;
 use serde_json::{Value, json};
 
 use super::prepared::{Prepared, lock_target, open_target};
 use super::report::{Report, change_lines, differences_json};
+use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::RunInterrupts;
 use crate::output::Output;
+use crate::show::counted;
 
 pub(in crate::commands) fn apply(
     args: &ApplyArgs,
@@ -25,8 +27,19 @@ pub(in crate::commands) fn apply(
     output: &mut Output,
 ) -> Result<Exit> {
     let mut prepared = Prepared::read(&args.deployment, context, output)?;
+    let graph = std::mem::take(&mut prepared.graph);
+    let validations = prepared.validations(&args.deployment)?;
     let target = open_target(&args.deployment)?;
     let _alone = lock_target(&*target, &args.deployment, output)?;
+    let interrupts = RunInterrupts::listen();
+    let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
+    let reconciles = reconciles && !args.noop;
+    let before = validations.run(&*target, reconciles, &interrupts.cancellation, output)?;
+    let invalid = report_outcomes(&before, Moment::Before, output);
+    if invalid > 0 && !args.noop {
+        report_unchanged(invalid, &args.deployment.target.to_string(), output);
+        return Ok(Exit::Invalid);
+    }
     let options = DriveOptions {
         run: RunOptions {
             jobs: args.deployment.jobs.into(),
@@ -38,28 +51,60 @@ pub(in crate::commands) fn apply(
         exit_when_settled: args.converged_exit,
         max_runtime: args.max_runtime.map(Duration::from_secs),
     };
-    let graph = std::mem::take(&mut prepared.graph);
+    let afterwards = Afterwards {
+        validations,
+        target: Arc::clone(&target),
+        cancellation: interrupts.cancellation,
+    };
     let mut observer = Observer {
         output,
         is_watching: args.watch,
         goes_on: args.watch && !args.converged_exit,
         causes: BTreeMap::new(),
         changed: 0,
+        // What did not change does not have to be validated again.
+        afterwards: (!args.noop).then_some(afterwards),
+        invalid,
     };
-    let ending = drive(graph, target, &options, interrupts(), |progress| {
+    let ending = drive(graph, target, &options, interrupts.control, |progress| {
         observer.observe(progress);
     });
-    let changed = observer.changed;
+    let (changed, invalid) = (observer.changed, observer.invalid);
     let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
+    let report = report.with_invalid(invalid);
     if output.is_json() {
-        let mut document = report.document(status_name(&ending));
+        let mut document = report.document(status_name(&ending, &report));
         document["event"] = json!("ended");
         document["changed"] = json!(changed);
         output.data(&format!("{document}\n"));
     }
     output.findings(&report.failures());
     output.note(&report.apply_summary(changed, &ending));
-    Ok(exit_of(&ending, &report))
+    let exit = exit_of(&ending, &report);
+    Ok(if invalid > 0 {
+        exit.max(Exit::Invalid)
+    } else {
+        exit
+    })
+}
+
+/// Reports that nothing was changed, because validations failed.
+fn report_unchanged(invalid: usize, target: &str, output: &mut Output) {
+    if output.is_json() {
+        let document = json!({
+            "schema_version": 1,
+            "event": "ended",
+            "status": "invalid",
+            "target": target,
+            "resources": [],
+            "changed": 0,
+        });
+        output.data(&format!("{document}\n"));
+    }
+    let failed = counted(invalid, "validation");
+    output.note(&format!(
+        "{target} fails {failed}: nothing else was changed"
+    ));
 }
 
 fn exit_of(ending: &Ending, report: &Report<'_>) -> Exit {
@@ -73,8 +118,9 @@ fn exit_of(ending: &Ending, report: &Report<'_>) -> Exit {
     }
 }
 
-fn status_name(ending: &Ending) -> &'static str {
+fn status_name(ending: &Ending, report: &Report<'_>) -> &'static str {
     match ending.status {
+        Status::Converged if report.is_invalid() => "invalid",
         Status::Converged => "converged",
         Status::Failed => "failed",
         _ if ending.is_out_of_time => "out_of_time",
@@ -82,26 +128,26 @@ fn status_name(ending: &Ending) -> &'static str {
     }
 }
 
-/// What Ctrl-C means: the first time the run ends when what runs has ended, the second time that is asked to end, and
-/// the third time it is killed.
-fn interrupts() -> Receiver<Control> {
-    let (sender, receiver) = channel();
-    on_interrupt(move || {
-        // At the end of a run nobody listens.
-        let _ = sender.send(Control::Interrupt);
-    });
-    receiver
+/// The validations after the changes.
+struct Afterwards<'packages> {
+    validations: Validations<'packages>,
+    target: Arc<dyn Target>,
+    cancellation: Cancellation,
 }
 
 /// Shows what happens while a graph runs.
-struct Observer<'output> {
-    output: &'output mut Output,
+struct Observer<'run> {
+    output: &'run mut Output,
     is_watching: bool,
     /// Whether it goes on once the machine is in order.
     goes_on: bool,
     /// Why each resource was checked last.
     causes: BTreeMap<ResourceId, Cause>,
     changed: usize,
+    /// The validations that run once everything is in order for the first time.
+    afterwards: Option<Afterwards<'run>>,
+    /// How many validations failed.
+    invalid: usize,
 }
 
 impl Observer<'_> {
@@ -120,6 +166,24 @@ impl Observer<'_> {
             self.output.changes(&lines);
         }
         self.output.flush();
+        if matches!(progress.step, Step::Converged) {
+            self.validate();
+        }
+    }
+
+    fn validate(&mut self) {
+        let Some(Afterwards {
+            validations,
+            target,
+            cancellation,
+        }) = self.afterwards.take()
+        else {
+            return;
+        };
+        // An interrupt ends the run, too.
+        if let Ok(outcomes) = validations.run(&*target, false, &cancellation, self.output) {
+            self.invalid += report_outcomes(&outcomes, Moment::After, self.output);
+        }
     }
 
     /// What is shown to people; `None` if it is nothing to look at.

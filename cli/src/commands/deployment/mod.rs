@@ -3,7 +3,9 @@
 mod apply;
 mod plan;
 mod prepared;
+mod release_files;
 mod report;
+mod validations;
 
 pub(super) use apply::apply;
 pub(super) use plan::plan;

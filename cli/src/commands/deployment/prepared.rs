@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pkgres_checks::BoundPackages;
 use pkgres_engine::{
     DeployedResource, Deployment, Graph, GraphOptions, Kinds, Target, TargetError,
 };
 use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
 
+use super::release_files::ReleaseFiles;
+use super::validations::Validations;
 use crate::args::DeploymentArgs;
 use crate::bound::BoundRelease;
 use crate::commands::pin::read_model;
@@ -25,6 +28,8 @@ use crate::solve::require_current_lock;
 pub(super) struct Prepared {
     pub(super) graph: Graph,
     resources: BTreeMap<ResourceId, DeployedResource>,
+    packages: BoundPackages,
+    files: ReleaseFiles,
 }
 
 impl Prepared {
@@ -69,7 +74,22 @@ impl Prepared {
         Ok(Self {
             graph,
             resources: resources.collect(),
+            packages: bound.packages,
+            files: ReleaseFiles::new(
+                (bound.release, project.folder),
+                bound.registries,
+                bound.digests,
+                context.read_options.clone(),
+            ),
         })
+    }
+
+    /// The validations of the packages; none with `--no-validate`.
+    pub(super) fn validations(&self, args: &DeploymentArgs) -> Result<Validations<'_>> {
+        if args.no_validate {
+            return Ok(Validations::default());
+        }
+        Validations::prepare(&self.packages, &self.files, &args.arguments)
     }
 
     /// A resource of the graph.

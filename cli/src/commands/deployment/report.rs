@@ -6,6 +6,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
 use super::prepared::Prepared;
+use super::validations::ValidationOutcome;
 use crate::show::counted;
 
 /// The state of all resources at the end of a run.
@@ -13,6 +14,10 @@ pub(super) struct Report<'run> {
     nodes: &'run [(ResourceId, NodeStatus)],
     prepared: &'run Prepared,
     target: String,
+    /// What came of the validations of a plan.
+    validations: &'run [ValidationOutcome<'run>],
+    /// How many validations failed.
+    invalid: usize,
 }
 
 impl<'run> Report<'run> {
@@ -21,7 +26,29 @@ impl<'run> Report<'run> {
             nodes: &ending.nodes,
             prepared,
             target,
+            validations: &[],
+            invalid: 0,
         }
+    }
+
+    /// Adds the outcomes of validations to a plan.
+    pub(super) fn with_validations(self, validations: &'run [ValidationOutcome<'run>]) -> Self {
+        let failed = validations.iter().filter(|outcome| !outcome.is_passed());
+        Self {
+            validations,
+            invalid: failed.count(),
+            ..self
+        }
+    }
+
+    /// Adds how many validations failed.
+    pub(super) fn with_invalid(self, invalid: usize) -> Self {
+        Self { invalid, ..self }
+    }
+
+    /// Whether a validation failed.
+    pub(super) fn is_invalid(&self) -> bool {
+        self.invalid > 0
     }
 
     fn count(&self, has: impl Fn(&NodeStatus) -> bool) -> usize {
@@ -59,15 +86,16 @@ impl<'run> Report<'run> {
         self.nodes.len() - self.in_order() - self.pending() - self.failed()
     }
 
-    /// All resources, and what would change.
+    /// The outcomes of validations, then all resources and what would change.
     pub(super) fn plan(&self) -> String {
+        let validations = self.validations.iter().map(ValidationOutcome::plan_lines);
         let lines = self.nodes.iter().map(|(id, status)| match status {
             NodeStatus::InOrder => format!("= {id}\n"),
             NodeStatus::Pending(differences) => change_lines(id, differences),
             NodeStatus::Blocked(before) => format!("? {id} (waits for {before})\n"),
             _ => format!("! {id}\n"),
         });
-        lines.collect()
+        validations.chain(lines).collect()
     }
 
     /// The errors of the resources that have failed.
@@ -113,6 +141,9 @@ impl<'run> Report<'run> {
         if self.left() > 0 {
             parts.push(format!("{} not looked at", self.left()));
         }
+        if self.is_invalid() {
+            parts.push(format!("{} failed", counted(self.invalid, "validation")));
+        }
     }
 
     pub(super) fn apply_summary(&self, changed: usize, ending: &Ending) -> String {
@@ -132,13 +163,19 @@ impl<'run> Report<'run> {
     }
 
     pub(super) fn plan_document(&self) -> Value {
-        self.document(if self.has_failed() {
+        let status = if self.has_failed() {
             "failed"
+        } else if self.is_invalid() {
+            "invalid"
         } else if self.is_pending() {
             "pending"
         } else {
             "in_order"
-        })
+        };
+        let mut document = self.document(status);
+        let validations = self.validations.iter().map(ValidationOutcome::json);
+        document["validations"] = validations.collect();
+        document
     }
 
     /// The state of all resources as JSON.

@@ -121,7 +121,10 @@ pub use resources::{
     TemplateValues,
 };
 #[cfg(feature = "json")]
-pub use schema::{class_schema, interface_schema, lock_schema, manifest_schema, resources_schema};
+pub use schema::{
+    class_schema, interface_schema, lock_schema, manifest_schema, resources_schema,
+    validation_schema,
+};
 pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{

@@ -33,6 +33,7 @@ fn pages_and_schemas_are_up_to_date() {
         "class",
         "interface",
         "resources",
+        "validation",
         "lock",
         "settings",
     ]
@@ -179,8 +180,15 @@ fn schemas_accept_real_packages() {
     };
     // Includes Heat templates of packages without classes.
     let classes = files_below(&corpus, &in_classes);
-    assert!(manifests.len() > 30 && classes.len() > 50);
-    for (kind, files) in [("manifest", manifests), ("class", classes)] {
+    let validations = files_below(&corpus.join("image-specs"), &|path| {
+        path.extension().is_some_and(|ending| ending == "yaml")
+    });
+    assert!(manifests.len() > 30 && classes.len() > 50 && validations.len() > 3);
+    for (kind, files) in [
+        ("manifest", manifests),
+        ("class", classes),
+        ("validation", validations),
+    ] {
         let validator = validator(kind);
         for path in files {
             let text = std::fs::read_to_string(&path).expect("a file of the corpus");
@@ -259,6 +267,27 @@ fn schemas_and_readers_accept_the_same() {
             .map(|error| error.to_string());
         assert_eq!(error, None, "{more}");
     }
+    let validation = validator("validation");
+    for text in [
+        "validators:",
+        "arguments:\nvalidators: []",
+        "validators: [{package: wget}, {package: [wget, {ntp: {version: 4.10}}, {curl: }]}]",
+        "validators: [{script: a/b}, {script: {c: {env_vars: [a-b], output: d, inline: 'true'}}}, {script: {e: }}]",
+        "validators: [{copy_script: a}, {all: }, {any: [{package: a}]}]",
+        "validators: [{os_case: [{debian: [{package: a}]}, {redhat: }]}]",
+        "arguments: {a: {default: 1.10, choices: [1.10, 2]}, b: {required: true, target_variable: B}}\nvalidators: \
+         [{argument_case: {argument_name: a, cases: {1.10: [{package: a}], 2: }}}, {argument_set: {argument_name: b, value: 7}}]",
+    ] {
+        let read = pkgres_manifest::read_validation_file("v", text.as_bytes(), &options);
+        assert!(
+            read.diagnostics().is_empty(),
+            "{text}: {:?}",
+            read.diagnostics()
+        );
+        let document = &yaml(text)[0];
+        let error = validation.validate(document).err();
+        assert_eq!(error.map(|error| error.to_string()), None, "{text}");
+    }
     let lock = validator("lock");
     let text = "lock: 1\norder: 1\nroots:\n- name: a.B\n  requires:\noverrides:\nside_by_side:\n\
         packages:\n- name: c.D\n  version: 1.0.0\n  source: x\n  requires:\ncomplete: true\n";
@@ -310,6 +339,29 @@ fn schemas_reject_invalid_files() {
         "text",
     ] {
         assert!(!class.is_valid(&yaml(wrong)[0]), "{wrong}");
+    }
+    let validation = validator("validation");
+    for wrong in [
+        "arguments: {}",
+        "validators: text",
+        "validators: [package]",
+        "validators: [{package: a, script: b}]",
+        "validators: [{packages: a}]",
+        "validators: [{package: []}]",
+        "validators: [{package: {a: {versoin: 1}}}]",
+        "validators: [{script: {a: {env_vars: b}}}]",
+        "validators: [{any: []}]",
+        "validators: [{os_case: [{Debian: []}]}]",
+        "validators: [{argument_case: {argument_name: a}}]",
+        "validators: [{argument_set: {argument_name: a}}]",
+        "arguments: {a: {description: b}}\nvalidators: []",
+        "arguments: {a: {default: b, hiden: true}}\nvalidators: []",
+        "arguments: {a b: {default: b}}\nvalidators: []",
+    ] {
+        assert!(!validation.is_valid(&yaml(wrong)[0]), "{wrong}");
+        let options = pkgres_manifest::ReadOptions::default();
+        let read = pkgres_manifest::read_validation_file("v", wrong.as_bytes(), &options);
+        assert!(!read.diagnostics().is_empty(), "{wrong}");
     }
     let lock = validator("lock");
     let whole = "lock: 1\norder: 1\ncomplete: true\n";

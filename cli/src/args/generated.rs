@@ -15,6 +15,8 @@ pub(crate) enum SchemaKind {
     Interface,
     /// Resources files
     Resources,
+    /// Validation files
+    Validation,
     /// pkgres.lock
     Lock,
     /// pkgres.toml and the user's settings

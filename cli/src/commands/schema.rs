@@ -2,6 +2,7 @@
 
 use pkgres_manifest::{
     class_schema, interface_schema, lock_schema, manifest_schema, resources_schema,
+    validation_schema,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,6 +17,7 @@ pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
         SchemaKind::Class => class_schema(),
         SchemaKind::Interface => interface_schema(),
         SchemaKind::Resources => resources_schema(),
+        SchemaKind::Validation => validation_schema(),
         SchemaKind::Lock => lock_schema(),
         SchemaKind::Settings => settings_schema(),
     });

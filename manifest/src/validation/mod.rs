@@ -34,6 +34,8 @@
 mod reader;
 mod value;
 
+#[cfg(all(test, feature = "json"))]
+pub(crate) use reader::{ARGUMENT_KEYS, KINDS, VALIDATION_KEYS};
 pub use value::{
     ArgumentName, ArgumentValue, OsName, SystemPackageName, SystemPackageVersion,
     ValidationValueError, VariableName,

@@ -2,6 +2,9 @@
 
 mod validators;
 
+#[cfg(all(test, feature = "json"))]
+pub(crate) use validators::KINDS;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -17,10 +20,10 @@ use crate::read_options::ReadOptions;
 use crate::similar::most_similar;
 
 /// The keys of a validation file.
-const VALIDATION_KEYS: [&str; 2] = ["arguments", "validators"];
+pub(crate) const VALIDATION_KEYS: [&str; 2] = ["arguments", "validators"];
 
 /// The keys of an argument. The last one has no meaning, but occurs.
-const ARGUMENT_KEYS: [&str; 6] = [
+pub(crate) const ARGUMENT_KEYS: [&str; 6] = [
     "choices",
     "default",
     "description",

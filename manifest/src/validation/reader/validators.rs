@@ -16,7 +16,7 @@ use crate::read_options::Limits;
 const MAX_NESTING: usize = 32;
 
 /// The kinds of validators.
-const KINDS: [&str; 8] = [
+pub(crate) const KINDS: [&str; 8] = [
     "all",
     "any",
     "argument_case",

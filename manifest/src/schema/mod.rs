@@ -4,6 +4,10 @@
 //! everything that a reader accepts without a finding. It rejects unknown keys of a manifest, which are a
 //! warning of the reader, so that editors show them.
 
+mod machine;
+
+pub use machine::{resources_schema, validation_schema};
+
 use serde_json::{Value, json};
 
 use crate::name::MAX_NAME_BYTES;
@@ -14,9 +18,6 @@ const NAME: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
 
 /// Names in `Require`, which include those of plug-ins.
 const REQUIRED_NAME: &str = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$";
-
-/// A resource as `kind:name`.
-const RESOURCE: &str = r"^[a-z][a-z0-9-]*:";
 
 /// The schema of a version or spec. It is read as source text, so that YAML's numbers are accepted too.
 fn text_or_number(description: &str) -> Value {
@@ -268,90 +269,6 @@ pub fn interface_schema() -> Value {
     })
 }
 
-/// Returns the schema of a resources file.
-pub fn resources_schema() -> Value {
-    let switch = |description: &str| json!({"description": description, "type": "boolean"});
-    let number = |description: &str, least: i32| json!({"description": description, "type": "integer", "minimum": least});
-    let edges = |description: &str| {
-        let id = json!({"type": "string", "pattern": RESOURCE});
-        json!({
-            "description": description,
-            "anyOf": [{"type": "null"}, id, {"type": "array", "items": id}],
-        })
-    };
-    let semaphore = json!({"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9_.-]*(:[0-9]+)?$"});
-    json!({
-        "$schema": DIALECT,
-        "$id": "https://pkgres.dev/schema/resources.json",
-        "title": "The resources of a package",
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "Package": {
-                "description": "The resources of the release.",
-                "$ref": "#/$defs/resources",
-            },
-            "Classes": {
-                "description": "The resources of each object of a class.",
-                "type": ["object", "null"],
-                "propertyNames": {"pattern": NAME, "maxLength": MAX_NAME_BYTES},
-                "additionalProperties": {"$ref": "#/$defs/resources"},
-            },
-        },
-        "$defs": {
-            "resources": {"type": ["array", "null"], "items": {"$ref": "#/$defs/resource"}},
-            "resource": {
-                "description": "A resource. The first key is its kind, with the name as value; the other keys are its properties.",
-                "type": "object",
-                "minProperties": 1,
-                "propertyNames": {"pattern": "^[a-z][a-z0-9_-]*$"},
-                "properties": {
-                    "after": edges("The resources that come before this one, as `kind:name`."),
-                    "before": edges("The resources that come after this one."),
-                    "notifies": edges("The resources that come after this one and are refreshed once it has changed something."),
-                    "receives": {
-                        "description": "Properties whose values are outputs of other resources.",
-                        "type": ["object", "null"],
-                        "additionalProperties": {
-                            "type": "object",
-                            "propertyNames": {"pattern": RESOURCE},
-                            "minProperties": 1,
-                            "maxProperties": 1,
-                            "additionalProperties": {"type": ["string", "number", "boolean"]},
-                        },
-                    },
-                    "meta": {
-                        "description": "The parameters that every kind has.",
-                        "type": ["object", "null"],
-                        "additionalProperties": false,
-                        "properties": {
-                            "noop": switch("Check it only, and change nothing."),
-                            "retry": number("How often a failed attempt is repeated; -1 for ever.", -1),
-                            "retryreset": switch("A successful attempt gives back all retries."),
-                            "delay": number("The milliseconds before a failed attempt is repeated.", 0),
-                            "timeout": number("The longest time of an attempt in milliseconds.", 1),
-                            "poll": number("The seconds between two checks; -1 to check once, 0 to watch.", -1),
-                            "limit": {"description": "How many events a second lead to a check.", "type": "number", "exclusiveMinimum": 0},
-                            "burst": number("How many events may come at once.", 1),
-                            "sema": {
-                                "description": "The semaphores that are held during an attempt, as `name` or `name:count`.",
-                                "anyOf": [semaphore, {"type": "array", "items": semaphore}],
-                            },
-                            "reset": switch("A new graph gives back all retries."),
-                            "rewatch": switch("A new graph starts it again after it has failed for good."),
-                            "hidden": switch("It is part of the graph, but neither checked nor changed."),
-                            "autoedge": switch("Edges to other resources are found automatically."),
-                            "autogroup": switch("It may be changed together with others."),
-                            "reverse": switch("Reserved for restoring what was there before; it has no effect yet."),
-                        },
-                        "dependentRequired": {"limit": ["burst"], "burst": ["limit"]},
-                    },
-                },
-            },
-        },
-    })
-}
-
 /// Returns the schema of `pkgres.lock`.
 pub fn lock_schema() -> Value {
     let version = json!({"type": ["string", "number"]});
@@ -450,7 +367,7 @@ pub fn lock_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{class_file, interface, package, resources};
+    use crate::{class_file, interface, package, resources, validation};
 
     #[test]
     fn schemas_and_readers_know_the_same_keys() {
@@ -472,15 +389,30 @@ mod tests {
         let function = &properties["Functions"]["additionalProperties"]["properties"];
         let of_resources = resources_schema();
         let resource = &of_resources["$defs"]["resource"]["properties"];
+        let of_validation = validation_schema();
         for (properties, known) in [
             (properties, &interface::INTERFACE_KEYS[..]),
             (function, &interface::FUNCTION_KEYS),
             (&of_resources["properties"], &resources::RESOURCES_KEYS),
             (resource, &resources::RESERVED_KEYS),
             (&resource["meta"]["properties"], &resources::META_KEYS),
+            (
+                &of_validation["properties"],
+                &validation::VALIDATION_KEYS[..],
+            ),
+            (
+                &of_validation["$defs"]["argument"]["properties"],
+                &validation::ARGUMENT_KEYS,
+            ),
+            (
+                &of_validation["$defs"]["validator"]["properties"],
+                &validation::KINDS,
+            ),
         ] {
             let mut described = keys(properties);
             described.sort_unstable();
+            let mut known = known.to_vec();
+            known.sort_unstable();
             assert_eq!(described, known);
         }
     }

@@ -1,6 +1,7 @@
 //! Ctrl-C where commands run on a machine: they end before the program does.
 
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pkgres_engine::{Cancellation, Control};
 
@@ -22,30 +23,41 @@ fn on_interrupt(mut interrupted: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Ctrl-C for a run that brings a machine into order, and for the validations around it.
+/// Ctrl-C for runs that bring machines into order, and for the validations around them.
 pub(crate) struct RunInterrupts {
-    /// Tells the run: the first time it ends when what runs has ended, the second time that is asked to end, and the
-    /// third time it is killed.
-    pub(crate) control: Receiver<Control>,
     /// Asks commands of validations to end the first time, and kills them the second time.
     pub(crate) cancellation: Cancellation,
+    runs: Arc<Mutex<Vec<Sender<Control>>>>,
 }
 
 impl RunInterrupts {
     /// Starts to listen.
     pub(crate) fn listen() -> Self {
-        let (sender, control) = channel();
         let cancellation = Cancellation::default();
-        let cancelled = cancellation.clone();
+        let runs = Arc::new(Mutex::new(Vec::<Sender<Control>>::new()));
+        let (cancelled, interrupted) = (cancellation.clone(), Arc::clone(&runs));
         on_interrupt(move || {
+            let runs = interrupted.lock().unwrap_or_else(PoisonError::into_inner);
             cancel(&cancelled);
-            // At the end of a run nobody listens.
-            let _ = sender.send(Control::Interrupt);
+            for run in runs.iter() {
+                // At the end of a run nobody listens.
+                let _ = run.send(Control::Interrupt);
+            }
         });
-        Self {
-            control,
-            cancellation,
+        Self { cancellation, runs }
+    }
+
+    /// The interrupts for a run: the first time it ends when what runs has ended, the second time that is asked to end,
+    /// and the third time it is killed.
+    pub(crate) fn control(&self) -> Receiver<Control> {
+        let (sender, control) = channel();
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.cancellation.is_cancelled() {
+            // It is received as soon as the run begins.
+            let _ = sender.send(Control::Interrupt);
         }
+        runs.push(sender);
+        control
     }
 }
 

@@ -225,6 +225,15 @@ impl Output {
         }
     }
 
+    /// Writes differences of files, with those of their lines, as data.
+    pub(crate) fn file_differences(&mut self, differences: &str) {
+        if self.styled.data {
+            self.data(&show::colored_file_differences(differences));
+        } else {
+            self.data(differences);
+        }
+    }
+
     /// Writes data. [`finish`](Self::finish) reports errors.
     pub(crate) fn data(&mut self, text: &str) {
         if self.failure.is_some() {

@@ -42,9 +42,10 @@ pub use runner::{
     attempt,
 };
 pub use target::{
-    ARCHITECTURE, Cancellable, Cancellation, Command, Effect, Fault, Machine, OS, OS_FAMILY,
-    OS_VERSION, Output, Overlay, OverlayChange, Probe, SimulatedFiles, SimulatedMachine, Target,
-    TargetError, TargetLocation, TargetLocationError, read_facts,
+    ARCHITECTURE, Cancellable, Cancellation, Command, ContentDifference, Effect, Fault,
+    FileDifference, Machine, OS, OS_FAMILY, OS_VERSION, Output, Overlay, OverlayChange, Probe,
+    SimulatedFiles, SimulatedMachine, Target, TargetError, TargetLocation, TargetLocationError,
+    read_facts,
 };
 pub use validator::{
     ArgumentValues, ChangedPath, CustomValidator, PreparedValidation, StepOutcome, ValidationError,

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use pkgres_engine::{
-    Cancellable, Cancellation, Command, EntryAttributes, Machine, Overlay, Probe as _, Target as _,
-    TargetError,
+    Cancellable, Cancellation, Command, ContentDifference, EntryAttributes, Machine, Overlay,
+    Probe as _, Target as _, TargetError,
 };
 
 fn script(text: &str) -> Command {
@@ -147,6 +147,90 @@ fn an_overlay_keeps_changes_apart() {
     assert!(!folder.path().join("etc/deep/new").exists());
     drop(overlay);
     assert_eq!(fs::read_dir(place.path()).expect("it exists").count(), 0);
+}
+
+#[test]
+fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let place = tempfile::tempdir().expect("a folder for the test");
+    for path in ["etc", "dev", "opt/app/inner"] {
+        fs::create_dir_all(folder.path().join(path)).expect("a new folder");
+    }
+    for (path, text) in [
+        ("etc/kept", "same"),
+        ("etc/text", "one\ntwo\n"),
+        ("etc/mode", "m"),
+        ("etc/bytes", "\0a"),
+        ("opt/app/old", "old"),
+        ("opt/app/inner/deep", "deep"),
+    ] {
+        fs::write(folder.path().join(path), text).expect("the folder exists");
+    }
+    let overlay = match Overlay::new(folder.path(), place.path()) {
+        Ok(overlay) => overlay,
+        Err(error) => {
+            skipped(&error.to_string());
+            return;
+        }
+    };
+    let machine = overlay.machine();
+    let plain = EntryAttributes::with_mode(0o644);
+    let write = |path: &str, text: &[u8]| {
+        let written = machine.write_file(Path::new(path), text, plain);
+        written.expect("its folder exists");
+    };
+    write("/etc/kept", b"same");
+    write("/etc/text", b"one\n2\n");
+    write("/etc/new", b"new\n");
+    write("/etc/bytes", b"\0b");
+    let mode = EntryAttributes::with_mode(0o600);
+    machine
+        .set_attributes(Path::new("/etc/mode"), mode)
+        .expect("it is there");
+    // A folder that replaces another one hides what that had.
+    machine.remove(Path::new("/opt/app")).expect("it is there");
+    let folders = EntryAttributes::with_mode(0o755);
+    machine
+        .make_folder(Path::new("/opt/app"), folders)
+        .expect("its parent exists");
+    write("/opt/app/new", b"n");
+
+    let differences = overlay.file_differences().expect("the overlay can be read");
+    let shown: Vec<_> = differences
+        .iter()
+        .map(|difference| {
+            let content = match &difference.content {
+                ContentDifference::None => "same".to_owned(),
+                ContentDifference::Text { before, after } => format!("{before:?} {after:?}"),
+                ContentDifference::Other => "other".to_owned(),
+            };
+            let path = difference.path.display();
+            let (before, after) = (difference.before.is_some(), difference.after.is_some());
+            format!("{path} {before} {after} {content}")
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "/etc/bytes true true other",
+            "/etc/mode true true same",
+            "/etc/new false true \"\" \"new\\n\"",
+            "/etc/text true true \"one\\ntwo\\n\" \"one\\n2\\n\"",
+            "/opt/app/inner true false same",
+            "/opt/app/new false true \"\" \"n\"",
+            "/opt/app/old true false \"old\" \"\"",
+        ]
+    );
+    assert!(
+        folder.path().join("opt/app/inner/deep").exists(),
+        "the folder stays as it is"
+    );
+    assert_eq!(
+        fs::read_dir(folder.path().join("dev"))
+            .expect("it exists")
+            .count(),
+        0
+    );
 }
 
 /// Says that a test was skipped; an error where services must be there.

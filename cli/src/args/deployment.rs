@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pkgres_engine::TargetLocation;
 use pkgres_manifest::PackageName;
 
+use super::Format;
 use super::solving::{PolicyArgs, RegistryArgs};
 
 /// What is deployed, and where.
@@ -84,6 +85,38 @@ pub(crate) struct PlanArgs {
     /// End with 10 if something would change
     #[arg(long)]
     pub(crate) exit_code: bool,
+
+    /// Make the changes on an overlay of the machine, which stays as it is, and show which files would change
+    #[arg(long)]
+    pub(crate) diff: bool,
+
+    /// Draw the resources and their order; the same as `--format FORMAT`
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["diff", "exit_code"])]
+    pub(crate) graph: Option<GraphFormat>,
+}
+
+/// A format for graphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// A graph in the DOT language of Graphviz
+    Dot,
+    /// A Mermaid graph for Markdown
+    Mermaid,
+    /// A picture of up to 500 nodes
+    Svg,
+    /// The same picture as pixels
+    Png,
+}
+
+impl From<GraphFormat> for Format {
+    fn from(format: GraphFormat) -> Self {
+        match format {
+            GraphFormat::Dot => Self::Dot,
+            GraphFormat::Mermaid => Self::Mermaid,
+            GraphFormat::Svg => Self::Svg,
+            GraphFormat::Png => Self::Png,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -276,6 +276,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "with the objects of a model; end with 10 if something would change",
             ),
             (
+                "pkgres plan web --target rootfs:image --diff",
+                "and which files, with the lines that differ",
+            ),
+            (
                 "pkgres plan --target local: --format svg",
                 "draw the resources and their order",
             ),

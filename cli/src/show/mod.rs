@@ -30,7 +30,7 @@ pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
 };
-pub(crate) use terminal::{colored_changes, colored_tree, wrapped};
+pub(crate) use terminal::{colored_changes, colored_file_differences, colored_tree, wrapped};
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
 };

@@ -100,6 +100,21 @@ pub(crate) fn colored_changes(text: &str) -> String {
     })
 }
 
+/// Differences of files in colors. Lines of their texts are indented by four columns.
+pub(crate) fn colored_file_differences(text: &str) -> String {
+    styled_lines(text, |line| {
+        let content = line.strip_prefix("    ").unwrap_or(line);
+        let color = match content.chars().next()? {
+            '+' => AnsiColor::Green,
+            '-' => AnsiColor::Red,
+            '~' if content.len() == line.len() => AnsiColor::Yellow,
+            '@' => AnsiColor::Cyan,
+            _ => return None,
+        };
+        Some((0, line.len(), color.on_default()))
+    })
+}
+
 /// A tree with a dimmed drawing, so that names stand out.
 pub(crate) fn colored_tree(text: &str) -> String {
     styled_lines(text, |line| {

@@ -3,12 +3,14 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 
 use pkgres_files::{EntryKind, RootEntry, RootFolder};
 
+use super::command::Command;
 use super::error::TargetError;
 use super::machine::Machine;
-use super::mounts;
+use super::{Probe as _, Target as _, mounts};
 
 /// Mounts an overlay in a new mount namespace, says so, and keeps the namespace until its input ends.
 const HOLD: &str = r#"
@@ -21,14 +23,24 @@ echo ready
 read -r _ || true
 "#;
 
+/// Devices that programs write to. An overlay does not show mounts, and `/dev` mostly is one.
+const DEVICES: [(&str, &str); 4] = [
+    ("null", "3"),
+    ("zero", "5"),
+    ("random", "8"),
+    ("urandom", "9"),
+];
+
 /// A machine on top of a folder: reads show the folder, and changes are kept apart from it in memory, until this is
 /// dropped. Mounts below the folder are not shown.
 #[derive(Debug)]
 pub struct Overlay {
     holder: Child,
-    machine: Machine,
-    lower: RootFolder,
-    upper: RootFolder,
+    machine: Arc<Machine>,
+    pub(super) lower: RootFolder,
+    pub(super) upper: RootFolder,
+    /// What was made here, and is no change of the machine.
+    made: Vec<PathBuf>,
 }
 
 /// What was changed on an overlay, by path.
@@ -102,7 +114,8 @@ impl Overlay {
         match made {
             Ok((machine, lower, upper)) => Ok(Self {
                 holder,
-                machine,
+                made: make_devices(&machine),
+                machine: Arc::new(machine),
                 lower,
                 upper,
             }),
@@ -119,6 +132,11 @@ impl Overlay {
         &self.machine
     }
 
+    /// The machine for threads. It is of no use once the overlay is gone.
+    pub fn shared_machine(&self) -> Arc<Machine> {
+        Arc::clone(&self.machine)
+    }
+
     /// What was changed since the overlay was made, sorted by path. A folder is only listed if it is new or has other
     /// attributes; a file that was written with the content it had is listed too.
     pub fn changes(&self) -> Result<Vec<OverlayChange>, TargetError> {
@@ -127,13 +145,22 @@ impl Overlay {
         while let Some(folder) = open.pop() {
             for name in self.upper.names(&folder)? {
                 let path = folder.join(name);
+                if self.made.contains(&path) {
+                    continue;
+                }
                 let Some(entry) = self.upper.entry(&path)? else {
                     continue;
                 };
                 if entry.kind == EntryKind::Folder {
                     open.push(path.clone());
-                    // Folders around a change are copied.
                     let before = self.lower.entry(&path)?;
+                    if before
+                        .as_ref()
+                        .is_some_and(|it| it.kind == EntryKind::Folder)
+                    {
+                        changes.extend(self.hidden_in(&path)?);
+                    }
+                    // Folders around a change are copied.
                     if before.is_some_and(|before| has_same_attributes(&before, &entry)) {
                         continue;
                     }
@@ -149,6 +176,41 @@ impl Overlay {
         changes.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(changes)
     }
+}
+
+impl Overlay {
+    /// What a folder of the machine has that one in its place hides: it was removed with the folder.
+    fn hidden_in(&self, folder: &Path) -> Result<Vec<OverlayChange>, TargetError> {
+        let mut hidden = Vec::new();
+        for name in self.lower.names(folder)? {
+            let path = folder.join(name);
+            // What was removed by itself is in the overlay.
+            if self.upper.entry(&path)?.is_none() && self.machine.entry(&path)?.is_none() {
+                hidden.push(OverlayChange { path, now: None });
+            }
+        }
+        Ok(hidden)
+    }
+}
+
+/// Makes the devices that a machine lacks, as far as that is possible; returns their paths.
+fn make_devices(machine: &Machine) -> Vec<PathBuf> {
+    let mut made = Vec::new();
+    for (name, number) in DEVICES {
+        let path = format!("/dev/{name}");
+        if !matches!(machine.entry(Path::new(&path)), Ok(None)) {
+            continue;
+        }
+        let command = Command::new("mknod").arguments(["-m", "666", &path, "c", "1", number]);
+        // Without it, a program that needs the device fails, and says so.
+        if machine
+            .run(&command)
+            .is_ok_and(|output| output.is_success())
+        {
+            made.push(path.into());
+        }
+    }
+    made
 }
 
 fn has_same_attributes(left: &RootEntry, right: &RootEntry) -> bool {

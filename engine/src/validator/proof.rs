@@ -11,18 +11,10 @@ use super::leaf::Access;
 use super::prepare::PreparedValidation;
 use super::report::{ValidationError, ValidationReport};
 use super::run::{Observer, Run};
-use crate::target::{Cancellable, Cancellation, Command, Overlay, Probe, Target as _, TargetError};
+use crate::target::{Cancellable, Cancellation, Overlay, Probe, TargetError};
 
 /// The most bytes of a file whose content is compared. Of larger ones, sizes are.
 const MAX_COMPARED_BYTES: u64 = 1 << 20;
-
-/// Devices that scripts write to. An overlay does not show mounts, and `/dev` mostly is one.
-const DEVICES: [(&str, &str); 4] = [
-    ("null", "3"),
-    ("zero", "5"),
-    ("random", "8"),
-    ("urandom", "9"),
-];
 
 /// What reconciling on an overlay did.
 #[derive(Debug, Clone, Default)]
@@ -62,19 +54,16 @@ impl PreparedValidation<'_> {
         self.check_custom(false)?;
         self.check_custom(true)?;
         let machine = Cancellable::new(overlay.machine(), cancellation.clone());
-        make_devices(overlay);
         let mut observer = OverlayObserver {
             overlay,
             base,
             known: BTreeMap::new(),
         };
-        // What was made here is no change of the validation.
-        let first = observer.changes().unwrap_or_default();
         let run = Run::new(self, &machine, Some(&mut observer));
         let report = run.all(&Access::Reconcile(&machine), values)?;
         let mut changes = Vec::new();
         for (path, state) in &observer.known {
-            if first.contains(path) || state.is_same_as_below(base, path) {
+            if state.is_same_as_below(base, path) {
                 continue;
             }
             let before = base.entry(path).ok().flatten();
@@ -85,17 +74,6 @@ impl PreparedValidation<'_> {
             });
         }
         Ok(ValidationProof { report, changes })
-    }
-}
-
-fn make_devices(overlay: &Overlay) {
-    for (name, number) in DEVICES {
-        let path = format!("/dev/{name}");
-        if matches!(overlay.machine().entry(Path::new(&path)), Ok(None)) {
-            let command = Command::new("mknod").arguments(["-m", "666", &path, "c", "1", number]);
-            // Without it, a script that needs the device fails, and says so.
-            let _ = overlay.machine().run(&command);
-        }
     }
 }
 

@@ -54,7 +54,7 @@ pub(in crate::commands) fn apply(
     let afterwards = Afterwards {
         validations,
         target: Arc::clone(&target),
-        cancellation: interrupts.cancellation,
+        cancellation: interrupts.cancellation.clone(),
     };
     let mut observer = Observer {
         output,
@@ -66,7 +66,7 @@ pub(in crate::commands) fn apply(
         afterwards: (!args.noop).then_some(afterwards),
         invalid,
     };
-    let ending = drive(graph, target, &options, interrupts.control, |progress| {
+    let ending = drive(graph, target, &options, interrupts.control(), |progress| {
         observer.observe(progress);
     });
     let (changed, invalid) = (observer.changed, observer.invalid);

@@ -5,6 +5,7 @@ mod plan;
 mod prepared;
 mod release_files;
 mod report;
+mod trial;
 mod validations;
 
 pub(super) use apply::apply;

@@ -4,6 +4,7 @@ use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 
 use super::prepared::{Prepared, open_target};
 use super::report::Report;
+use super::trial::{Trial, open_overlay};
 use crate::args::{Format, PlanArgs};
 use crate::commands::graph::draw;
 use crate::context::Context;
@@ -19,12 +20,17 @@ pub(in crate::commands) fn plan(
     output: &mut Output,
 ) -> Result<Exit> {
     let mut prepared = Prepared::read(&args.deployment, context, output)?;
+    if let Some(graph) = args.graph {
+        output.format = graph.into();
+    }
     if !matches!(output.format, Format::Text | Format::Json) {
         return draw(&Graph::of_deployment(&prepared.graph), Exit::Done, output);
     }
     let graph = std::mem::take(&mut prepared.graph);
     let validations = prepared.validations(&args.deployment)?;
     let target = open_target(&args.deployment)?;
+    let overlay = args.diff.then(|| open_overlay(&args.deployment));
+    let overlay = overlay.transpose()?;
     let interrupts = RunInterrupts::listen();
     let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;
     let options = DriveOptions {
@@ -35,23 +41,46 @@ pub(in crate::commands) fn plan(
         },
         ..DriveOptions::default()
     };
-    let ending = drive(graph, target, &options, interrupts.control, |_| {});
+    let trial = match &overlay {
+        Some(overlay) => {
+            let mut options = options.clone();
+            options.run.noop = false;
+            let control = interrupts.control();
+            Some(Trial::run(graph.clone(), overlay, &options, control)?)
+        }
+        None => None,
+    };
+    let ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
         return Ok(Exit::Interrupted);
     }
     let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
     let report = report.with_validations(&outcomes);
     if output.is_json() {
-        output.json(&report.plan_document());
+        let mut document = report.plan_document();
+        if let Some(trial) = &trial {
+            document["files"] = trial.json();
+        }
+        output.json(&document);
     } else {
         output.changes(&report.plan());
+        if let Some(trial) = &trial {
+            output.file_differences(&trial.text());
+        }
     }
     output.findings(&report.failures());
+    let trial_failures = trial.as_ref().map_or_else(Vec::new, Trial::failures);
+    if !report.has_failed() {
+        output.findings(&trial_failures);
+    }
     for outcome in &outcomes {
         output.findings(&outcome.findings());
     }
+    if let Some(trial) = &trial {
+        output.note(&trial.summary());
+    }
     output.note(&report.plan_summary());
-    Ok(if report.has_failed() {
+    Ok(if report.has_failed() || !trial_failures.is_empty() {
         Exit::Resource
     } else if report.is_invalid() {
         Exit::Invalid

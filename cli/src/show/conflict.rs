@@ -9,6 +9,11 @@ use pkgres_manifest::{PackageName, ReleaseSource};
 use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, SingleRepair};
 use serde_json::{Value, json};
 
+use super::fold::{Folded, FoldedLine};
+
+/// The greatest number of lines of a conflict as text, in a wide terminal. Longer explanations are folded.
+const MAX_LINES: usize = 10;
+
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
 /// locations that were `searched`. In a narrow terminal, locations are on lines of their own.
 pub(crate) fn conflict(
@@ -45,24 +50,48 @@ pub(crate) fn conflict(
             .unwrap_or(0);
         let longest = clashing.iter().map(|(_, what)| what.chars().count()).max();
         let is_narrow = columns.is_some_and(|columns| 6 + width + longest.unwrap_or(0) > columns);
-        for (at, (origin, what)) in clashing.iter().enumerate() {
-            let mark = match (at, clashing.len()) {
+        let searched = searched_line(conflict, searched);
+        let leading: Vec<&Reason> = (conflict.reasons.iter())
+            .filter(|reason| !reason.clashes)
+            .collect();
+        let others = 1 + usize::from(searched.is_some()) + conflict.hints.len();
+        let lines = MAX_LINES.saturating_sub(others);
+        let clashing = Folded::new(&clashing, lines.saturating_sub(leading.len().min(2)));
+        let leading = Folded::new(&leading, lines.saturating_sub(clashing.lines()));
+        for (at, line) in clashing.iter().enumerate() {
+            let mark = match (at, clashing.lines()) {
                 (_, 1) => '-',
                 (0, _) => '\u{250c}',
                 (_, count) if at + 1 == count => '\u{2514}',
                 _ => '\u{2502}',
             };
-            if is_narrow {
-                write!(text, "\n  {mark} {origin}\n      {what}")?;
-            } else {
-                write!(text, "\n  {mark} {origin:width$}  {what}")?;
+            match line {
+                FoldedLine::Shown((origin, what)) if is_narrow => {
+                    write!(text, "\n  {mark} {origin}\n      {what}")?;
+                }
+                FoldedLine::Shown((origin, what)) => {
+                    write!(text, "\n  {mark} {origin:width$}  {what}")?;
+                }
+                FoldedLine::Hidden(count) => {
+                    write!(
+                        text,
+                        "\n  {mark} ... {count} more that clash; `pkgres explain` lists all"
+                    )?;
+                }
             }
         }
-        // All of them, however many: without some of them the conflict is not explained.
-        for reason in conflict.reasons.iter().filter(|reason| !reason.clashes) {
-            write!(text, "\n  {}", brought_in(reason))?;
+        for line in leading.iter() {
+            match line {
+                FoldedLine::Shown(reason) => write!(text, "\n  {}", brought_in(reason))?,
+                FoldedLine::Hidden(count) => {
+                    write!(
+                        text,
+                        "\n  ... {count} more in between; `pkgres explain` lists all"
+                    )?;
+                }
+            }
         }
-        if let Some(searched) = searched_line(conflict, searched) {
+        if let Some(searched) = searched {
             write!(text, "\n  {searched}")?;
         }
         for line in &conflict.hints {
@@ -122,10 +151,14 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
             text.push_str(&format!("{:>3}. {mark} {line}\n", number + 1));
         }
     }
-    text.push_str(if conflict.is_minimal {
-        "All of these are necessary for the conflict; those with `!` clash.\n"
-    } else {
-        "Some of these may be unnecessary; those with `!` clash.\n"
+    text.push_str(match (conflict.is_minimal, conflict.is_smallest) {
+        (true, true) => {
+            "All of these are necessary, and no smaller set of reasons conflicts; those with `!` clash.\n"
+        }
+        (true, false) => {
+            "All of these are necessary for the conflict; those with `!` clash.\n"
+        }
+        (false, _) => "Some of these may be unnecessary; those with `!` clash.\n",
     });
     if let Some(searched) = searched_line(conflict, searched) {
         text.push_str(&format!("{searched}\n"));
@@ -225,6 +258,7 @@ pub(crate) fn conflict_json(conflict: &Conflict) -> Value {
         "steps": steps,
         "packages": conflict.packages,
         "minimal": conflict.is_minimal,
+        "smallest": conflict.is_smallest,
         "hints": conflict.hints.iter().map(|hint| &hint.text).collect::<Vec<_>>(),
         "repairs": conflict.repairs.iter().map(repair_json).collect::<Vec<_>>(),
     })

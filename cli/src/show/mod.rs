@@ -5,6 +5,7 @@ mod changes;
 mod conflict;
 mod diagnostic;
 mod drawing_order;
+mod fold;
 mod graph;
 mod outdated;
 mod picture;

@@ -33,6 +33,11 @@ pub struct Conflict {
     /// Whether it is proved that no reason can be left out. False if the proof would take too long,
     /// as for a chain of very many packages.
     pub is_minimal: bool,
+    /// Whether it is proved that no other reasons, fewer than these, contradict each other too. Requirements that allow the
+    /// same releases, and a class that releases of one package extend, count once. Of the conflicts between inherited
+    /// classes, only those that the search met are compared. False if the proof would take too long, if packages may
+    /// have several releases, and if an update failed.
+    pub is_smallest: bool,
     /// Suggestions, at most two.
     pub hints: Vec<Hint>,
     /// Changes of which each makes the problem solvable with one release of each package. Each was
@@ -368,6 +373,7 @@ fn conflict_of_roots(
         packages,
         reasons: vec![reason],
         is_minimal: true,
+        is_smallest: true,
         hints: Vec::new(),
         repairs: Vec::new(),
     }

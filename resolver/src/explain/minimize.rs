@@ -6,25 +6,14 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::classes::{extending, not_defining, required_packages};
+use super::effort::{Effort, MAX_STEPS};
 use super::requirements::Spellings;
+use super::smallest::{Smallest, SmallestSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::search::{Verdict, refute};
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
-
-/// The limit of facts that all attempts examine together. Each attempt takes time linear in the
-/// facts. The proof for a chain of a hundred thousand packages needs all its facts, and to verify
-/// that would take hours.
-const MAX_FACTS_EXAMINED: usize = 250_000;
-
-/// The step limit of each attempt. The steps of the search before do not count: the explanation
-/// must not depend on the effort that it took to find the conflict.
-const MAX_STEPS: u64 = 200_000;
-
-/// The step limit of all attempts together, which bounds the time for conflicts of hundreds of facts
-/// that are hard to refute.
-const MAX_STEPS_IN_ALL: u64 = 5_000_000;
 
 /// Unsatisfiable facts that are being reduced to a minimal subset.
 ///
@@ -40,25 +29,10 @@ pub(super) struct Reduction {
     /// Whether all of these are proved to be needed.
     all_needed: bool,
     effort: Effort,
-}
-
-/// What the attempts took so far.
-#[derive(Debug, Default)]
-struct Effort {
-    facts_examined: usize,
-    steps: u64,
-}
-
-impl Effort {
-    /// Whether an attempt with so many facts is within the limits.
-    fn allows(&self, facts: usize) -> bool {
-        self.facts_examined + facts <= MAX_FACTS_EXAMINED && self.steps <= MAX_STEPS_IN_ALL
-    }
-
-    fn add(&mut self, facts: usize, budget: &Budget) {
-        self.facts_examined += facts;
-        self.steps += budget.taken();
-    }
+    smallest: SmallestSearch,
+    effort_of_smallest: Effort,
+    /// Whether it is proved that no other set is smaller.
+    is_smallest: Option<bool>,
 }
 
 /// The result of a reduction.
@@ -66,15 +40,21 @@ pub(super) struct Reduced<'reduction> {
     pub(super) facts: &'reduction [Fact],
     /// Whether it is proved that no fact can be left out.
     pub(super) is_minimal: bool,
+    /// Whether it is proved that no other set of facts is smaller, see [`SmallestSearch`].
+    pub(super) is_smallest: bool,
 }
 
 impl Reduction {
     pub(super) fn new(universe: &Universe, facts: Vec<Fact>) -> Self {
+        let kept = sorted(universe, facts.into_iter().collect());
         Self {
-            kept: sorted(universe, facts.into_iter().collect()),
+            smallest: SmallestSearch::new(&kept),
+            kept,
             tried: 0,
             all_needed: true,
-            effort: Effort::default(),
+            effort: Effort::of_deletion(),
+            effort_of_smallest: Effort::of_smallest(),
+            is_smallest: None,
         }
     }
 
@@ -121,10 +101,40 @@ impl Reduction {
                 Err(missing) => return Err(missing),
             }
         }
+        let is_minimal = self.all_needed && self.tried == self.kept.len();
+        let is_smallest = match self.is_smallest {
+            Some(known) => known,
+            None => is_minimal && self.take_smallest(problem, budget)?,
+        };
+        self.is_smallest = Some(is_smallest);
         Ok(Reduced {
             facts: &self.kept,
-            is_minimal: self.all_needed && self.tried == self.kept.len(),
+            is_minimal,
+            is_smallest,
         })
+    }
+
+    /// Replaces the facts by a smallest set, if there is a smaller one. Returns whether none is
+    /// smaller now. Goals and packages side by side are not supported.
+    fn take_smallest(
+        &mut self,
+        problem: &mut Problem<'_>,
+        budget: &Budget,
+    ) -> Result<bool, Interrupt> {
+        if self.kept.len() <= 1 {
+            return Ok(true);
+        }
+        if !problem.split().is_empty() || !problem.goals().is_empty() {
+            return Ok(false);
+        }
+        let effort = &mut self.effort_of_smallest;
+        let found = (self.smallest).smaller_than(problem, self.kept.len(), effort, budget)?;
+        if let Smallest::Smaller(facts) = found {
+            self.kept = sorted(problem.universe, facts.into_iter().collect());
+            self.tried = self.kept.len();
+            return Ok(true);
+        }
+        Ok(found == Smallest::NoneSmaller)
     }
 }
 
@@ -197,7 +207,7 @@ pub(super) fn needed_lines(
             tries.push((at, line, nogoods));
         }
     }
-    let mut effort = Effort::default();
+    let mut effort = Effort::of_deletion();
     let mut is_minimal = true;
     for (at, line, nogoods) in tries.into_iter().rev() {
         if !effort.allows(active.len()) {

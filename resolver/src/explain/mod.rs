@@ -13,6 +13,8 @@
 //!    (MUS by deletion, Liffiton and Sakallah 2008). [`Conflict::is_minimal`] is false if a limit
 //!    was reached. A fact can be several lines of the report, since releases may write a
 //!    requirement in several ways; lines that are not needed are removed in the same way.
+//!    [`smallest`] looks for a smaller subset, and proves that there is none
+//!    ([`Conflict::is_smallest`]) where that is found within its limits.
 //! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only
 //!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
 //!    cannot be chosen.
@@ -35,11 +37,13 @@
 mod classes;
 mod conflict;
 mod contradiction;
+mod effort;
 mod hints;
 mod minimize;
 mod repairs;
 mod report;
 mod requirements;
+mod smallest;
 mod violations;
 mod wording;
 

@@ -79,6 +79,7 @@ pub(super) fn report(
         summary,
         packages: packages.into_iter().collect(),
         is_minimal: reduced.is_minimal && lines.is_minimal,
+        is_smallest: reduced.is_smallest && lines.is_minimal,
         hints: hints(problem, facts, unsatisfiable, repairs),
         repairs: repairs.to_vec(),
         reasons,

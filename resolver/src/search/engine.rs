@@ -16,6 +16,7 @@ use crate::hierarchy;
 use crate::problem::{Fact, Nogood, Problem};
 use crate::request::Engine;
 use crate::selection::Selection;
+use crate::universe::ReleaseId;
 
 use super::Search;
 #[cfg(feature = "pubgrub")]
@@ -200,6 +201,22 @@ pub(crate) fn refute(
     problem.restrict(None);
     Ok(match verdict? {
         Verdict::Solved(_) => Verdict::Solved(()),
+        Verdict::Impossible(proof) => Verdict::Impossible(proof),
+    })
+}
+
+/// Releases that satisfy some facts alone, at most one of a package; if there are none, the facts that a proof uses.
+pub(crate) fn satisfy(
+    problem: &mut Problem<'_>,
+    facts: FxHashSet<Fact>,
+    budget: &mut Budget,
+) -> Result<Verdict<Vec<ReleaseId>>, Interrupt> {
+    problem.restrict(Some(facts));
+    let mut search = Search::new(problem);
+    let verdict = budget.restartable(|budget| search.solve(problem, budget));
+    problem.restrict(None);
+    Ok(match verdict? {
+        Verdict::Solved(_) => Verdict::Solved(search.present_releases()),
         Verdict::Impossible(proof) => Verdict::Impossible(proof),
     })
 }

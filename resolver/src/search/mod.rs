@@ -61,7 +61,7 @@ mod pubgrub;
 mod verdict;
 mod watch_lists;
 
-pub(crate) use engine::{SearchEngine, refute, search};
+pub(crate) use engine::{SearchEngine, refute, satisfy, search};
 pub(crate) use verdict::{Proof, Quality, Refuted, Solution, Verdict};
 
 use std::collections::VecDeque;
@@ -385,5 +385,18 @@ impl Search {
             }));
         }
         Selection::new(&order, bound, &ends)
+    }
+
+    /// The releases that were chosen for packages, also those that the roots do not reach.
+    pub(super) fn present_releases(&self) -> Vec<ReleaseId> {
+        let vars = self
+            .package_vars
+            .iter()
+            .filter_map(|var| var.checked_sub(1));
+        let chosen = vars.filter_map(|var| {
+            let index = self.assignment.value(var)?;
+            self.assignment.details(var).variable.release(index)
+        });
+        chosen.collect()
     }
 }

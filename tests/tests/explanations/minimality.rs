@@ -1,6 +1,6 @@
 //! Minimality: the reasons are enough, and none can be left out.
 
-use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec};
+use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, Version};
 use pkgres_resolver::{Conflict, Reason, ReasonKind};
 use pkgres_tests::build::{Build, release};
 use pkgres_tests::random::Random;
@@ -162,4 +162,146 @@ fn spelled(random: &mut Random) -> Universe {
     let mut universe = Universe::new(root, records);
     universe.single_version = random.chance(50);
     universe
+}
+
+/// Releases of a package that have a requirement which allows the same releases. All of them are one fact.
+type Fact = (PackageName, PackageName, Vec<Version>);
+
+/// The facts of a universe, in its order.
+fn facts(universe: &Universe) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for record in std::iter::once(&universe.root).chain(&universe.records) {
+        for requirement in &record.requirements {
+            let fact = fact(universe, record, requirement);
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+    }
+    facts
+}
+
+fn fact(universe: &Universe, owner: &IndexRecord, requirement: &Requirement) -> Fact {
+    let allowed = allowed_by(universe, &requirement.package, &requirement.spec);
+    (owner.name.clone(), requirement.package.clone(), allowed)
+}
+
+/// The versions of a package that a spec allows.
+fn allowed_by(universe: &Universe, package: &PackageName, spec: &Spec) -> Vec<Version> {
+    let mut allowed: Vec<Version> = (universe.records.iter())
+        .filter(|record| record.name == *package)
+        .map(|record| record.version.clone())
+        .filter(|version| spec.matches(version))
+        .collect();
+    allowed.sort();
+    allowed
+}
+
+/// Whether some facts alone have no resolution.
+fn contradict(universe: &Universe, facts: &[&Fact]) -> bool {
+    let mut reduced = universe.clone();
+    for record in releases(&mut reduced) {
+        let whole = record.clone();
+        record.requirements.change(|all| {
+            all.retain(|requirement| facts.contains(&&fact(universe, &whole, requirement)));
+        });
+    }
+    matches!(solve(&reduced), Verdict::Conflict(_))
+}
+
+/// Whether a set of so many facts, `chosen` among them, has no resolution.
+fn some_contradict<'facts>(
+    universe: &Universe,
+    facts: &'facts [Fact],
+    count: usize,
+    chosen: &mut Vec<&'facts Fact>,
+) -> bool {
+    if count == 0 {
+        return contradict(universe, chosen);
+    }
+    facts.iter().enumerate().any(|(at, fact)| {
+        chosen.push(fact);
+        let found = some_contradict(universe, &facts[at + 1..], count - 1, chosen);
+        chosen.pop();
+        found
+    })
+}
+
+#[test]
+fn no_smaller_set_of_reasons_conflicts() {
+    let (mut checked, mut proved) = (0, 0);
+    for seed in 0..seeds::count(SEEDS) / 10 {
+        let mut universe = Universe::random(seed);
+        universe.locked = None;
+        universe.core = None;
+        universe.single_version = true;
+        for record in releases(&mut universe) {
+            record.classes = None;
+        }
+        let Some(conflict) = solve_by(&universe, engine(seed)).conflict() else {
+            continue;
+        };
+        proved += usize::from(conflict.is_smallest);
+        let facts = facts(&universe);
+        let of_reasons = facts.iter().filter(|(owner, package, allowed)| {
+            conflict.reasons.iter().any(|reason| match &reason.kind {
+                ReasonKind::Requires {
+                    package: required,
+                    spec,
+                    ..
+                } => {
+                    let spec = Spec::parse(spec).expect("it was parsed before");
+                    let versions = allowed_by(&universe, required, &spec);
+                    reason.owner.as_ref() == Some(owner)
+                        && required == package
+                        && versions == *allowed
+                }
+                _ => false,
+            })
+        });
+        let count = of_reasons.count();
+        if count > 4 || !conflict.is_smallest {
+            continue;
+        }
+        assert!(count > 0, "seed {seed}");
+        checked += usize::from(count > 1);
+        for smaller in 1..count {
+            assert!(
+                !some_contradict(&universe, &facts, smaller, &mut Vec::new()),
+                "seed {seed}: {smaller} facts conflict\n{universe}{conflict:#?}"
+            );
+        }
+    }
+    assert!(checked > 50, "only {checked} conflicts were checked");
+    assert!(
+        proved > checked,
+        "only {proved} sets are proved to be smallest"
+    );
+}
+
+/// The search meets the four requirements that lead to two versions of K before K 1 asks for a missing version of H.
+#[test]
+fn the_smaller_of_two_conflicts_is_explained() {
+    let mut universe = Universe::new(
+        release("R", "1").requires("E", "1").requires("H", "1"),
+        vec![
+            release("E", "1").requires("K", "2"),
+            release("H", "1").requires("K", "1"),
+            release("K", "1").requires("H", "7"),
+            release("K", "2"),
+        ],
+    );
+    universe.single_version = true;
+    let conflict = solve(&universe).conflict().expect("there is no H 7");
+    assert!(conflict.is_smallest);
+    let mut texts: Vec<&str> = (conflict.reasons.iter())
+        .map(|reason| reason.text.as_str())
+        .collect();
+    texts.sort_unstable();
+    let expected = [
+        "H 1.0.0 requires K 1",
+        "K 1.0.0 requires H 7",
+        "R 1.0.0 requires H 1",
+    ];
+    assert_eq!(texts, expected);
 }

@@ -1,6 +1,7 @@
 //! Inequalities with coefficients of 1, and what their variables stand for.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use pkgres_manifest::{ClassName, PackageName, Version};
 use pkgres_proof_checker::Literal;
@@ -75,7 +76,7 @@ impl Row {
 }
 
 /// Appends a literal. Variables are numbered from 1.
-fn write_literal(literal: Literal, text: &mut String) {
+pub(crate) fn write_literal(literal: Literal, text: &mut String) {
     let sign = if literal.is_negated { "~" } else { "" };
     write!(text, "{sign}x{}", literal.variable + 1).expect("memory can be written");
 }
@@ -112,12 +113,18 @@ impl Formula {
 
     /// The problem in the OPB format.
     pub fn to_opb(&self) -> String {
+        self.to_opb_without(&(0..0))
+    }
+
+    /// The problem without some of the inequalities.
+    pub(crate) fn to_opb_without(&self, without: &Range<usize>) -> String {
         let mut text = format!(
             "* #variable= {} #constraint= {}\n",
             self.meanings.len(),
-            self.rows.len()
+            self.rows.len() - without.len()
         );
-        for row in &self.rows {
+        let rows = self.rows.iter().enumerate();
+        for (_, row) in rows.filter(|(at, _)| !without.contains(at)) {
             row.write(&mut text);
             text.push_str(";\n");
         }

@@ -11,23 +11,29 @@
 //!   rules and the metadata, and uses nothing of the search. This is what has to be trusted.
 //! - `proof` turns the [`Derivation`] of a search into steps that follow from that problem by reverse unit propagation.
 //!   A mistake in the search, or here, gives a proof that is rejected, never a wrong one that is accepted.
+//! - [`certify_reasons`] does without the search: `decision` decides the small problem that the reasons of a conflict state.
 //!
 //! Only the rules that the proof needs are part of the problem. With fewer rules there are more solutions, so a proof
 //! that these have none holds for all of them.
 
 mod claim;
+mod decision;
 mod encoding;
 mod formula;
 mod names;
 mod proof;
+mod reasons;
 mod scope;
 mod universe;
+mod verify;
 
-pub use claim::{Claim, ClaimError, Tiers};
+pub use claim::{Claim, ClaimError, ClaimedReason, Tiers};
 pub use encoding::Encoding;
 pub use formula::{Formula, Meaning, Row};
+pub use reasons::{certify_reasons, unknown_packages};
 pub use scope::Scope;
 pub use universe::Universe;
+pub use verify::{Accepted, Rejected, verify};
 
 use std::collections::BTreeMap;
 
@@ -37,11 +43,24 @@ use pkgres_resolver::{Derivation, Request};
 /// The texts of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
-    /// The problem in the OPB format: `problem.opb`.
+    /// The problem in the OPB format.
     pub problem: String,
-    /// What is claimed, and what the variables of the problem stand for, as JSON: `names.json`.
+    /// What is claimed, and what the variables of the problem stand for, as JSON.
     pub names: String,
-    /// The proof in the format of `VeriPB` 3: `proof.pbp`.
+    /// The proof in the format of `VeriPB` 3.
+    pub proof: String,
+    /// For each reason of a conflict, that it is needed.
+    pub without: Vec<WithoutReason>,
+}
+
+/// A solution of a problem without what one reason states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithoutReason {
+    /// The number of the reason, from 1.
+    pub number: usize,
+    /// The rest of the problem.
+    pub problem: String,
+    /// The solution, in the format of proofs.
     pub proof: String,
 }
 
@@ -63,6 +82,15 @@ pub enum NotCertified {
     /// A step of the search was not found to follow from the encoding.
     #[error("a step of the proof could not be derived from the encoding: {0}")]
     Step(&'static str),
+    /// The explanation did not prove that all reasons are needed.
+    #[error("whether all of the reasons are needed is not known")]
+    NotMinimal,
+    /// The others suffice without this reason.
+    #[error("the conflict has no need for its reason {0}")]
+    NotNeeded(usize),
+    /// The problem takes too much time.
+    #[error("it would take too much time")]
+    TooLarge,
 }
 
 /// The certificate that a request has no resolution, from how a search proved it.
@@ -92,6 +120,7 @@ pub fn certify_impossible(
         problem: encoding.formula().to_opb(),
         names: names::write(&claim, encoding.formula()),
         proof,
+        without: Vec::new(),
     })
 }
 

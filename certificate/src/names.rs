@@ -1,4 +1,4 @@
-//! `names.json`: the claim of a certificate and the meaning of each variable.
+//! The description of a certificate: its claim and the meaning of each variable.
 
 use pkgres_manifest::{ClassName, PackageName, Version};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::claim::Claim;
 use crate::formula::{Formula, Meaning};
 
-/// The text of `names.json`: one line for each variable.
+/// The description as JSON, with one line for each variable.
 pub(crate) fn write(claim: &Claim, formula: &Formula) -> String {
     let mut text = format!(
         "{{\"schema_version\": 1,\n\"claim\": {},\n\"variables\": [",

@@ -136,7 +136,12 @@ impl Scope {
     /// A package of the problem has one release if it is not split. That is no restriction if one other package
     /// requires it, as far as the rules in the scope go, and that one has one release too: take the release that the
     /// requirement is bound to, and forget the others. Nothing in the scope is about those.
-    fn holds_for_both_tiers(&self, universe: &Universe) -> bool {
+    pub(crate) fn holds_for_both_tiers(&self, universe: &Universe) -> bool {
+        self.shared(universe).is_empty()
+    }
+
+    /// The packages with one release that several other releases may require.
+    pub(crate) fn shared(&self, universe: &Universe) -> BTreeSet<PackageName> {
         let mut requirers: BTreeMap<&PackageName, BTreeSet<&PackageName>> = BTreeMap::new();
         for (owner, target) in &self.requirements {
             requirers.entry(target).or_default().insert(owner);
@@ -144,11 +149,12 @@ impl Scope {
         let is_single = |package: &PackageName| {
             universe.of(package).len() <= 1 || !self.split.contains(package)
         };
-        requirers.into_iter().all(|(target, owners)| {
-            self.split.contains(target)
-                || universe.of(target).len() <= 1
-                || (owners.len() == 1 && owners.into_iter().all(is_single))
-        })
+        let shared = requirers.into_iter().filter(|(target, owners)| {
+            universe.of(target).len() > 1
+                && !self.split.contains(*target)
+                && !(owners.len() == 1 && owners.iter().all(|owner| is_single(owner)))
+        });
+        shared.map(|(target, _)| target.clone()).collect()
     }
 }
 

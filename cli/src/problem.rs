@@ -207,8 +207,7 @@ impl Problem {
         output.registry_findings(&self.registries.take_findings());
         let (answer, derivation) = answer?;
         if let Some(certified) = certified {
-            let is_conflict = matches!(answer, Answer::Conflict(_));
-            certified.write(is_conflict, derivation, &self.registries, output)?;
+            certified.write(&answer, derivation, &self.registries, output)?;
         }
         let searched = match answer {
             Answer::Solved(resolution) => {

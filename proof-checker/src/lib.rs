@@ -31,6 +31,7 @@ mod replay;
 
 pub use constraint::{Constraint, Literal};
 pub use database::Database;
+pub use parse::leaves_out;
 pub use replay::{Conclusion, Verified, check};
 
 /// Why a proof is rejected.

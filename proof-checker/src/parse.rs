@@ -1,6 +1,7 @@
 //! Reading the texts of inequalities.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use crate::CheckError;
 use crate::constraint::{Constraint, Literal};
@@ -73,20 +74,31 @@ fn number(text: &str) -> Result<i128, String> {
         .ok_or_else(|| format!("`{text}` is no number"))
 }
 
+/// Whether another problem has the inequalities of a problem in their order, but for those with these numbers, from 1.
+/// They are compared as they are written.
+pub fn leaves_out(problem: &str, numbers: &RangeInclusive<usize>, other: &str) -> bool {
+    let kept = (1..).zip(statements(problem));
+    let kept = kept.filter(|(number, _)| !numbers.contains(number));
+    kept.map(|(_, (_, line))| line)
+        .eq(statements(other).map(|(_, line)| line))
+}
+
+/// The lines of a problem that state inequalities, with their numbers from 1.
+fn statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('*'))
+}
+
 /// The inequalities of a problem.
 pub(crate) fn problem(text: &str, names: &mut Names) -> Result<Vec<Constraint>, CheckError> {
     let mut constraints = Vec::new();
-    for (at, line) in text.lines().enumerate() {
+    for (number, line) in statements(text) {
         let error = |message: String| CheckError {
             file: "problem",
             place: "line",
-            number: at + 1,
+            number,
             message,
         };
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('*') {
-            continue;
-        }
         let Some(statement) = line.strip_suffix(';') else {
             return Err(error("an inequality ends with `;`".to_owned()));
         };

@@ -1,11 +1,10 @@
 //! Rule 2: extended classes are found. And rule 3 inside of one release: classes do not extend each other in a circle.
 
-use pkgres_manifest::PackageName;
-use pkgres_proof_checker::Literal;
+use pkgres_manifest::{ClassName, PackageName};
 
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
-use crate::universe::Universe;
+use crate::universe::{Candidate, Universe};
 
 use super::groups::Groups;
 use super::{RuleRows, definers};
@@ -25,22 +24,12 @@ pub(super) fn add(
             if !is_extended || candidate.has(class) {
                 continue;
             }
-            let mut literals: Vec<Literal> = Vec::new();
-            let mut is_complete = true;
-            for (package, _) in &candidate.requirements {
+            let row = class_row(universe, groups, (owner, candidate), class, |package| {
                 let pair: (PackageName, PackageName) = (owner.clone(), package.clone());
-                if scope.requirements.contains(&pair) {
-                    let binding = groups.binding(owner, candidate, package);
-                    literals.extend(definers(universe, binding, package, class));
-                } else {
-                    let mut candidates = universe.of(package).iter();
-                    is_complete &= !candidates.any(|one| one.exports(class));
-                }
-            }
-            // The class could be found in a package that is not part of the problem.
-            if is_complete {
-                literals.push(groups.release(owner, &candidate.version).negated());
-                let number = formula.add(Row::clause(literals));
+                scope.requirements.contains(&pair)
+            });
+            if let Some(row) = row {
+                let number = formula.add(row);
                 rows.classes.entry(key.clone()).or_default().push(number);
             }
         }
@@ -55,4 +44,25 @@ pub(super) fn add(
                 .push(number);
         }
     }
+}
+
+/// "If a release is present, a class that it extends is found." `None` if it could be found in a package that is not
+/// part of the problem.
+pub(crate) fn class_row(
+    universe: &Universe,
+    groups: &Groups,
+    (owner, candidate): (&PackageName, &Candidate),
+    class: &ClassName,
+    is_part: impl Fn(&PackageName) -> bool,
+) -> Option<Row> {
+    let mut literals = vec![groups.release(owner, &candidate.version).negated()];
+    for (package, _) in &candidate.requirements {
+        if is_part(package) {
+            let binding = groups.binding(owner, candidate, package);
+            literals.extend(definers(universe, binding, package, class));
+        } else if universe.of(package).iter().any(|one| one.exports(class)) {
+            return None;
+        }
+    }
+    Some(Row::clause(literals))
 }

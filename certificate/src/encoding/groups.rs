@@ -73,11 +73,11 @@ impl Group {
 
 /// All groups.
 #[derive(Debug, Default)]
-pub(super) struct Groups(BTreeMap<GroupKey, Group>);
+pub(crate) struct Groups(BTreeMap<GroupKey, Group>);
 
 impl Groups {
     /// The groups for the releases of the packages in a scope.
-    pub(super) fn new(universe: &Universe, scope: &Scope, formula: &mut Formula) -> Self {
+    pub(crate) fn new(universe: &Universe, scope: &Scope, formula: &mut Formula) -> Self {
         let mut groups = Self::default();
         for package in &scope.packages {
             let versions = universe.of(package).iter();
@@ -110,7 +110,7 @@ impl Groups {
     }
 
     /// The literals for the releases of a package with one release.
-    pub(super) fn present(&self, package: &PackageName) -> Vec<Literal> {
+    pub(crate) fn present(&self, package: &PackageName) -> Vec<Literal> {
         let group = self.get(&GroupKey::Package(package.clone()));
         let values = group.map(|group| group.values.values().copied().collect());
         values.unwrap_or_default()
@@ -118,7 +118,7 @@ impl Groups {
 
     /// Adds the group for what a requirement is bound to, if the package may have several releases. `is_bound` gets the
     /// numbers of the inequalities "what is bound, and what it is bound to, are present".
-    pub(super) fn bind(
+    pub(crate) fn bind(
         &mut self,
         owner: &PackageName,
         candidate: &Candidate,
@@ -131,6 +131,10 @@ impl Groups {
             return;
         }
         let owner = (owner.clone(), candidate.version.clone());
+        let key = GroupKey::Binding(owner.0.clone(), owner.1.clone(), package.clone());
+        if self.0.contains_key(&key) {
+            return;
+        }
         let values = allowed.iter().map(|version| {
             let target = (package.clone(), version.clone());
             let owner = owner.clone();
@@ -147,12 +151,11 @@ impl Groups {
                 is_bound(formula.add(Row::clause([literal.negated(), present])));
             }
         }
-        let key = GroupKey::Binding(owner.0, owner.1, package.clone());
         self.0.insert(key, group);
     }
 
     /// The literal for a candidate.
-    pub(super) fn release(&self, package: &PackageName, version: &Version) -> Literal {
+    pub(crate) fn release(&self, package: &PackageName, version: &Version) -> Literal {
         let single = self.get(&GroupKey::Package(package.clone()));
         let group =
             single.or_else(|| self.get(&GroupKey::Release(package.clone(), version.clone())));
@@ -161,7 +164,7 @@ impl Groups {
     }
 
     /// The candidates that a requirement in the scope can be bound to.
-    pub(super) fn binding(
+    pub(crate) fn binding(
         &self,
         owner: &PackageName,
         candidate: &Candidate,

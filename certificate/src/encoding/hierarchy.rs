@@ -39,12 +39,14 @@ pub(crate) struct HierarchyRows {
     pub(crate) chains: Vec<usize>,
 }
 
-/// Adds the inequalities for the classes whose hierarchy is in the scope.
-pub(super) fn add(
+/// Adds the inequalities for the classes whose hierarchy is in the scope, as far as releases in a selection extend
+/// others.
+pub(crate) fn add(
     universe: &Universe,
     scope: &Scope,
     groups: &Groups,
     formula: &mut Formula,
+    is_selected: impl Fn(&PackageName, &Version) -> bool,
 ) -> HierarchyRows {
     let mut builder = Builder {
         universe,
@@ -56,7 +58,9 @@ pub(super) fn add(
     if !scope.hierarchy.is_empty() {
         for package in &scope.packages {
             for candidate in universe.of(package) {
-                builder.add_candidate(package, candidate);
+                if is_selected(package, &candidate.version) {
+                    builder.add_candidate(package, candidate);
+                }
             }
         }
     }

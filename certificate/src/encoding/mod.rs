@@ -11,22 +11,21 @@
 //!
 //! *Hierarchy* (rule 3), see [`hierarchy`].
 
-mod classes;
+pub(crate) mod classes;
 mod groups;
-mod hierarchy;
+pub(crate) mod hierarchy;
 
-pub(crate) use groups::{Group, GroupKey};
+pub(crate) use groups::{Group, GroupKey, Groups};
 pub(crate) use hierarchy::HierarchyRows;
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, PackageName, Spec};
+use pkgres_manifest::{ClassName, PackageName, Spec, Version};
 use pkgres_proof_checker::Literal;
 
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
 use crate::universe::{Candidate, Universe};
-use groups::Groups;
 
 /// The problem of a universe, with the numbers of its inequalities by the rules that they state.
 #[derive(Debug)]
@@ -73,17 +72,14 @@ impl Encoding {
                 groups.bind(owner, candidate, target, &allowed, &mut formula, |number| {
                     bound.entry(target.clone()).or_default().push(number);
                 });
-                let present = groups.release(owner, &candidate.version);
-                let binding = groups.binding(owner, candidate, target);
-                let allowed = allowed.iter().filter_map(|version| binding.value(version));
-                let row = Row::clause([present.negated()].into_iter().chain(allowed));
+                let row = requirement_row(&groups, owner, candidate, target, &allowed);
                 let key = (owner.clone(), target.clone());
                 let number = formula.add(row);
                 rows.requirements.entry(key).or_default().push(number);
             }
         }
         classes::add(universe, scope, &groups, &mut formula, &mut rows);
-        let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula);
+        let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula, |_, _| true);
         Self {
             formula,
             groups,
@@ -113,8 +109,22 @@ impl Encoding {
     }
 }
 
+/// "If a release is present, its requirement is bound to an allowed release."
+pub(crate) fn requirement_row(
+    groups: &Groups,
+    owner: &PackageName,
+    candidate: &Candidate,
+    target: &PackageName,
+    allowed: &[Version],
+) -> Row {
+    let absent = groups.release(owner, &candidate.version).negated();
+    let binding = groups.binding(owner, candidate, target);
+    let allowed = allowed.iter().filter_map(|version| binding.value(version));
+    Row::clause([absent].into_iter().chain(allowed))
+}
+
 /// The spec of a candidate for a package that it requires.
-fn requirement<'universe>(
+pub(crate) fn requirement<'universe>(
     candidate: &'universe Candidate,
     package: &PackageName,
 ) -> Option<&'universe Spec> {

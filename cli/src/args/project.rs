@@ -345,6 +345,6 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyCertificateArgs {
-    /// The folder with `problem.opb`, `names.json` and `proof.pbp`
+    /// The folder with `claims.json` and the files of the certificates
     pub(crate) folder: PathBuf,
 }

@@ -177,10 +177,10 @@ pub(crate) enum Prerelease {
 /// The certificate of the verdict.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CertificateArgs {
-    /// If there is no resolution, write a proof of it into a folder
+    /// Write a proof of the result into a folder
     ///
-    /// The folder gets `problem.opb`, `names.json` and `proof.pbp`. `pkgres verify-certificate` and `veripb` check
-    /// the proof.
+    /// The folder gets a problem, a description and a proof for each claim. `pkgres verify-certificate` and `veripb`
+    /// check them.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) certificate: Option<PathBuf>,
 }

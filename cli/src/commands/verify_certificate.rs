@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use pkgres_certificate::Claim;
+use pkgres_certificate::{Accepted, Certificate, Claim, WithoutReason, verify};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_proof_checker::{Conclusion, check};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::VerifyCertificateArgs;
-use crate::certificate::{NAMES, PROBLEM, PROOF};
+use crate::certificate::{CLAIMS, file_names, without_names};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -19,34 +18,103 @@ use crate::show::counted;
 const MOST_BYTES: u64 = 1 << 30;
 
 pub(super) fn run(args: &VerifyCertificateArgs, output: &mut Output) -> Result<Exit> {
-    let problem = read(&args.folder, PROBLEM)?;
-    let names = read(&args.folder, NAMES)?;
-    let proof = read(&args.folder, PROOF)?;
-    let claim = Claim::read(&names).map_err(|error| rejected(&error.to_string()))?;
-    let verified = check(&problem, &proof).map_err(|error| rejected(&error.to_string()))?;
-    if verified.conclusion != Conclusion::Unsatisfiable {
-        return Err(rejected(
-            "the proof shows a solution, but the claim is that there is none",
-        ));
+    let mut all = Vec::new();
+    for name in names(&args.folder)? {
+        let certificate = read_certificate(&args.folder, &name)?;
+        let accepted = verify(&certificate);
+        all.push(accepted.map_err(|error| rejected(&format!("{name}: {error}")))?);
     }
-    let sentence = claim.sentence();
     if output.is_json() {
+        let claims: Vec<Value> = all.iter().map(document).collect();
         output.json(&json!({
             "schema_version": 1,
             "status": "accepted",
-            "claim": sentence,
-            "constraints": verified.problem,
-            "steps": verified.derived,
+            "claims": claims,
         }));
         return Ok(Exit::Done);
     }
-    output.data(&format!("Proved: {sentence}.\n"));
+    for accepted in &all {
+        output.data(&text(accepted));
+    }
+    let sum = |count: fn(&Accepted) -> usize| all.iter().map(count).sum();
     output.note(&format!(
-        "The proof derives a contradiction from {} in {}. What {PROBLEM} and {NAMES} say is trusted, the search is not",
-        counted(verified.problem, "constraint"),
-        counted(verified.derived, "step"),
+        "Checked {} in {}. What the files .opb and .json say is trusted, the search is not",
+        counted(sum(|accepted| accepted.constraints), "constraint"),
+        counted(sum(|accepted| accepted.steps), "step"),
     ));
     Ok(Exit::Done)
+}
+
+/// What a certificate proves, in words.
+fn text(accepted: &Accepted) -> String {
+    let claim = &accepted.claim;
+    let reasons = claim.claimed_reasons();
+    if reasons.is_empty() {
+        return format!("Proved: {}.\n", claim.sentence());
+    }
+    let mut text = format!("Proved: {}:\n", claim.sentence());
+    for (number, reason) in (1..).zip(reasons) {
+        text.push_str(&format!("  {number}. {}\n", reason.text));
+    }
+    text
+}
+
+fn document(accepted: &Accepted) -> Value {
+    let mut document = json!({
+        "claim": accepted.claim.sentence(),
+        "constraints": accepted.constraints,
+        "steps": accepted.steps,
+    });
+    let reasons = accepted.claim.claimed_reasons();
+    if !reasons.is_empty() {
+        document["reasons"] = reasons.iter().map(|reason| reason.text.as_str()).collect();
+    }
+    document
+}
+
+/// The names of the certificates in a folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let unknown = || rejected(&format!("{CLAIMS} does not list certificates"));
+    let claims: Value = serde_json::from_str(&read(folder, CLAIMS)?).map_err(|_| unknown())?;
+    if claims.get("schema_version") != Some(&json!(1)) {
+        return Err(unknown());
+    }
+    let names = claims.get("certificates").and_then(Value::as_array);
+    let names: Option<Vec<String>> = (names.ok_or_else(unknown)?.iter())
+        .map(|name| {
+            name.as_str()
+                .filter(|name| is_name(name))
+                .map(str::to_owned)
+        })
+        .collect();
+    names.filter(|names| !names.is_empty()).ok_or_else(unknown)
+}
+
+/// Whether files of a certificate can have a name.
+fn is_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !name.is_empty() && name.bytes().all(is_allowed)
+}
+
+fn read_certificate(folder: &Path, name: &str) -> Result<Certificate> {
+    let [problem, names, proof] = file_names(name);
+    let mut certificate = Certificate {
+        problem: read(folder, &problem)?,
+        names: read(folder, &names)?,
+        proof: read(folder, &proof)?,
+        without: Vec::new(),
+    };
+    let claim = Claim::read(&certificate.names);
+    let claim = claim.map_err(|error| rejected(&format!("{names}: {error}")))?;
+    for (number, _) in claim.needed() {
+        let [problem, proof] = without_names(name, number);
+        certificate.without.push(WithoutReason {
+            number,
+            problem: read(folder, &problem)?,
+            proof: read(folder, &proof)?,
+        });
+    }
+    Ok(certificate)
 }
 
 fn read(folder: &Path, name: &str) -> Result<String> {

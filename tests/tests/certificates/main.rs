@@ -18,5 +18,6 @@ mod agreement;
 mod certified;
 mod corruption;
 mod random;
+mod reasons;
 mod satisfiable;
 mod veripb;

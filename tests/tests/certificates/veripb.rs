@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pkgres_certificate::Certificate;
+use pkgres_certificate::{Certificate, WithoutReason};
 use pkgres_tests::skip;
 use tempfile::TempDir;
 
@@ -25,10 +25,21 @@ impl VeriPb {
         Some(Self { folder })
     }
 
-    /// Whether the checker accepts a proof. `name` makes the files those of one thread.
+    /// Whether the checker accepts the proof that a problem has no solution. `name` makes the files those of one thread.
     pub(crate) fn accepts(&self, certificate: &Certificate, name: &str) -> bool {
-        let problem = self.write(&format!("{name}.opb"), &certificate.problem);
-        let proof = self.write(&format!("{name}.pbp"), &certificate.proof);
+        let verdict = "s VERIFIED UNSATISFIABLE";
+        self.concludes(&certificate.problem, &certificate.proof, name, verdict)
+    }
+
+    /// Whether the checker accepts the solution of a problem.
+    pub(crate) fn accepts_solution(&self, without: &WithoutReason, name: &str) -> bool {
+        let verdict = "s VERIFIED SATISFIABLE";
+        self.concludes(&without.problem, &without.proof, name, verdict)
+    }
+
+    fn concludes(&self, problem: &str, proof: &str, name: &str, verdict: &str) -> bool {
+        let problem = self.write(&format!("{name}.opb"), problem);
+        let proof = self.write(&format!("{name}.pbp"), proof);
         let output = Command::new("veripb")
             .args(["--hide-warnings", "--opb"])
             .args([problem, proof])
@@ -36,7 +47,7 @@ impl VeriPb {
             .output();
         let output = output.expect("it can be run");
         let printed = String::from_utf8_lossy(&output.stdout);
-        output.status.success() && printed.contains("s VERIFIED UNSATISFIABLE")
+        output.status.success() && printed.contains(verdict)
     }
 
     #[expect(clippy::disallowed_methods, reason = "a file of a test")]

@@ -1,0 +1,363 @@
+//! The reasons of a conflict: that they suffice, and that none of them can be left out.
+//!
+//! # Problem
+//!
+//! A user who changes something because a conflict names it relies on more than "there is no resolution": the reasons
+//! that are shown must be enough for the conflict, and each of them must be needed.
+//!
+//! # Idea
+//!
+//! The problem has what is true of any selection of releases, and the inequalities that each reason states. It has no
+//! solution, and for each reason there is one that satisfies everything else. What the search found is not used, except
+//! for the reasons: [`decision`](crate::decision) finds proof and solutions anew. The problem is as small as what is shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
+use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, UpdateTarget};
+
+use crate::claim::{Claim, ClaimedReason, Tiers};
+use crate::decision::{Decision, decide, demonstration, refutation};
+use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
+use crate::formula::{Formula, Row};
+use crate::scope::Scope;
+use crate::universe::{Candidate, Universe};
+use crate::{Certificate, NotCertified, WithoutReason, names};
+
+/// The largest problem that is decided, in literals.
+const MOST_LITERALS: usize = 200_000;
+
+/// The certificate that the reasons of a conflict suffice, and that none of them can be left out.
+///
+/// `records` are the releases that registries have; see [`unknown_packages`] for which are needed.
+///
+/// # Errors
+///
+/// A reason is of a kind that certificates do not contain, or the reasons do not suffice or are not all needed.
+pub fn certify_reasons(
+    request: &Request,
+    records: &BTreeMap<PackageName, Vec<IndexRecord>>,
+    conflict: &Conflict,
+) -> Result<Certificate, NotCertified> {
+    if !conflict.is_minimal {
+        return Err(NotCertified::NotMinimal);
+    }
+    let request = without_update(request);
+    let universe = Universe::new(&request, records)?;
+    let rules: Result<Vec<Rule<'_>>, NotCertified> = conflict.reasons.iter().map(rule_of).collect();
+    let rules = rules?;
+    let tiers = if request.options.single_version {
+        Tiers::First
+    } else {
+        Tiers::Both
+    };
+    let scope = scope(&universe, &rules, tiers);
+    let (formula, ranges) = problem(&universe, &rules, &scope)?;
+    let literals: usize = formula.rows().iter().map(|row| row.literals.len()).sum();
+    if literals > MOST_LITERALS {
+        return Err(NotCertified::TooLarge);
+    }
+    let proof = match decide(&formula, &(0..0)) {
+        Decision::Unsatisfiable(steps, count) => refutation(formula.rows().len(), &steps, count),
+        Decision::Satisfiable(_) => {
+            return Err(NotCertified::Step("the reasons as they are shown"));
+        }
+        Decision::Unknown => return Err(NotCertified::TooLarge),
+    };
+    let mut without = Vec::new();
+    let stated = (1..).zip(&ranges).filter(|(_, range)| !range.is_empty());
+    for (number, range) in stated {
+        match decide(&formula, range) {
+            Decision::Satisfiable(values) => without.push(WithoutReason {
+                number,
+                problem: formula.to_opb_without(range),
+                proof: demonstration(&formula, range, &values),
+            }),
+            Decision::Unsatisfiable(..) => return Err(NotCertified::NotNeeded(number)),
+            Decision::Unknown => return Err(NotCertified::TooLarge),
+        }
+    }
+    let reasons = conflict.reasons.iter().zip(ranges);
+    let reasons = reasons.map(|(reason, range)| ClaimedReason {
+        text: reason.text.clone(),
+        constraints: (!range.is_empty()).then(|| range.start + 1..=range.end),
+    });
+    let claim = Claim::reasons(&universe, tiers, reasons.collect());
+    Ok(Certificate {
+        problem: formula.to_opb(),
+        names: names::write(&claim, &formula),
+        proof,
+        without,
+    })
+}
+
+/// The packages whose releases [`certify_reasons`] needs and that are not among the records.
+pub fn unknown_packages(
+    request: &Request,
+    records: &BTreeMap<PackageName, Vec<IndexRecord>>,
+    conflict: &Conflict,
+) -> Vec<PackageName> {
+    let request = without_update(request);
+    let Ok(universe) = Universe::new(&request, records) else {
+        return Vec::new();
+    };
+    let rules: Result<Vec<Rule<'_>>, NotCertified> = conflict.reasons.iter().map(rule_of).collect();
+    let scope = rules.map(|rules| scope(&universe, &rules, Tiers::First));
+    let mut packages = scope.map(|scope| scope.packages).unwrap_or_default();
+    packages.retain(|package| !universe.candidates.contains_key(package));
+    packages.into_iter().collect()
+}
+
+/// A request without its update. The versions that it asks for stay candidates.
+fn without_update(request: &Request) -> Request {
+    let mut request = request.clone();
+    for (name, package) in request.update.take().unwrap_or_default().packages {
+        if let UpdateTarget::Exactly(version) = package.to {
+            request.locked.kept.insert((name, version));
+        }
+    }
+    request
+}
+
+/// What a reason says about releases.
+enum Rule<'reason> {
+    /// Releases require a package.
+    Requires(Releases<'reason>, &'reason PackageName),
+    /// Releases extend a class.
+    Class(Releases<'reason>, ClassName),
+    /// Classes of releases extend each other.
+    OwnCycle(Releases<'reason>),
+    /// Classes inherit from each other along paths.
+    Inherits(&'reason [Vec<InheritingClass>]),
+    /// If the package is present, it is so in one of these versions.
+    Restricts(Releases<'reason>),
+    /// It says which releases a rule about a class is about.
+    Explains,
+}
+
+/// Some versions of a package.
+#[derive(Clone, Copy)]
+struct Releases<'reason> {
+    package: &'reason PackageName,
+    versions: &'reason [Version],
+}
+
+impl Releases<'_> {
+    /// The candidates among them.
+    fn candidates<'universe>(
+        &self,
+        universe: &'universe Universe,
+    ) -> impl Iterator<Item = &'universe Candidate> {
+        let candidates = universe.of(self.package).iter();
+        candidates.filter(|candidate| self.versions.contains(&candidate.version))
+    }
+}
+
+fn rule_of(reason: &Reason) -> Result<Rule<'_>, NotCertified> {
+    let owner = || {
+        let package = reason.owner.as_ref().ok_or(NotCertified::Model)?;
+        let versions = &reason.versions;
+        Ok::<Releases<'_>, NotCertified>(Releases { package, versions })
+    };
+    Ok(match &reason.kind {
+        ReasonKind::Requires { package, .. } => Rule::Requires(owner()?, package),
+        ReasonKind::Extends { class } => Rule::Class(owner()?, class.clone()),
+        ReasonKind::Implements { interface } => Rule::Class(owner()?, interface.of_interface()),
+        ReasonKind::OwnCycle => Rule::OwnCycle(owner()?),
+        ReasonKind::Inherits { paths } => Rule::Inherits(paths),
+        ReasonKind::Wanted { .. } | ReasonKind::Stays => Rule::Restricts(owner()?),
+        ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. } => Rule::Explains,
+        ReasonKind::UnnamedPrerelease => {
+            return Err(NotCertified::Rule("prereleases that have to be named"));
+        }
+        ReasonKind::Contract { .. } | ReasonKind::Value { .. } => return Err(NotCertified::Model),
+    })
+}
+
+/// The name of a class on a path, as releases define it.
+fn name_of(class: &InheritingClass) -> ClassName {
+    if class.is_interface {
+        class.class.of_interface()
+    } else {
+        class.class.clone()
+    }
+}
+
+/// The candidates at the places of paths, with their packages.
+fn on_paths<'reason, 'universe>(
+    universe: &'universe Universe,
+    paths: &'reason [Vec<InheritingClass>],
+) -> impl Iterator<Item = (&'reason PackageName, &'universe Candidate)> {
+    paths.iter().flatten().flat_map(|class| {
+        let releases = Releases {
+            package: &class.package,
+            versions: &class.versions,
+        };
+        let candidates: Vec<&Candidate> = releases.candidates(universe).collect();
+        candidates
+            .into_iter()
+            .map(|candidate| (&class.package, candidate))
+    })
+}
+
+/// The packages that the rules are about, and the requirements among them that rules use.
+fn scope(universe: &Universe, rules: &[Rule<'_>], tiers: Tiers) -> Scope {
+    let mut scope = Scope::default();
+    scope.packages.extend(universe.roots.iter().cloned());
+    // Classes are looked up in what a release requires.
+    let look_up = |scope: &mut Scope, owner: &PackageName, candidate: &Candidate| {
+        for (package, _) in &candidate.requirements {
+            scope.packages.insert(package.clone());
+            scope.requirements.insert((owner.clone(), package.clone()));
+        }
+    };
+    for rule in rules {
+        match rule {
+            Rule::Requires(owner, target) => {
+                scope
+                    .packages
+                    .extend([owner.package, *target].map(Clone::clone));
+                scope
+                    .requirements
+                    .insert((owner.package.clone(), (*target).clone()));
+            }
+            Rule::Class(owner, _) => {
+                scope.packages.insert(owner.package.clone());
+                for candidate in owner.candidates(universe) {
+                    look_up(&mut scope, owner.package, candidate);
+                }
+            }
+            Rule::OwnCycle(owner) | Rule::Restricts(owner) => {
+                scope.packages.insert(owner.package.clone());
+            }
+            Rule::Inherits(paths) => {
+                let on_path = paths.iter().flatten().map(|class| class.package.clone());
+                scope.packages.extend(on_path);
+                for (package, candidate) in on_paths(universe, paths) {
+                    look_up(&mut scope, package, candidate);
+                }
+            }
+            Rule::Explains => {}
+        }
+    }
+    let mut shared = match tiers {
+        Tiers::First => BTreeSet::new(),
+        Tiers::Both => scope.shared(universe),
+    };
+    while !shared.is_empty() {
+        scope.split.extend(shared);
+        shared = scope.shared(universe);
+    }
+    scope
+}
+
+/// The problem, and the inequalities that each rule states.
+fn problem(
+    universe: &Universe,
+    rules: &[Rule<'_>],
+    scope: &Scope,
+) -> Result<(Formula, Vec<Range<usize>>), NotCertified> {
+    let mut formula = Formula::default();
+    let mut groups = Groups::new(universe, scope, &mut formula);
+    for root in &universe.roots {
+        for literal in groups.present(root) {
+            formula.add(Row::clause([literal]));
+        }
+    }
+    for (owner, target) in &scope.requirements {
+        let all: Vec<Version> = universe
+            .of(target)
+            .iter()
+            .map(|one| one.version.clone())
+            .collect();
+        for candidate in universe.of(owner) {
+            if requirement(candidate, target).is_some() {
+                groups.bind(owner, candidate, target, &all, &mut formula, |_| {});
+            }
+        }
+    }
+    let mut ranges = Vec::new();
+    for rule in rules {
+        let from = formula.rows().len();
+        state(universe, rule, scope, &groups, &mut formula)?;
+        ranges.push(from..formula.rows().len());
+    }
+    Ok((formula, ranges))
+}
+
+/// Adds what a rule states.
+fn state(
+    universe: &Universe,
+    rule: &Rule<'_>,
+    scope: &Scope,
+    groups: &Groups,
+    formula: &mut Formula,
+) -> Result<(), NotCertified> {
+    match rule {
+        Rule::Requires(owner, target) => {
+            for candidate in owner.candidates(universe) {
+                let Some(spec) = requirement(candidate, target) else {
+                    continue;
+                };
+                let allowed = universe.of(target).iter();
+                let allowed = allowed.filter(|one| spec.matches(&one.version));
+                let allowed: Vec<Version> = allowed.map(|one| one.version.clone()).collect();
+                let row = requirement_row(groups, owner.package, candidate, target, &allowed);
+                formula.add(row);
+            }
+        }
+        Rule::Class(owner, class) => {
+            for candidate in owner.candidates(universe) {
+                if candidate.extensions().all(|(_, parent)| parent != class) || candidate.has(class)
+                {
+                    continue;
+                }
+                let row =
+                    classes::class_row(universe, groups, (owner.package, candidate), class, |_| {
+                        true
+                    });
+                let mut row = row.ok_or(NotCertified::Step("a class"))?;
+                // That the packages with the class are there at all is what the requirements state.
+                for (package, _) in &candidate.requirements {
+                    if universe.of(package).iter().any(|one| one.exports(class)) {
+                        row.literals
+                            .push(groups.binding(owner.package, candidate, package).none);
+                    }
+                }
+                formula.add(row);
+            }
+        }
+        Rule::OwnCycle(owner) => {
+            for candidate in owner.candidates(universe).filter(|one| one.has_cycle()) {
+                let absent = groups.release(owner.package, &candidate.version).negated();
+                formula.add(Row::clause([absent]));
+            }
+        }
+        Rule::Inherits(paths) => {
+            let mut of_paths = scope.clone();
+            of_paths.hierarchy = paths.iter().flatten().map(name_of).collect();
+            let selected: BTreeSet<(&PackageName, &Version)> = on_paths(universe, paths)
+                .map(|(package, candidate)| (package, &candidate.version))
+                .collect();
+            hierarchy::add(universe, &of_paths, groups, formula, |package, version| {
+                selected.contains(&(package, version))
+            });
+        }
+        Rule::Restricts(releases) => {
+            if scope.split.contains(releases.package) {
+                return Err(NotCertified::Rule(
+                    "an update of a package with several releases",
+                ));
+            }
+            for candidate in universe.of(releases.package) {
+                if !releases.versions.contains(&candidate.version) {
+                    let present = groups.release(releases.package, &candidate.version);
+                    formula.add(Row::clause([present.negated()]));
+                }
+            }
+        }
+        Rule::Explains => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Verifying a certificate.
+
+use pkgres_proof_checker::{CheckError, Conclusion, check, leaves_out};
+
+use crate::Certificate;
+use crate::claim::{Claim, ClaimError};
+
+/// A certificate that proves its claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// What is proved.
+    pub claim: Claim,
+    /// How many inequalities the problem has.
+    pub constraints: usize,
+    /// How many inequalities the proof derives.
+    pub steps: usize,
+}
+
+/// Why a certificate proves nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Rejected {
+    /// The claim cannot be read.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// The proof is wrong.
+    #[error(transparent)]
+    Proof(#[from] CheckError),
+    /// The proof is right, and shows the opposite of the claim.
+    #[error("the proof shows a solution, but the claim is that there is none")]
+    Satisfiable,
+    /// Nothing shows that a reason is needed.
+    #[error("nothing shows that the reason {0} is needed")]
+    Missing(usize),
+    /// The problem without a reason differs from the whole problem in more than that reason.
+    #[error("the problem without the reason {0} differs in more than the reason")]
+    OtherProblem(usize),
+    /// The solution without a reason is none.
+    #[error("without the reason {0}: {1}")]
+    Without(usize, CheckError),
+    /// The problem without a reason has no solution.
+    #[error("without the reason {0}, the proof shows no solution")]
+    NotNeeded(usize),
+}
+
+/// Verifies a certificate with the checker of proofs.
+///
+/// # Errors
+///
+/// It proves nothing.
+pub fn verify(certificate: &Certificate) -> Result<Accepted, Rejected> {
+    let claim = Claim::read(&certificate.names)?;
+    let verified = check(&certificate.problem, &certificate.proof)?;
+    if verified.conclusion != Conclusion::Unsatisfiable {
+        return Err(Rejected::Satisfiable);
+    }
+    for (number, constraints) in claim.needed() {
+        let mut without = certificate.without.iter();
+        let without = without.find(|without| without.number == number);
+        let without = without.ok_or(Rejected::Missing(number))?;
+        let is_in_problem = *constraints.end() <= verified.problem;
+        if !is_in_problem || !leaves_out(&certificate.problem, &constraints, &without.problem) {
+            return Err(Rejected::OtherProblem(number));
+        }
+        let checked = check(&without.problem, &without.proof);
+        let checked = checked.map_err(|error| Rejected::Without(number, error))?;
+        if checked.conclusion != Conclusion::Satisfiable {
+            return Err(Rejected::NotNeeded(number));
+        }
+    }
+    Ok(Accepted {
+        claim,
+        constraints: verified.problem,
+        steps: verified.derived,
+    })
+}

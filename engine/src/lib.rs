@@ -25,12 +25,12 @@ mod target;
 mod validator;
 mod watch;
 
-pub use deployment::{DeployedResource, Deployment, GraphOptions};
+pub use deployment::{DeployedArtifacts, DeployedResource, Deployment, GraphOptions};
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
 pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
 pub use kinds::{
-    Artifact, ArtifactSource, Directory, Exec, File, Group, Guard, Kinds, Link, Package, Query,
-    Service, User,
+    Artifact, ArtifactSource, Directory, Exec, File, FilesOfPackage, Group, Guard, Kinds, Link,
+    LockedArtifacts, Package, PackageFiles, Query, Service, User,
 };
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use resource::{

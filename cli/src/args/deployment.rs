@@ -11,6 +11,8 @@ use super::solving::{PolicyArgs, RegistryArgs};
 
 /// What is deployed, and where.
 #[derive(Debug, Args)]
+// They are independent switches.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct DeploymentArgs {
     /// The manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
@@ -23,6 +25,10 @@ pub(crate) struct DeploymentArgs {
     /// An object model with versions; its objects have the resources of their classes
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
+
+    /// Unpack the archive of each locked release on the machine
+    #[arg(long)]
+    pub(crate) artifacts: bool,
 
     /// Ignore the order that resources have by themselves, such as a folder before its files
     #[arg(long)]

@@ -7,7 +7,7 @@ use pkgres_manifest::{ResourceId, most_similar};
 
 use super::{DeployedResource, Deployment};
 use crate::graph::{Graph, GraphBuilder, GraphError, Receipt};
-use crate::kinds::Kinds;
+use crate::kinds::{FilesOfPackage, Kinds};
 
 /// What is left out of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +37,11 @@ impl Deployment {
                 continue;
             }
             by_id.insert(id, resource);
-            match kinds.read(description) {
+            let files = match &self.files {
+                Some(files) => FilesOfPackage::new(files.as_ref(), &resource.release),
+                None => FilesOfPackage::none(),
+            };
+            match kinds.read_with_files(description, files) {
                 Ok(read) => {
                     builder.add_shared(id.clone(), read, description.meta.clone());
                 }

@@ -10,7 +10,10 @@ mod object_values;
 
 pub use graph::GraphOptions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
@@ -19,10 +22,8 @@ use pkgres_manifest::{
     ResourceDescription, ResourceTemplate, Version, VersionPin,
 };
 
+use crate::kinds::{LockedArtifacts, PackageFiles, Release};
 use object_values::ObjectValues;
-
-/// A release by name and version.
-type Release = (PackageName, Version);
 
 /// A resource of a deployment, with its origin.
 #[derive(Debug, Clone)]
@@ -37,9 +38,29 @@ pub struct DeployedResource {
 }
 
 /// The resources of locked releases and of the objects of a model.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Deployment {
     resources: Vec<DeployedResource>,
+    /// The files of the packages.
+    files: Option<Arc<dyn PackageFiles>>,
+}
+
+impl fmt::Debug for Deployment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Deployment")
+            .field("resources", &self.resources)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The artifacts that a deployment can unpack, and which of them it does.
+#[derive(Debug, Clone, Copy)]
+pub struct DeployedArtifacts<'artifacts> {
+    /// The artifacts of the releases.
+    pub artifacts: &'artifacts LockedArtifacts,
+    /// Whether all of them are unpacked, and not only those whose files resources name as `${package.files}`.
+    pub are_all_unpacked: bool,
 }
 
 impl Deployment {
@@ -54,10 +75,43 @@ impl Deployment {
         model: Option<&ObjectModel>,
         limits: &Limits,
     ) -> Parsed<Self> {
+        Self::collect(packages, model, None, limits)
+    }
+
+    /// The resources as in [`new`](Self::new), with those that unpack artifacts: all of them, or those of releases whose
+    /// files resources name as `${package.files}`. Such a resource comes after the artifact.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`new`](Self::new).
+    pub fn with_artifacts(
+        packages: &BoundPackages,
+        model: Option<&ObjectModel>,
+        artifacts: DeployedArtifacts<'_>,
+        limits: &Limits,
+    ) -> Parsed<Self> {
+        Self::collect(packages, model, Some(artifacts), limits)
+    }
+
+    /// Sets where the files of packages come from, which resources put on a machine.
+    #[must_use]
+    pub fn with_files(mut self, files: Arc<dyn PackageFiles>) -> Self {
+        self.files = Some(files);
+        self
+    }
+
+    fn collect(
+        packages: &BoundPackages,
+        model: Option<&ObjectModel>,
+        artifacts: Option<DeployedArtifacts<'_>>,
+        limits: &Limits,
+    ) -> Parsed<Self> {
         let mut collected = Collected {
             packages,
+            artifacts,
             limits,
             resources: Vec::new(),
+            unpacked: BTreeSet::new(),
             findings: Vec::new(),
         };
         for release in packages.releases.keys() {
@@ -65,15 +119,20 @@ impl Deployment {
                 .package(release)
                 .and_then(|it| it.resources.as_ref());
             let templates = of_package.map_or(&[][..], |resources| &resources.for_package);
-            collected.add(templates, &ObjectValues::of_release(release), None);
+            let values = ObjectValues::of_release(release);
+            let values = values.with_files(collected.files_path(release));
+            collected.add(templates, &values, None);
         }
         if let Some(model) = model {
             for number in 0..model.objects().len() {
                 collected.object(model, ObjectId(number));
             }
         }
+        let mut resources = collected.artifacts();
+        resources.append(&mut collected.resources);
         let deployment = Self {
-            resources: collected.resources,
+            resources,
+            files: None,
         };
         Parsed::new(Some(deployment), collected.findings)
     }
@@ -93,12 +152,51 @@ fn name_of(model: &ObjectModel, object: ObjectId) -> String {
 /// The resources that were collected so far.
 struct Collected<'packages> {
     packages: &'packages BoundPackages,
+    artifacts: Option<DeployedArtifacts<'packages>>,
     limits: &'packages Limits,
     resources: Vec<DeployedResource>,
+    /// The releases whose files resources name.
+    unpacked: BTreeSet<Release>,
     findings: Vec<Diagnostic>,
 }
 
 impl<'packages> Collected<'packages> {
+    /// The folder on a machine with the files of a release.
+    fn files_path(&self, release: &Release) -> Option<PathBuf> {
+        self.artifacts?.artifacts.files_path(release)
+    }
+
+    /// The resources of the artifacts that are unpacked, except for those that packages describe.
+    fn artifacts(&self) -> Vec<DeployedResource> {
+        let Some(DeployedArtifacts {
+            artifacts,
+            are_all_unpacked,
+        }) = self.artifacts
+        else {
+            return Vec::new();
+        };
+        let wanted = artifacts
+            .releases()
+            .filter(|release| are_all_unpacked || self.unpacked.contains(*release));
+        let resources = wanted.filter_map(|release| {
+            let mut description = ResourceDescription::new(artifacts.id(release));
+            let mut described = self.resources.iter();
+            if described.any(|it| it.description.id.value == description.id.value) {
+                return None;
+            }
+            // Nothing but the manifest stands for it in a file.
+            if let Some(package) = self.package(release) {
+                description.id.location = package.manifest.name.location.clone();
+            }
+            Some(DeployedResource {
+                description,
+                release: release.clone(),
+                object: None,
+            })
+        });
+        resources.collect()
+    }
+
     fn package(&self, release: &Release) -> Option<&'packages Package> {
         self.packages.releases.get(release)?.package.as_deref()
     }
@@ -112,8 +210,14 @@ impl<'packages> Collected<'packages> {
     ) {
         for template in templates {
             match template.instantiate(values, self.limits).into_result() {
-                Ok((description, findings)) => {
+                Ok((mut description, findings)) => {
                     self.findings.extend(findings);
+                    if let Some(artifacts) = self.artifacts.filter(|_| values.take_uses_files()) {
+                        let mut artifact = description.id.clone();
+                        artifact.value = artifacts.artifacts.id(values.release());
+                        description.after.push(artifact);
+                        self.unpacked.insert(values.release().clone());
+                    }
                     self.resources.push(DeployedResource {
                         description,
                         release: values.release().clone(),
@@ -151,6 +255,7 @@ impl<'packages> Collected<'packages> {
             let of_package = self.package(release).and_then(|it| it.resources.as_ref());
             let templates = of_package.map_or(&[][..], |resources| resources.of_class(class));
             let values = ObjectValues::of_object(release, model, object);
+            let values = values.with_files(self.files_path(release));
             self.add(templates, &values, Some((model, object)));
         }
     }

@@ -1,17 +1,23 @@
 //! The values that templates name: those of a release and, for resources of classes, of an object.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::path::PathBuf;
 
 use pkgres_manifest::{
     ModelValue, ObjectId, ObjectModel, TemplateValue, TemplateValues, ValueKind,
 };
 
-use super::Release;
+use crate::kinds::Release;
 
 /// The values of a release, and of an object if there is one.
 pub(super) struct ObjectValues<'model> {
     release: &'model Release,
     version: String,
+    /// The folder with the files of the release, if it has an artifact.
+    files: Option<String>,
+    /// Whether a template named it.
+    uses_files: Cell<bool>,
     object: Option<(&'model ObjectModel, ObjectId)>,
 }
 
@@ -20,8 +26,21 @@ impl<'model> ObjectValues<'model> {
         Self {
             version: release.1.to_string(),
             release,
+            files: None,
+            uses_files: Cell::new(false),
             object: None,
         }
+    }
+
+    /// Sets the folder with the files of the release.
+    pub(super) fn with_files(mut self, files: Option<PathBuf>) -> Self {
+        self.files = files.map(|path| path.to_string_lossy().into_owned());
+        self
+    }
+
+    /// Whether a template named the folder with the files of the release since the last call.
+    pub(super) fn take_uses_files(&self) -> bool {
+        self.uses_files.take()
     }
 
     pub(super) fn of_object(
@@ -92,6 +111,13 @@ impl TemplateValues for ObjectValues<'_> {
         match path {
             ["package", "name"] => TemplateValue::Text(Cow::Borrowed(self.release.0.as_str())),
             ["package", "version"] => TemplateValue::Text(Cow::Borrowed(&self.version)),
+            ["package", "files"] => match &self.files {
+                Some(files) => {
+                    self.uses_files.set(true);
+                    TemplateValue::Text(Cow::Borrowed(files))
+                }
+                None => TemplateValue::NotText("unknown: the release has no artifact"),
+            },
             ["this", rest @ ..] => self.property(rest),
             _ => TemplateValue::Unknown {
                 part: 1,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind};
-use pkgres_manifest::{Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version};
+use pkgres_manifest::{Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version, sha256};
 
 use crate::resource::{
     Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
@@ -122,17 +122,34 @@ impl Artifact {
 
     /// The archive of these bytes, if they have the digest and keep all rules.
     fn open(&self, bytes: Vec<u8>) -> Result<Archive, ResourceError> {
-        let is = ArtifactDigest::of_archive(&bytes);
-        if is != self.digest {
-            let message = format!(
-                "the artifact of {} {} has the digest {is} instead of {}: it is not unpacked",
-                self.name, self.version, self.digest
-            );
-            return Err(ResourceError::Invalid(message));
-        }
         let name = format!("{}-{}.zip", self.name, self.version);
-        Archive::open(&name, bytes, &self.limits)
-            .map_err(|error| ResourceError::Invalid(error.to_string()))
+        let open = |bytes| {
+            Archive::open(&name, bytes, &self.limits)
+                .map_err(|error| ResourceError::Invalid(error.to_string()))
+        };
+        match self.digest {
+            ArtifactDigest::Archive(_) => {
+                self.compare(ArtifactDigest::of_archive(&bytes))?;
+                open(bytes)
+            }
+            // A release of a folder: the digest is that of its files, whatever the bytes of the archive are.
+            ArtifactDigest::Tree(_) => {
+                let archive = open(bytes)?;
+                self.compare(tree_digest(&archive))?;
+                Ok(archive)
+            }
+        }
+    }
+
+    /// Fails unless this is the digest of the release.
+    fn compare(&self, is: ArtifactDigest) -> Result<(), ResourceError> {
+        if is == self.digest {
+            return Ok(());
+        }
+        Err(ResourceError::Invalid(format!(
+            "the artifact of {} {} has the digest {is} instead of {}: it is not unpacked",
+            self.name, self.version, self.digest
+        )))
     }
 
     /// The archive on the machine; `None` if there is none, or a damaged one.
@@ -178,6 +195,15 @@ impl Artifact {
         }
         Ok(None)
     }
+}
+
+/// The digest of the files of an archive.
+fn tree_digest(archive: &Archive) -> ArtifactDigest {
+    let digests = archive.files().map(|file| {
+        let bytes = archive.read(&file.path).unwrap_or_default();
+        (&file.path, sha256(&bytes))
+    });
+    ArtifactDigest::of_tree(digests)
 }
 
 /// The folder for the files of an archive, and all folders in it, each after the one around it.

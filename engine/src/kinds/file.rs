@@ -1,8 +1,11 @@
 //! Files.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind};
+use pkgres_manifest::sha256;
 
 use super::attributes::{WantedAttributes, octal};
 use super::directory::account_wishes;
@@ -23,9 +26,28 @@ const CONTENT: &str = "content";
 pub struct File {
     path: PathBuf,
     is_absent: bool,
-    content: Option<String>,
+    content: Option<Content>,
     attributes: WantedAttributes,
 }
+
+/// The content of a file, which can be long.
+#[derive(Clone, PartialEq, Eq)]
+struct Content(Arc<[u8]>);
+
+/// Part of the definition of a resource, which decides whether two are the same.
+impl fmt::Debug for Content {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match std::str::from_utf8(&self.0) {
+            Ok(text) if text.len() <= MAX_SHOWN_CONTENT => {
+                formatter.write_fmt(format_args!("{text:?}"))
+            }
+            _ => formatter.write_fmt(format_args!("sha256:{:02x?}", sha256(&self.0))),
+        }
+    }
+}
+
+/// The most bytes of a content that definitions have as they are.
+const MAX_SHOWN_CONTENT: usize = 1024;
 
 impl File {
     /// A file that shall exist, with any content.
@@ -48,8 +70,20 @@ impl File {
     /// Sets the content. Without it, a new file is empty, and the content of another one is left alone.
     #[must_use]
     pub fn with_content(mut self, content: impl Into<String>) -> Self {
-        self.content = Some(content.into());
+        self.content = Some(Content(content.into().into_bytes().into()));
         self
+    }
+
+    /// Sets the content to bytes, which need not be text.
+    #[must_use]
+    pub fn with_bytes(mut self, content: impl Into<Vec<u8>>) -> Self {
+        self.content = Some(Content(content.into().into()));
+        self
+    }
+
+    /// Whether it has a content.
+    pub(super) fn has_content(&self) -> bool {
+        self.content.is_some()
     }
 
     /// Sets the mode. Without it, a new file gets `0644`, and another one is left alone.
@@ -93,7 +127,9 @@ impl Resource for File {
                 Some(_) => Checked::drift(Removal::new("file", &self.path)),
             });
         }
-        let content = input.received.get(CONTENT).or(self.content.as_ref());
+        let received = input.received.get(CONTENT);
+        let received = received.map(|text| Content(text.as_bytes().into()));
+        let content = received.as_ref().or(self.content.as_ref());
         let compared = self
             .attributes
             .compare(probe, entry.as_ref(), DEFAULT_MODE)?;
@@ -101,18 +137,18 @@ impl Resource for File {
         let mut written = None;
         if let Some(entry) = &entry {
             if let Some(content) = content
-                && !has_content(probe, &self.path, entry.size, content.as_bytes())?
+                && !has_content(probe, &self.path, entry.size, &content.0)?
             {
-                let (is, wanted) = (sized(entry.size), sized(content.len() as u64));
+                let (is, wanted) = (sized(entry.size), sized(content.0.len() as u64));
                 differences.insert(0, Difference::new(CONTENT, Some(is), Some(wanted)));
                 written = Some(content.clone());
             }
         } else {
-            let content = content.cloned().unwrap_or_default();
+            let content = content.cloned().unwrap_or_else(|| Content(Arc::default()));
             let wanted = format!(
                 "{}, {}",
                 octal(compared.attributes.mode),
-                sized(content.len() as u64)
+                sized(content.0.len() as u64)
             );
             differences.push(Difference::new("file", None::<String>, Some(wanted)));
             written = Some(content);
@@ -176,7 +212,7 @@ fn has_content(
 struct Write {
     path: PathBuf,
     /// The new content; `None` if only the attributes differ.
-    content: Option<String>,
+    content: Option<Content>,
     attributes: EntryAttributes,
     differences: Vec<Difference>,
 }
@@ -188,7 +224,7 @@ impl Change for Write {
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
         match &self.content {
-            Some(content) => target.write_file(&self.path, content.as_bytes(), self.attributes)?,
+            Some(content) => target.write_file(&self.path, &content.0, self.attributes)?,
             None => target.set_attributes(&self.path, self.attributes)?,
         }
         Ok(())

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Properties, PropertyErrors, ResourceDescription, most_similar};
 
+use super::locked_artifacts::{ARTIFACT, LockedArtifacts};
+use super::package_files::FilesOfPackage;
 use super::readers;
 use crate::resource::Resource;
 
-type Reader =
-    dyn Fn(&str, &mut Properties) -> Result<Arc<dyn Resource>, PropertyErrors> + Send + Sync;
+type Reader = dyn Fn(&str, &mut Properties, FilesOfPackage<'_>) -> Result<Arc<dyn Resource>, PropertyErrors>
+    + Send
+    + Sync;
 
 /// The kinds of resources that can be used, by name. Programs add their own.
 ///
@@ -52,7 +55,7 @@ impl Default for Kinds {
         };
         none.with("directory", readers::read_directory)
             .with("exec", readers::read_exec)
-            .with("file", readers::read_file)
+            .with_files("file", readers::read_file)
             .with("group", readers::read_group)
             .with("link", readers::read_link)
             .with("package", readers::read_package)
@@ -66,17 +69,39 @@ impl Kinds {
     /// Returns the kinds with one more, or with another one in place of that of the same name. `read` gets the name of
     /// a resource and its properties, and takes those that the kind has; all others are errors.
     #[must_use]
-    pub fn with<Read, Kind>(mut self, kind: &str, read: Read) -> Self
+    pub fn with<Read, Kind>(self, kind: &str, read: Read) -> Self
     where
         Read: Fn(&str, &mut Properties) -> Result<Kind, PropertyErrors> + Send + Sync + 'static,
         Kind: Resource + 'static,
     {
-        let reader = move |name: &str, properties: &mut Properties| {
-            let resource: Arc<dyn Resource> = Arc::new(read(name, properties)?);
+        self.with_files(kind, move |name, properties, _| read(name, properties))
+    }
+
+    /// Returns the kinds with one more, as [`with`](Self::with) does. `read` also gets the files of the package that
+    /// describes a resource.
+    #[must_use]
+    pub fn with_files<Read, Kind>(mut self, kind: &str, read: Read) -> Self
+    where
+        Read: Fn(&str, &mut Properties, FilesOfPackage<'_>) -> Result<Kind, PropertyErrors>
+            + Send
+            + Sync
+            + 'static,
+        Kind: Resource + 'static,
+    {
+        let reader = move |name: &str, properties: &mut Properties, files: FilesOfPackage<'_>| {
+            let resource: Arc<dyn Resource> = Arc::new(read(name, properties, files)?);
             Ok(resource)
         };
         self.readers.insert(kind.to_owned(), Arc::new(reader));
         self
+    }
+
+    /// Returns the kinds with `artifact`: the archives of locked releases, unpacked.
+    #[must_use]
+    pub fn with_artifacts(self, artifacts: LockedArtifacts) -> Self {
+        self.with(ARTIFACT, move |name, properties| {
+            artifacts.read(name, properties)
+        })
     }
 
     /// The names of the kinds in order.
@@ -84,7 +109,7 @@ impl Kinds {
         self.readers.keys().map(String::as_str)
     }
 
-    /// Makes a resource from its description.
+    /// Makes a resource that belongs to no package from its description.
     ///
     /// # Errors
     ///
@@ -92,6 +117,19 @@ impl Kinds {
     pub fn read(
         &self,
         description: &ResourceDescription,
+    ) -> Result<Arc<dyn Resource>, Vec<Diagnostic>> {
+        self.read_with_files(description, FilesOfPackage::none())
+    }
+
+    /// Makes a resource from its description, with the files of the package that describes it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such kind, properties are wrong, or a file cannot be read.
+    pub fn read_with_files(
+        &self,
+        description: &ResourceDescription,
+        files: FilesOfPackage<'_>,
     ) -> Result<Arc<dyn Resource>, Vec<Diagnostic>> {
         let id = &description.id.value;
         let Some(reader) = self.readers.get(id.kind()) else {
@@ -109,7 +147,7 @@ impl Kinds {
             return Err(vec![finding.hint(hint)]);
         };
         let mut properties = description.properties.clone();
-        let resource = reader(id.name(), &mut properties);
+        let resource = reader(id.name(), &mut properties, files);
         let resource = resource.map_err(PropertyErrors::into_diagnostics)?;
         properties
             .finish()

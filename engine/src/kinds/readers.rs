@@ -5,10 +5,15 @@ use std::path::Path;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Properties, PropertyError, PropertyErrors};
 
+use super::package_files::FilesOfPackage;
 use super::{Directory, Exec, File, Group, Guard, Link, Package, Query, Service, User};
 use crate::target::Command;
 
-pub(super) fn read_file(name: &str, properties: &mut Properties) -> Result<File, PropertyErrors> {
+pub(super) fn read_file(
+    name: &str,
+    properties: &mut Properties,
+    files: FilesOfPackage<'_>,
+) -> Result<File, PropertyErrors> {
     require_absolute("file", name, properties)?;
     let mut file = File::new(name);
     if takes_absence(properties)? {
@@ -16,6 +21,14 @@ pub(super) fn read_file(name: &str, properties: &mut Properties) -> Result<File,
     }
     if let Some(content) = properties.take_text("content")? {
         file = file.with_content(content);
+    }
+    if let Some(source) = properties.take_text("source")? {
+        if file.has_content() {
+            let message = "`source` and `content` both say what is in the file";
+            return Err(properties.invalid("source", message).into());
+        }
+        let bytes = files.read(&source);
+        file = file.with_bytes(bytes.map_err(|reason| properties.invalid("source", reason))?);
     }
     if let Some(mode) = take_mode(properties)? {
         file = file.with_mode(mode);

@@ -9,7 +9,9 @@ use pkgres_engine::{
     Artifact, ArtifactSource, EntryAttributes, Identifier, Machine, Probe as _, Resource as _,
     Target as _, Watching, Wish,
 };
-use pkgres_manifest::{ArtifactDigest, Limits, PackageName, PackagePath, Version, write_archive};
+use pkgres_manifest::{
+    Archive, ArtifactDigest, Limits, PackageName, PackagePath, Version, write_archive,
+};
 use pkgres_tests::shared;
 
 use crate::debian::{change, is_in_order, try_change};
@@ -181,6 +183,36 @@ fn an_artifact_with_another_digest_is_not_unpacked() {
         );
         assert!(!is_there(&machine, "/var"), "nothing is written");
     }
+}
+
+#[test]
+fn the_artifact_of_a_folder_is_compared_by_its_files() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let bytes = sample();
+    let archive = Archive::open("sample", bytes.clone(), &Limits::default()).expect("it is right");
+    let digests = archive.files().map(|file| {
+        let bytes = archive.read(&file.path).expect("it is there");
+        (&file.path, pkgres_manifest::sha256(&bytes))
+    });
+    let digest = ArtifactDigest::of_tree(digests);
+    let of_tree = |source| {
+        let name = PackageName::parse("org.example.Web").expect("it is a name");
+        Artifact::new(name, Version::new(1, 2, 0), digest, source)
+    };
+    let file = PackagePath::parse("Resources/page").expect("it is a path");
+    let other = [(file, false, b"HELLO\n".to_vec())];
+    let other = write_archive(other, &Limits::default()).expect("it is an archive");
+    let error = try_change(&machine, &of_tree(Served::new(other)));
+    let error = error.expect_err("its files differ").to_string();
+    assert!(error.ends_with("it is not unpacked"), "{error}");
+    assert!(!is_there(&machine, "/var"), "nothing is written");
+
+    change(&machine, &of_tree(Served::new(bytes)));
+    let text = digest.to_string();
+    let (_, text) = text.split_once(':').expect("it is a digest of a tree");
+    let page = Path::new(STORE).join(text).join("files/Resources/page");
+    assert_eq!(machine.read(&page, 100).expect("it is there"), b"hello\n");
 }
 
 #[test]

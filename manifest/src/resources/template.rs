@@ -1,8 +1,9 @@
 //! Templates: texts of resources that name values, such as `port=${this.port}`.
 //!
 //! A value is named as `${this.property}` or `${this.property.part}` for the object that a resource belongs to, or as
-//! `${package.name}` or `${package.version}` for the release. `$${` is the text `${`. Only scalars can be named. What is
-//! filled in is data: it is never read as a template again, and cannot change the structure of the document.
+//! `${package.name}` or `${package.version}` for the release; `${package.files}` is the folder that has its files on the
+//! machine. `$${` is the text `${`. Only scalars can be named. What is filled in is data: it is never read as a template
+//! again, and cannot change the structure of the document.
 
 use std::borrow::Cow;
 
@@ -121,7 +122,7 @@ pub(super) struct TemplateError<'text> {
 
 const ROOTS: [&str; 2] = ["package", "this"];
 
-const OF_PACKAGE: [&str; 2] = ["name", "version"];
+const OF_PACKAGE: [&str; 3] = ["name", "version", "files"];
 
 /// Splits a text into what is copied and what is filled in.
 pub(super) fn parts(text: &str) -> Result<Vec<Part<'_>>, TemplateError<'_>> {
@@ -186,7 +187,7 @@ fn path<'text>(
     }
     if root == "package" && !(path.len() == 2 && OF_PACKAGE.contains(&path[1])) {
         let message = format!("the template `{shown}` names no value of a package");
-        let hint = "a package has `${package.name}` and `${package.version}`";
+        let hint = "a package has `${package.name}`, `${package.version}` and `${package.files}`";
         return Err(error(message, hint.to_owned()));
     }
     Ok(path)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
-    DeployedResource, Deployment, Graph, GraphOptions, Kinds, Target, TargetError,
+    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, Target,
+    TargetError,
 };
 use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
@@ -29,7 +30,7 @@ pub(super) struct Prepared {
     pub(super) graph: Graph,
     resources: BTreeMap<ResourceId, DeployedResource>,
     packages: BoundPackages,
-    files: ReleaseFiles,
+    files: Arc<ReleaseFiles>,
 }
 
 impl Prepared {
@@ -58,14 +59,30 @@ impl Prepared {
             None => None,
         };
         let limits = &context.read_options.limits;
-        let read = Deployment::new(&bound.packages, model.as_ref(), limits);
+        let mut files = ReleaseFiles::new(
+            (bound.release, project.folder),
+            bound.registries,
+            bound.digests,
+            context.read_options.clone(),
+        );
+        if args.artifacts || may_unpack(&bound.packages) {
+            files.add_project_digest()?;
+        }
+        let files = Arc::new(files);
+        let artifacts = files.locked_artifacts(&bound.packages);
+        let deployed = DeployedArtifacts {
+            artifacts: &artifacts,
+            are_all_unpacked: args.artifacts,
+        };
+        let read = Deployment::with_artifacts(&bound.packages, model.as_ref(), deployed, limits);
         let (deployment, warnings) = read.into_result()?;
+        let deployment = deployment.with_files(Arc::<ReleaseFiles>::clone(&files));
         output.findings(&warnings);
         let options = GraphOptions {
             without_automatic_edges: args.no_autoedges,
             without_grouping: args.no_autogroup,
         };
-        let graph = deployment.graph(&Kinds::default(), options)?;
+        let graph = deployment.graph(&Kinds::default().with_artifacts(artifacts), options)?;
         if deployment.resources().is_empty() {
             output.note("Nothing to do: the packages have no resources");
         }
@@ -75,12 +92,7 @@ impl Prepared {
             graph,
             resources: resources.collect(),
             packages: bound.packages,
-            files: ReleaseFiles::new(
-                (bound.release, project.folder),
-                bound.registries,
-                bound.digests,
-                context.read_options.clone(),
-            ),
+            files,
         })
     }
 
@@ -96,6 +108,24 @@ impl Prepared {
     pub(super) fn resource(&self, id: &ResourceId) -> Option<&DeployedResource> {
         self.resources.get(id)
     }
+}
+
+/// Whether resources may unpack artifacts, as far as their texts say so. It decides whether all files of the project are
+/// read.
+fn may_unpack(packages: &BoundPackages) -> bool {
+    let bound = packages.releases.values();
+    let resources = bound.filter_map(|bound| bound.package.as_deref()?.resources.as_ref());
+    let mut templates = resources.flat_map(|resources| {
+        let of_classes = resources
+            .for_classes
+            .iter()
+            .flat_map(|class| &class.resources);
+        resources.for_package.iter().chain(of_classes)
+    });
+    templates.any(|template| {
+        let text = template.id().location.source().text();
+        text.contains("package.files") || text.contains("artifact")
+    })
 }
 
 /// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pkgres_checks::BoundPackages;
+use pkgres_engine::{ArtifactSource, LockedArtifacts, PackageFiles};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ArtifactDigest, PackageName, PackagePath, ReadOptions, Version};
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
+use crate::commands::pack::archive_of;
 use crate::failure::{Failure, Result};
 
 /// A release by name and version.
@@ -16,9 +19,10 @@ pub(super) type Release = (PackageName, Version);
 /// The files of releases, which are opened when they are needed.
 pub(super) struct ReleaseFiles {
     /// The release of the project, and its folder.
-    pub(super) project: (Release, PathBuf),
-    pub(super) registries: RegistrySet,
-    pub(super) digests: BTreeMap<Release, ArtifactDigest>,
+    project: (Release, PathBuf),
+    registries: RegistrySet,
+    /// The digests of artifacts, as far as they are known.
+    digests: BTreeMap<Release, ArtifactDigest>,
     pub(super) options: ReadOptions,
     /// What was opened so far.
     opened: Mutex<BTreeMap<Release, Arc<Artifact>>>,
@@ -38,6 +42,27 @@ impl ReleaseFiles {
             options,
             opened: Mutex::default(),
         }
+    }
+
+    /// Adds the digest of the project, which is in no lockfile.
+    pub(super) fn add_project_digest(&mut self) -> Result<()> {
+        let (release, folder) = &self.project;
+        let folder = PackageFolder::open(folder, &self.options)?;
+        let digest = folder.digest(&self.options)?;
+        self.digests.insert(release.clone(), digest);
+        Ok(())
+    }
+
+    /// The artifacts of all releases with a digest, as resources.
+    pub(super) fn locked_artifacts(self: &Arc<Self>, packages: &BoundPackages) -> LockedArtifacts {
+        let source: Arc<dyn ArtifactSource> = Arc::<Self>::clone(self);
+        let mut artifacts = LockedArtifacts::new(source, self.options.limits.clone());
+        for (release, digest) in &self.digests {
+            if let Some(bound) = packages.releases.get(release) {
+                artifacts.add(release.clone(), *digest, bound.requires.clone());
+            }
+        }
+        artifacts
     }
 
     /// The artifact of a release, whose digest was compared; for the project, its folder.
@@ -67,4 +92,36 @@ impl ReleaseFiles {
             Failure::from(finding)
         })
     }
+}
+
+impl PackageFiles for ReleaseFiles {
+    fn read(
+        &self,
+        release: &Release,
+        path: &PackagePath,
+    ) -> std::result::Result<Option<Vec<u8>>, String> {
+        let artifact = self.artifact(release).map_err(first_message)?;
+        let read = artifact.read(path, self.options.limits.unpacked_bytes);
+        read.map_err(|error| error.to_string())
+    }
+}
+
+impl ArtifactSource for ReleaseFiles {
+    fn fetch(&self, digest: &ArtifactDigest) -> std::result::Result<Vec<u8>, String> {
+        let mut known = self.digests.iter();
+        let Some((release, _)) = known.find(|(_, known)| *known == digest) else {
+            return Err("it is not locked".to_owned());
+        };
+        match &*self.artifact(release).map_err(first_message)? {
+            Artifact::Archive(archive) => Ok(archive.bytes().to_vec()),
+            Artifact::Folder(folder) => archive_of(folder, &self.options).map_err(first_message),
+            Artifact::File(_) => Err("it is no archive of a package".to_owned()),
+        }
+    }
+}
+
+/// The message of the first finding of a failure.
+fn first_message(failure: Failure) -> String {
+    let first = failure.findings.into_iter().next();
+    first.map_or_else(String::new, |finding| finding.message)
 }

@@ -1,5 +1,7 @@
 //! From packages and a model to a graph: which resources there are, how they are filled in, and what is wrong.
 
+mod files;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

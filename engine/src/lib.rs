@@ -21,6 +21,7 @@ mod graph;
 mod kinds;
 mod resource;
 mod runner;
+mod state;
 mod target;
 mod validator;
 mod watch;
@@ -34,18 +35,19 @@ pub use kinds::{
 };
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use resource::{
-    Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError, Values,
-    Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError,
+    Values, Watching, Wish,
 };
 pub use runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
     attempt,
 };
+pub use state::{AppliedState, StateError, StateLocation};
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, ContentDifference, Effect, Fault,
     FileDifference, Machine, OS, OS_FAMILY, OS_VERSION, Output, Overlay, OverlayChange, Probe,
     SimulatedFiles, SimulatedMachine, Target, TargetError, TargetLocation, TargetLocationError,
-    read_facts,
+    TargetLock, read_facts,
 };
 pub use validator::{
     ArgumentValues, ChangedPath, CustomValidator, PreparedValidation, StepOutcome, ValidationError,

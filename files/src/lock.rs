@@ -56,6 +56,17 @@ pub fn lock_folder(folder: &Path, wait: impl FnOnce()) -> Result<FileLock, FileE
     }
 }
 
+/// Locks an open folder; `None` if another process has locked it.
+#[cfg(target_os = "linux")]
+pub(crate) fn try_lock_open_folder(folder: File) -> io::Result<Option<FileLock>> {
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(FileLock(folder))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) if is_without_locks(&error) => Ok(Some(FileLock(folder))),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 #[cfg(unix)]
 fn open_for_lock(folder: &Path) -> io::Result<File> {
     File::open(folder)

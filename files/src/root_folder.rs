@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use crate::atomic::{file_name, is_temporary_name_of, parent, temporary_name};
 use crate::error::FileError;
 use crate::file_system::EntryKind;
+use crate::lock::{FileLock, try_lock_open_folder};
 use crate::read::Follow;
 
 /// A folder whose content is read and written as the root of a file system, such as an unpacked image of a machine, or
@@ -257,6 +258,15 @@ impl RootFolder {
         };
         remove_tree(&folder, OsString::from(name)).map_err(error())?;
         rustix::fs::fsync(&folder).map_err(error())
+    }
+
+    /// Locks a folder; `None` if another process has locked it. The lock ends with the process.
+    pub fn lock(&self, path: &Path) -> Result<Option<FileLock>, FileError> {
+        let folder = self
+            .resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
+            .map_err(failed("cannot lock", path))?;
+        try_lock_open_folder(std::fs::File::from(folder))
+            .map_err(FileError::system("cannot lock", path))
     }
 
     /// Opens what is at a path.

@@ -30,6 +30,10 @@ pub(crate) struct DeploymentArgs {
     #[arg(long)]
     pub(crate) artifacts: bool,
 
+    /// The folder of the machine that keeps what was there before resources that are to be reversed
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/pkgres/state")]
+    pub(crate) state: PathBuf,
+
     /// Ignore the order that resources have by themselves, such as a folder before its files
     #[arg(long)]
     pub(crate) no_autoedges: bool,

@@ -154,6 +154,7 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
     let ids: &[ResourceId] = match error {
         GraphError::Circle(ids) => ids,
         GraphError::Duplicate(id)
+        | GraphError::Irreversible(id)
         | GraphError::Unknown { id, .. }
         | GraphError::CannotReceive { id, .. }
         | GraphError::NotSent { id, .. } => std::slice::from_ref(id),
@@ -163,9 +164,15 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
         let resource = by_id.get(id)?;
         Some(&resource.description.id.location)
     });
-    places
+    let finding = places
         .cloned()
         .fold(finding, |finding: Diagnostic, place: Location| {
             finding.at(place)
-        })
+        });
+    match error {
+        GraphError::Irreversible(id) if id.kind() == "exec" => finding.hint(
+            "add the command that undoes it as `undo`, and `creates`, `unless` or `only_if`, which show whether that is necessary",
+        ),
+        _ => finding,
+    }
 }

@@ -14,6 +14,7 @@ use crate::resource::{Difference, Watching};
 use crate::runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
 };
+use crate::state::{AppliedState, StateError};
 use crate::target::{Cancellation, Target};
 use crate::watch::{Noticed, Watcher};
 use workers::{Work, Workers};
@@ -28,6 +29,9 @@ pub struct DriveOptions {
     pub exit_when_settled: bool,
     /// The longest time of the run, after which it is interrupted.
     pub max_runtime: Option<Duration>,
+    /// The state that the graph was [begun](AppliedState::begin) with. A graph that replaces another one gets its
+    /// reversals from it.
+    pub state: Option<Arc<AppliedState>>,
 }
 
 /// What the user wants of a run that goes on.
@@ -66,6 +70,8 @@ pub enum Step {
     NotWatched(ResourceId, String),
     /// Another graph has replaced the one before.
     Replaced(SwapReport),
+    /// Another graph could not replace the one before, which goes on.
+    NotReplaced(String),
     /// Every resource is in order; the run may go on.
     Converged,
 }
@@ -121,6 +127,7 @@ pub fn drive(
         workers: Workers::start(options.run.jobs, &target, &sender),
         watcher: None,
         target,
+        state: options.state.clone(),
         sender,
         cancellations: HashMap::new(),
         start: Instant::now(),
@@ -146,6 +153,7 @@ struct Driver<Observe> {
     /// Started when the first resource is watched; an error says why it could not be.
     watcher: Option<Result<Watcher, String>>,
     target: Arc<dyn Target>,
+    state: Option<Arc<AppliedState>>,
     sender: Sender<Message>,
     cancellations: HashMap<NodeKey, Cancellation>,
     start: Instant,
@@ -224,7 +232,21 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             Message::Noticed(Noticed::Changed(nodes)) => Event::Changed(nodes),
             Message::Noticed(Noticed::Lost) => Event::AllChanged,
             Message::Control(Control::Interrupt) => Event::Interrupt,
-            Message::Control(Control::Replace(graph)) => Event::Replace(graph),
+            Message::Control(Control::Replace(graph)) => match self.prepared(graph) {
+                Ok(graph) => Event::Replace(graph),
+                Err(error) => {
+                    self.report(Step::NotReplaced(error.to_string()));
+                    Event::Time
+                }
+            },
+        }
+    }
+
+    /// A graph with the reversals of what it lacks.
+    fn prepared(&self, graph: Graph) -> Result<Graph, StateError> {
+        match &self.state {
+            Some(state) => state.replace(&*self.target, graph, self.runner.graph()),
+            None => Ok(graph),
         }
     }
 

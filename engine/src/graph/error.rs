@@ -38,6 +38,9 @@ pub enum GraphError {
         /// The name of the value.
         value: String,
     },
+    /// A resource is to be reversed, which it cannot be.
+    #[error("what was there before `{0}` cannot be restored, as `reverse` asks for")]
+    Irreversible(ResourceId),
     /// Each of these resources goes before the next, and the last one before the first.
     #[error("resources go before each other in a circle: {}", circle(.0))]
     Circle(Vec<ResourceId>),

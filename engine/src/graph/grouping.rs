@@ -128,6 +128,10 @@ impl Contracted {
                     .iter()
                     .map(|member| all[*member].id.clone())
                     .collect();
+                node.member_resources = members
+                    .iter()
+                    .map(|member| Arc::clone(&all[*member].resource))
+                    .collect();
                 node.receives = members
                     .iter()
                     .flat_map(|member| all[*member].receives.clone())

@@ -26,6 +26,10 @@ pub struct Node {
     pub members: Vec<ResourceId>,
     /// The resource.
     pub resource: Arc<dyn Resource>,
+    /// The resources of the members.
+    pub(crate) member_resources: Vec<Arc<dyn Resource>>,
+    /// Whether it restores what was there before a resource that is gone.
+    pub is_reversal: bool,
     /// Its parameters.
     pub meta: MetaParameters,
     /// The values that it receives.
@@ -43,6 +47,15 @@ impl std::fmt::Debug for Node {
 }
 
 impl Node {
+    /// The resources that it consists of: itself, or its members.
+    pub(crate) fn parts(&self) -> Vec<(ResourceId, Arc<dyn Resource>)> {
+        if self.members.is_empty() {
+            return vec![(self.id.clone(), Arc::clone(&self.resource))];
+        }
+        let resources = self.member_resources.iter().map(Arc::clone);
+        self.members.iter().cloned().zip(resources).collect()
+    }
+
     /// Whether another node does exactly the same, so that it can take the place of this one and keep its state.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.id == other.id
@@ -105,6 +118,65 @@ impl Graph {
     pub(crate) fn successors(&self, node: usize) -> &[Edge] {
         &self.successors[node]
     }
+
+    /// The resources, members of groups among them.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &ResourceId> {
+        self.by_id.keys()
+    }
+
+    pub(crate) fn nodes_mut(&mut self) -> &mut [Node] {
+        &mut self.nodes
+    }
+
+    /// The nodes that have an edge to each node.
+    pub(crate) fn predecessors(&self) -> Vec<Vec<usize>> {
+        let mut predecessors = vec![Vec::new(); self.nodes.len()];
+        for (from, edges) in self.successors.iter().enumerate() {
+            for edge in edges {
+                predecessors[edge.to].push(from);
+            }
+        }
+        predecessors
+    }
+
+    /// This graph with another one, all of which goes before the nodes of this one that `waits` names.
+    pub(crate) fn preceded_by(self, first: Self, waits: impl Fn(&Node) -> bool) -> Self {
+        let offset = first.nodes.len();
+        let predecessors = self.predecessors();
+        // What waits for a node that waits need not wait by itself.
+        let waiting = (0..self.nodes.len()).filter(|node| {
+            let mut before = predecessors[*node].iter();
+            waits(&self.nodes[*node]) && !before.any(|before| waits(&self.nodes[*before]))
+        });
+        let waiting: Vec<usize> = waiting.map(|node| node + offset).collect();
+        let sinks = first.successors.iter().enumerate();
+        let sinks: Vec<usize> = sinks
+            .filter_map(|(node, edges)| edges.is_empty().then_some(node))
+            .collect();
+        let mut whole = first;
+        for sink in sinks {
+            let edges = waiting.iter().map(|to| Edge {
+                to: *to,
+                notifies: false,
+            });
+            whole.successors[sink].extend(edges);
+        }
+        whole.nodes.extend(self.nodes);
+        whole
+            .successors
+            .extend(self.successors.into_iter().map(|edges| {
+                let moved = edges.into_iter().map(|edge| Edge {
+                    to: edge.to + offset,
+                    ..edge
+                });
+                moved.collect()
+            }));
+        let moved = self.by_id.into_iter();
+        whole
+            .by_id
+            .extend(moved.map(|(id, node)| (id, node + offset)));
+        whole
+    }
 }
 
 /// Collects resources and edges.
@@ -158,6 +230,8 @@ impl GraphBuilder {
             id,
             members: Vec::new(),
             resource,
+            member_resources: Vec::new(),
+            is_reversal: false,
             meta,
             receives: Vec::new(),
         });
@@ -222,6 +296,11 @@ impl GraphBuilder {
             }
         }
         errors.extend(wrong_values(&self.nodes, &by_id));
+        let irreversible = self
+            .nodes
+            .iter()
+            .filter(|node| node.meta.reverse && !node.resource.is_reversible());
+        errors.extend(irreversible.map(|node| GraphError::Irreversible(node.id.clone())));
         if !self.is_without_automatic_edges {
             for pair in automatic_edges::between(&self.nodes) {
                 edges.entry(pair).or_default();

@@ -1,6 +1,7 @@
 //! Owner, group and mode, which files and folders have in common.
 
 use pkgres_files::{EntryAttributes, RootEntry};
+use pkgres_manifest::ResourceDescription;
 
 use super::accounts::{groups, users};
 use crate::resource::{Difference, ResourceError};
@@ -65,6 +66,26 @@ impl WantedAttributes {
             attributes,
             differences,
         })
+    }
+}
+
+impl WantedAttributes {
+    /// The attributes of an entry as properties that restore them, in so far as they are wanted otherwise.
+    pub(super) fn restored(
+        &self,
+        entry: &RootEntry,
+        mut description: ResourceDescription,
+    ) -> ResourceDescription {
+        if self.mode.is_some() {
+            description = description.with("mode", octal(entry.mode));
+        }
+        if self.owner.is_some() {
+            description = description.with("owner", entry.user.to_string());
+        }
+        if self.group.is_some() {
+            description = description.with("group", entry.group.to_string());
+        }
+        description
     }
 }
 

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{EntryAttributes, EntryKind};
+use pkgres_manifest::ResourceDescription;
 
 use super::attributes::{WantedAttributes, octal};
+use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -19,8 +21,19 @@ const DEFAULT_MODE: u32 = 0o755;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory {
     path: PathBuf,
-    is_absent: bool,
+    absence: Absence,
     attributes: WantedAttributes,
+}
+
+/// Whether a folder shall not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absence {
+    /// It shall exist.
+    No,
+    /// It shall not exist if nothing is in it.
+    IfEmpty,
+    /// It shall not exist, with all that is in it.
+    Yes,
 }
 
 impl Directory {
@@ -28,7 +41,7 @@ impl Directory {
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
-            is_absent: false,
+            absence: Absence::No,
             attributes: WantedAttributes::default(),
         }
     }
@@ -36,7 +49,14 @@ impl Directory {
     /// Sets that there shall be no such folder.
     #[must_use]
     pub fn absent(mut self) -> Self {
-        self.is_absent = true;
+        self.absence = Absence::Yes;
+        self
+    }
+
+    /// Sets that there shall be no such folder if nothing is in it. With something in it, it stays.
+    #[must_use]
+    pub fn absent_if_empty(mut self) -> Self {
+        self.absence = Absence::IfEmpty;
         self
     }
 
@@ -70,9 +90,14 @@ impl Resource for Directory {
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
         let entry = probe.entry(&self.path)?;
         let kind = entry.as_ref().map(|entry| entry.kind);
-        if self.is_absent {
+        if self.absence != Absence::No {
             return match kind {
                 None => Ok(Checked::in_order()),
+                Some(EntryKind::Folder)
+                    if self.absence == Absence::IfEmpty && !probe.names(&self.path)?.is_empty() =>
+                {
+                    Ok(Checked::in_order())
+                }
                 Some(EntryKind::Folder) => Ok(Checked::drift(Removal::new("folder", &self.path))),
                 Some(_) => Err(obstacle(&self.path)),
             };
@@ -111,6 +136,26 @@ impl Resource for Directory {
         let mut wishes = vec![Wish::nearest_folder(&self.path)];
         wishes.extend(account_wishes(&self.attributes));
         wishes
+    }
+
+    /// What is in a folder is not kept.
+    fn is_reversible(&self) -> bool {
+        self.absence == Absence::No
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let description = before.description("directory", path_text(&self.path)?)?;
+        Ok(match before.probe().entry(&self.path)? {
+            None => Some(description.with("state", "absent-if-empty")),
+            Some(entry) if entry.kind == EntryKind::Folder => {
+                Some(self.attributes.restored(&entry, description))
+            }
+            // The check says what is wrong.
+            Some(_) => None,
+        })
     }
 }
 

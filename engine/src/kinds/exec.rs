@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pkgres_manifest::{PropertyValue, ResourceDescription};
+
+use super::path_text;
 use super::program::program_wishes;
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Values, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Values,
+    Watching, Wish,
 };
 use crate::target::{Command, Probe, Target, TargetError, shown};
 
@@ -41,6 +45,14 @@ impl Guard {
         })
     }
 
+    /// Whether properties can say all of it. They cannot say who a command of a guard runs as, for instance.
+    fn is_describable(&self) -> bool {
+        self.command().is_none_or(|command| {
+            let plain = Command::new(&command.program).arguments(&command.arguments);
+            format!("{plain:?}") == format!("{command:?}")
+        })
+    }
+
     fn command(&self) -> Option<&Command> {
         match self {
             Self::Unless(command) | Self::OnlyIf(command) => Some(command),
@@ -55,6 +67,10 @@ impl Guard {
 pub struct Exec {
     command: Command,
     guards: Vec<Guard>,
+    /// The command that takes back what the command did.
+    undo: Option<Command>,
+    /// Whether what the command did shall be taken back.
+    is_undone: bool,
     /// What it wrote when it last ran.
     stdout: Arc<Mutex<Option<String>>>,
 }
@@ -65,6 +81,8 @@ impl Exec {
         Self {
             command,
             guards: vec![guard],
+            undo: None,
+            is_undone: false,
             stdout: Arc::default(),
         }
     }
@@ -75,20 +93,73 @@ impl Exec {
         self.guards.push(guard);
         self
     }
+
+    /// Sets the program and the arguments of the command that takes back what the command did. It runs as the command
+    /// does: in its folder, with its variables, user, group and timeout.
+    #[must_use]
+    pub fn with_undo(mut self, undo: Command) -> Self {
+        self.undo = Some(Command {
+            program: undo.program,
+            arguments: undo.arguments,
+            ..self.command.clone()
+        });
+        self
+    }
+
+    /// Sets that what the command did shall be taken back: unless the guards say that the command would have to run, the
+    /// command that takes it back runs. Without one, this is an error.
+    #[must_use]
+    pub fn undone(mut self) -> Self {
+        self.is_undone = true;
+        self
+    }
+
+    /// Whether all guards say that the command has to run.
+    fn has_to_run(&self, probe: &dyn Probe, input: &Input) -> Result<bool, ResourceError> {
+        for guard in &self.guards {
+            if !guard.lets_run(probe, input)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The check of a command that shall be undone.
+    fn check_undone(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        let Some(undo) = &self.undo else {
+            let message = "there is no command that undoes it";
+            return Err(ResourceError::Invalid(message.to_owned()));
+        };
+        if self.has_to_run(probe, input)? {
+            return Ok(Checked::in_order());
+        }
+        Ok(Checked::drift(RunCommand {
+            command: undo.clone(),
+            stdout: Arc::default(),
+        }))
+    }
 }
 
 impl Resource for Exec {
     fn definition(&self) -> String {
-        format!("Exec {:?} {:?}", self.command, self.guards)
+        let Self {
+            command,
+            guards,
+            undo,
+            is_undone,
+            stdout: _,
+        } = self;
+        format!("Exec {command:?} {guards:?} {undo:?} {is_undone}")
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
-        for guard in &self.guards {
-            if !guard.lets_run(probe, input)? {
-                let stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
-                let value = stdout.clone().map(|stdout| (STDOUT.to_owned(), stdout));
-                return Ok(Checked::InOrder(value.into_iter().collect()));
-            }
+        if self.is_undone {
+            return self.check_undone(probe, input);
+        }
+        if !self.has_to_run(probe, input)? {
+            let stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+            let value = stdout.clone().map(|stdout| (STDOUT.to_owned(), stdout));
+            return Ok(Checked::InOrder(value.into_iter().collect()));
         }
         Ok(Checked::drift(RunCommand {
             command: self.command.clone(),
@@ -142,6 +213,55 @@ impl Resource for Exec {
         let is_on_refresh = |guard: &Guard| matches!(guard, Guard::OnRefresh);
         self.guards.iter().any(is_on_refresh)
     }
+
+    /// It needs a command that takes it back, and guards that show whether that is necessary.
+    fn is_reversible(&self) -> bool {
+        self.undo.is_some()
+            && !self.is_undone
+            && !self.is_refreshable()
+            && self.guards.iter().all(Guard::is_describable)
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let Some(undo) = &self.undo else {
+            return Ok(None);
+        };
+        let command = &self.command;
+        let variables = command.variables.iter();
+        let variables =
+            variables.map(|(name, value)| (name.clone(), PropertyValue::Text(value.clone())));
+        let mut description = before
+            .description("exec", before.id().name())?
+            .with("command", words(command))
+            .with("undo", words(undo))
+            .with("state", "undone")
+            .with("environment", PropertyValue::mapping(variables))
+            .with("folder", path_text(&command.folder)?)
+            .with("timeout", command.timeout.as_secs().max(1).to_string());
+        if let Some(user) = &command.user {
+            description = description.with("user", user.clone());
+        }
+        if let Some(group) = &command.group {
+            description = description.with("group", group.clone());
+        }
+        for guard in &self.guards {
+            description = match guard {
+                Guard::Creates(path) => description.with("creates", path_text(path)?),
+                Guard::Unless(command) => description.with("unless", words(command)),
+                Guard::OnlyIf(command) => description.with("only_if", words(command)),
+                Guard::OnRefresh => description,
+            };
+        }
+        Ok(Some(description))
+    }
+}
+
+/// A command as the value of a property.
+fn words(command: &Command) -> PropertyValue {
+    PropertyValue::list(command.words().map(PropertyValue::from))
 }
 
 struct RunCommand {

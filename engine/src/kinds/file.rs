@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_files::{EntryAttributes, EntryKind};
-use pkgres_manifest::sha256;
+use pkgres_manifest::{ResourceDescription, sha256};
 
 use super::attributes::{WantedAttributes, octal};
 use super::directory::account_wishes;
+use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target, TargetError};
 
@@ -21,12 +22,17 @@ const DEFAULT_MODE: u32 = 0o644;
 /// The property that can receive a value.
 const CONTENT: &str = "content";
 
+/// The most bytes of a file that is copied or kept.
+const MOST_COPIED: u64 = 256 << 20;
+
 /// A file that shall exist, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     path: PathBuf,
     is_absent: bool,
     content: Option<Content>,
+    /// The file of the machine that has the content.
+    copied: Option<PathBuf>,
     attributes: WantedAttributes,
 }
 
@@ -56,6 +62,7 @@ impl File {
             path: path.as_ref().to_owned(),
             is_absent: false,
             content: None,
+            copied: None,
             attributes: WantedAttributes::default(),
         }
     }
@@ -84,6 +91,13 @@ impl File {
     /// Whether it has a content.
     pub(super) fn has_content(&self) -> bool {
         self.content.is_some()
+    }
+
+    /// Sets that the content is that of another file of the machine, which may have any bytes.
+    #[must_use]
+    pub fn with_copy_of(mut self, path: impl AsRef<Path>) -> Self {
+        self.copied = Some(path.as_ref().to_owned());
+        self
     }
 
     /// Sets the mode. Without it, a new file gets `0644`, and another one is left alone.
@@ -127,9 +141,7 @@ impl Resource for File {
                 Some(_) => Checked::drift(Removal::new("file", &self.path)),
             });
         }
-        let received = input.received.get(CONTENT);
-        let received = received.map(|text| Content(text.as_bytes().into()));
-        let content = received.as_ref().or(self.content.as_ref());
+        let content = self.wanted_content(probe, input)?;
         let compared = self
             .attributes
             .compare(probe, entry.as_ref(), DEFAULT_MODE)?;
@@ -141,10 +153,10 @@ impl Resource for File {
             {
                 let (is, wanted) = (sized(entry.size), sized(content.0.len() as u64));
                 differences.insert(0, Difference::new(CONTENT, Some(is), Some(wanted)));
-                written = Some(content.clone());
+                written = Some(content);
             }
         } else {
-            let content = content.cloned().unwrap_or_else(|| Content(Arc::default()));
+            let content = content.unwrap_or_else(|| Content(Arc::default()));
             let wanted = format!(
                 "{}, {}",
                 octal(compared.attributes.mode),
@@ -175,11 +187,66 @@ impl Resource for File {
     fn wishes(&self) -> Vec<Wish> {
         let mut wishes = vec![Wish::nearest_folder(&self.path)];
         wishes.extend(account_wishes(&self.attributes));
+        let copied = self.copied.iter().map(Identifier::path);
+        wishes.extend(copied.map(Wish::after));
         wishes
+    }
+
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let probe = before.probe();
+        let description = before.description("file", path_text(&self.path)?)?;
+        let entry = match probe.entry(&self.path)? {
+            None => return Ok(Some(description.with("state", "absent"))),
+            Some(entry) if entry.kind == EntryKind::File => entry,
+            // The check says what is wrong.
+            Some(_) => return Ok(None),
+        };
+        let is_content_changed = self.is_absent
+            || self.content.is_some()
+            || self.copied.is_some()
+            || before.input().received.contains_key(CONTENT);
+        let mut description = description;
+        if is_content_changed {
+            let kept = before.keep(probe.read(&self.path, MOST_COPIED)?);
+            description = description.with("copy_of", path_text(&kept)?);
+        }
+        if self.is_absent {
+            // All of it is going to be lost.
+            let all = WantedAttributes {
+                mode: Some(entry.mode),
+                owner: Some(entry.user.to_string()),
+                group: Some(entry.group.to_string()),
+            };
+            return Ok(Some(all.restored(&entry, description)));
+        }
+        Ok(Some(self.attributes.restored(&entry, description)))
     }
 
     fn receives(&self) -> &[&str] {
         &[CONTENT]
+    }
+}
+
+impl File {
+    /// The content that the file shall have, if that matters.
+    fn wanted_content(
+        &self,
+        probe: &dyn Probe,
+        input: &Input,
+    ) -> Result<Option<Content>, ResourceError> {
+        if let Some(copied) = &self.copied {
+            return Ok(Some(Content(probe.read(copied, MOST_COPIED)?.into())));
+        }
+        let received = input.received.get(CONTENT);
+        let received = received.map(|text| Content(text.as_bytes().into()));
+        Ok(received.or_else(|| self.content.clone()))
     }
 }
 

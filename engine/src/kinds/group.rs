@@ -1,8 +1,12 @@
 //! Groups of users.
 
+use pkgres_manifest::ResourceDescription;
+
 use super::accounts::{GROUPS, check_name, groups};
 use super::commands::Commands;
-use crate::resource::{Checked, Difference, Identifier, Input, Resource, ResourceError, Watching};
+use crate::resource::{
+    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching,
+};
 use crate::target::{Command, Probe};
 
 /// A group of users that shall exist, or not.
@@ -95,5 +99,23 @@ impl Resource for Group {
 
     fn identifiers(&self) -> Vec<Identifier> {
         vec![Identifier::Group(self.name.clone())]
+    }
+
+    /// The members of a group are not kept.
+    fn is_reversible(&self) -> bool {
+        !self.is_absent
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let description = before.description("group", &self.name)?;
+        let groups = groups(before.probe())?;
+        let is = groups.iter().find(|group| group.name == self.name);
+        Ok(Some(match is {
+            None => description.with("state", "absent"),
+            Some(is) => description.with("number", is.number.to_string()),
+        }))
     }
 }

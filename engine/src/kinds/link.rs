@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_files::EntryKind;
+use pkgres_manifest::ResourceDescription;
 
+use super::path_text;
 use super::removal::Removal;
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -73,6 +75,25 @@ impl Resource for Link {
 
     fn wishes(&self) -> Vec<Wish> {
         vec![Wish::nearest_folder(&self.path)]
+    }
+
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let description = before.description("link", path_text(&self.path)?)?;
+        let Some(entry) = before.probe().entry(&self.path)? else {
+            return Ok(Some(description.with("state", "absent")));
+        };
+        let Some(target) = entry.link_target else {
+            // The check says what is wrong.
+            return Ok(None);
+        };
+        Ok(Some(description.with("target", path_text(&target)?)))
     }
 }
 

@@ -19,6 +19,10 @@ mod removal;
 mod service;
 mod user;
 
+use std::path::Path;
+
+use crate::resource::ResourceError;
+
 pub use artifact::{Artifact, ArtifactSource};
 pub use directory::Directory;
 pub use exec::{Exec, Guard, Query};
@@ -32,3 +36,11 @@ pub(crate) use package_files::Release;
 pub use package_files::{FilesOfPackage, PackageFiles};
 pub use service::Service;
 pub use user::User;
+
+/// A path as the value of a property.
+fn path_text(path: &Path) -> Result<&str, ResourceError> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("{} is not UTF-8, so that it cannot be kept", path.display());
+        ResourceError::Invalid(message)
+    })
+}

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::time::Duration;
 
+use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
 
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Command, OS_FAMILY, Output, Probe, Target, TargetError};
 
@@ -147,6 +148,23 @@ impl Resource for Package {
             WantedVersion::Nothing => Vec::new(),
             _ => vec![Wish::before(Identifier::Service(self.name.clone()))],
         }
+    }
+
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let installed = installed(std::slice::from_ref(self), before.probe())?;
+        let is = installed.iter().find(|package| package.is(&self.name));
+        let description = before.description("package", &self.name)?;
+        Ok(Some(match is {
+            None => description.with("state", "absent"),
+            Some(is) => description.with("version", is.version.clone()),
+        }))
     }
 
     fn group(&self) -> Option<String> {

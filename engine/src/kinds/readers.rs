@@ -1,6 +1,7 @@
 //! How the kinds read their properties.
 
 use std::path::Path;
+use std::time::Duration;
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Properties, PropertyError, PropertyErrors};
@@ -30,6 +31,13 @@ pub(super) fn read_file(
         let bytes = files.read(&source);
         file = file.with_bytes(bytes.map_err(|reason| properties.invalid("source", reason))?);
     }
+    if let Some(path) = properties.take_text("copy_of")? {
+        if file.has_content() {
+            let message = "`copy_of` and `content` or `source` both say what is in the file";
+            return Err(properties.invalid("copy_of", message).into());
+        }
+        file = file.with_copy_of(path);
+    }
     if let Some(mode) = take_mode(properties)? {
         file = file.with_mode(mode);
     }
@@ -48,8 +56,16 @@ pub(super) fn read_directory(
 ) -> Result<Directory, PropertyErrors> {
     require_absolute("directory", name, properties)?;
     let mut directory = Directory::new(name);
-    if takes_absence(properties)? {
-        return Ok(directory.absent());
+    match properties.take_text("state")?.as_deref() {
+        None | Some("present") => {}
+        Some("absent") => return Ok(directory.absent()),
+        Some("absent-if-empty") => return Ok(directory.absent_if_empty()),
+        Some(other) => {
+            let other = Escaped::shortened(other);
+            let message =
+                format!("`state` must be `present`, `absent` or `absent-if-empty`, not `{other}`");
+            return Err(properties.invalid("state", message).into());
+        }
     }
     if let Some(mode) = take_mode(properties)? {
         directory = directory.with_mode(mode);
@@ -113,6 +129,13 @@ pub(super) fn read_user(name: &str, properties: &mut Properties) -> Result<User,
     if let Some(groups) = properties.take_texts("groups")? {
         user = user.with_groups(groups);
     }
+    if let Some(groups) = properties.take_texts("only_groups")? {
+        if properties.has_taken("groups") {
+            let message = "`groups` and `only_groups` both say which groups the user is in";
+            return Err(properties.invalid("only_groups", message).into());
+        }
+        user = user.with_only_groups(groups);
+    }
     if let Some(home) = properties.take_text("home")? {
         user = user.with_home(home);
     }
@@ -151,7 +174,25 @@ pub(super) fn read_exec(_name: &str, properties: &mut Properties) -> Result<Exec
         let hint = "add `creates`, `unless`, `only_if` or `on_refresh`";
         return Err(error.hint(hint).into());
     };
-    Ok(guards.fold(Exec::new(command, first), Exec::with_guard))
+    let mut exec = guards.fold(Exec::new(command, first), Exec::with_guard);
+    if let Some(undo) = take_command("undo", properties)? {
+        exec = exec.with_undo(undo);
+    }
+    match properties.take_text("state")?.as_deref() {
+        None | Some("done") => Ok(exec),
+        Some("undone") if properties.has_taken("undo") => Ok(exec.undone()),
+        Some("undone") => {
+            let error = properties.invalid("state", "without `undo`, nothing can be undone");
+            Err(error
+                .hint("add the command that undoes it as `undo`")
+                .into())
+        }
+        Some(other) => {
+            let other = Escaped::shortened(other);
+            let message = format!("`state` must be `done` or `undone`, not `{other}`");
+            Err(properties.invalid("state", message).into())
+        }
+    }
 }
 
 /// The name of a query is only a name.
@@ -201,6 +242,9 @@ fn take_required_command(properties: &mut Properties) -> Result<Command, Propert
     }
     if let Some(group) = properties.take_text("group")? {
         command = command.group(group);
+    }
+    if let Some(seconds) = properties.take_number("timeout")? {
+        command = command.timeout(Duration::from_secs(seconds));
     }
     Ok(command)
 }

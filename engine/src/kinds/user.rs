@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use pkgres_manifest::{PropertyValue, ResourceDescription};
+
 use super::accounts::{
     GROUPS, GroupEntry, USERS, UserEntry, check_field, check_name, groups, users,
 };
 use super::commands::Commands;
 use crate::resource::{
-    Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Command, Probe};
 
@@ -20,6 +22,8 @@ pub struct User {
     number: Option<u32>,
     group: Option<String>,
     groups: BTreeSet<String>,
+    /// Whether the user shall be in no other groups.
+    has_only_groups: bool,
     home: Option<PathBuf>,
     shell: Option<PathBuf>,
     comment: Option<String>,
@@ -35,6 +39,7 @@ impl User {
             number: None,
             group: None,
             groups: BTreeSet::new(),
+            has_only_groups: false,
             home: None,
             shell: None,
             comment: None,
@@ -71,6 +76,17 @@ impl User {
         groups: impl IntoIterator<Item = Text>,
     ) -> Self {
         self.groups.extend(groups.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the groups that the user shall be in beside the primary one. The user shall be in no others.
+    #[must_use]
+    pub fn with_only_groups<Text: Into<String>>(
+        mut self,
+        groups: impl IntoIterator<Item = Text>,
+    ) -> Self {
+        self.groups = groups.into_iter().map(Into::into).collect();
+        self.has_only_groups = true;
         self
     }
 
@@ -196,11 +212,16 @@ impl User {
             .filter(|name| !is_in(name))
             .cloned()
             .collect();
-        if !missing.is_empty() {
-            let groups = groups
-                .iter()
-                .filter(|group| group.members.contains(&is.name));
-            let known: Vec<_> = groups.map(|group| group.name.clone()).collect();
+        let known = groups_of(&is.name, groups);
+        let is_named = |group: &String| {
+            let mut wanted = self.groups.iter();
+            wanted.any(|name| named(name).is_some_and(|found| found.name == *group))
+        };
+        if self.has_only_groups && !(missing.is_empty() && known.iter().all(is_named)) {
+            let groups: Vec<_> = self.groups.iter().cloned().collect();
+            let wanted = groups.join(",");
+            differ("groups", &["--groups"], &known.join(","), &wanted, &wanted);
+        } else if !missing.is_empty() {
             let wanted = [known.clone(), missing.clone()].concat().join(",");
             let options = ["--append", "--groups"];
             differ(
@@ -223,6 +244,12 @@ impl User {
         }
         (Command::new("usermod").arguments(arguments), differences)
     }
+}
+
+/// The groups that have a user as a member.
+fn groups_of(user: &String, groups: &[GroupEntry]) -> Vec<String> {
+    let groups = groups.iter().filter(|group| group.members.contains(user));
+    groups.map(|group| group.name.clone()).collect()
 }
 
 /// The option of `useradd` and `usermod` for a property.
@@ -281,5 +308,41 @@ impl Resource for User {
         let shell = self.shell.iter().map(Identifier::path);
         let all = std::iter::once(own).chain(groups).chain(shell);
         all.map(Wish::after).collect()
+    }
+
+    /// The password of a user is not kept.
+    fn is_reversible(&self) -> bool {
+        !self.is_absent
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let mut description = before.description("user", &self.name)?;
+        let users = users(before.probe())?;
+        let Some(is) = users.iter().find(|user| user.name == self.name) else {
+            return Ok(Some(description.with("state", "absent")));
+        };
+        if self.number.is_some() {
+            description = description.with("number", is.number.to_string());
+        }
+        if self.group.is_some() {
+            description = description.with("group", is.group.to_string());
+        }
+        if self.has_only_groups || !self.groups.is_empty() {
+            let known = groups_of(&is.name, &groups(before.probe())?);
+            let known = known.into_iter().map(PropertyValue::Text);
+            description = description.with("only_groups", PropertyValue::list(known));
+        }
+        for (property, _) in self.texts() {
+            let value = match property {
+                "home" => &is.home,
+                "shell" => &is.shell,
+                _ => &is.comment,
+            };
+            description = description.with(property, value.clone());
+        }
+        Ok(Some(description))
     }
 }

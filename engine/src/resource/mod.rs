@@ -4,15 +4,18 @@
 //! error is not an answer. The engine checks again after a change, so that a change that does not lead to the wanted
 //! state in one run is found out.
 
+mod before;
 mod identifier;
 mod watching;
 
+pub use before::Before;
 pub use identifier::{Identifier, Relation, Wish};
 pub use watching::Watching;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
 use thiserror::Error;
 
@@ -239,6 +242,22 @@ pub trait Resource: Send + Sync {
     /// Whether a notification matters to it.
     fn is_refreshable(&self) -> bool {
         false
+    }
+
+    /// Whether what was there before its first change can be restored, as the parameter `reverse` asks for.
+    fn is_reversible(&self) -> bool {
+        false
+    }
+
+    /// The resource that restores what is there now, in so far as this one is going to change it; `None` if there is
+    /// nothing to restore. It is asked for before the first change, and only if
+    /// [`is_reversible`](Self::is_reversible) says so. The description is kept on the machine, and read by the
+    /// [`Kinds`](crate::Kinds) when the resource is gone from the graph.
+    fn reversed(
+        &self,
+        _before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        Ok(None)
     }
 
     /// What it has in common with the resources that it can be grouped with; `None` if it is never grouped.

@@ -9,7 +9,7 @@ use pkgres_manifest::Facts;
 use super::cancellation::Cancellation;
 use super::command::{Command, Output};
 use super::error::TargetError;
-use super::{Probe, Target};
+use super::{Probe, Target, TargetLock};
 
 /// A target on which nothing new starts, and running commands end, once its work is cancelled.
 pub struct Cancellable<'target> {
@@ -111,5 +111,9 @@ impl Target for Cancellable<'_> {
 
     fn run(&self, command: &Command) -> Result<Output, TargetError> {
         self.go_on()?.run(&self.obeying(command))
+    }
+
+    fn lock(&self, folder: &Path) -> Result<Option<TargetLock>, TargetError> {
+        self.go_on()?.lock(folder)
     }
 }

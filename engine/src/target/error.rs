@@ -1,5 +1,6 @@
 //! Errors of targets.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pkgres_files::FileError;
@@ -44,6 +45,9 @@ pub enum TargetError {
     /// The operation was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// Another process has locked a folder.
+    #[error("another process works with {}", .0.display())]
+    Locked(PathBuf),
     /// The machine cannot do this.
     #[error("{0}")]
     Unsupported(String),

@@ -10,7 +10,7 @@ use pkgres_manifest::Facts;
 use super::command::{Command, Output};
 use super::error::TargetError;
 use super::facts::read_facts;
-use super::{Probe, Target, mounts, process};
+use super::{Probe, Target, TargetLock, mounts, process};
 
 /// Where the description of the operating system is, and how many bytes of it are read.
 const OS_RELEASE: (&str, u64) = ("/etc/os-release", 64 << 10);
@@ -152,5 +152,12 @@ impl Target for Machine {
 
     fn run(&self, command: &Command) -> Result<Output, TargetError> {
         process::run(&self.words(command), command)
+    }
+
+    fn lock(&self, folder: &Path) -> Result<Option<TargetLock>, TargetError> {
+        match self.root.lock(folder)? {
+            Some(lock) => Ok(Some(Box::new(lock))),
+            None => Err(TargetError::Locked(folder.to_owned())),
+        }
     }
 }

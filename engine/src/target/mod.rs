@@ -94,4 +94,13 @@ pub trait Target: Probe {
 
     /// Runs a command that may change the machine.
     fn run(&self, command: &Command) -> Result<Output, TargetError>;
+
+    /// Locks a folder against other processes, until the lock is dropped or the process ends. If another one has locked
+    /// it, this is [`TargetError::Locked`]. A machine without such locks is not locked, and answers `None`.
+    fn lock(&self, _folder: &Path) -> Result<Option<TargetLock>, TargetError> {
+        Ok(None)
+    }
 }
+
+/// A lock on a machine, which ends when it is dropped.
+pub type TargetLock = Box<dyn std::any::Any + Send + Sync>;

@@ -37,7 +37,8 @@ pub enum Fault {
     Crash,
 }
 
-/// The files of a simulated machine by path: their content. Folders are not simulated: they are always there.
+/// The files of a simulated machine by path: their content. Folders are not simulated: files can be made in any, and those
+/// with files in them exist.
 pub type SimulatedFiles = BTreeMap<PathBuf, Vec<u8>>;
 
 type BeforeEffect = Box<dyn FnMut(&Effect<'_>, &mut SimulatedFiles) -> Fault + Send>;
@@ -141,12 +142,19 @@ impl Probe for SimulatedMachine {
 
     fn entry(&self, path: &Path) -> Result<Option<RootEntry>, TargetError> {
         let state = self.happen(&Effect::Read(path))?;
-        Ok(state.files.get(path).map(|content| RootEntry {
-            kind: EntryKind::File,
-            mode: 0o644,
+        let (kind, mode, size) = match state.files.get(path) {
+            Some(content) => (EntryKind::File, 0o644, content.len() as u64),
+            None if state.files.keys().any(|file| file.starts_with(path)) => {
+                (EntryKind::Folder, 0o755, 0)
+            }
+            None => return Ok(None),
+        };
+        Ok(Some(RootEntry {
+            kind,
+            mode,
             user: 0,
             group: 0,
-            size: content.len() as u64,
+            size,
             link_target: None,
         }))
     }

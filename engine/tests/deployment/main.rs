@@ -199,7 +199,7 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:28: error[PK0105]: `mode` must be three or four octal digits, not `0999`; hint: write it as in 0644",
             "Web/r.yaml:1:42: error[PK0105]: the name of a file must be an absolute path, not `b`",
             "Web/r.yaml:1:57: error[PK0105]: unknown property `contents`; hint: did you mean `content`?",
-            "Web/r.yaml:1:94: error[PK0105]: `state` must be `present` or `absent`, not `gone`",
+            "Web/r.yaml:1:94: error[PK0105]: `state` must be `present`, `absent` or `absent-if-empty`, not `gone`",
         ],
     );
     check(

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
+use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Location, SourceText, Span};
 use crate::similar::most_similar;
 
 /// The value of a property. Scalars are the text that was written: `0644` is the text 0644, not a number.
@@ -20,6 +20,30 @@ pub enum PropertyValue {
 }
 
 impl PropertyValue {
+    /// A list that no file has.
+    pub fn list(values: impl IntoIterator<Item = Self>) -> Self {
+        let location = nowhere();
+        let located = values.into_iter().map(|value| Located {
+            value,
+            location: location.clone(),
+        });
+        Self::List(located.collect())
+    }
+
+    /// A mapping that no file has.
+    pub fn mapping(entries: impl IntoIterator<Item = (String, Self)>) -> Self {
+        let location = nowhere();
+        let located = entries.into_iter().map(|(key, value)| {
+            let [key_location, location] = [location.clone(), location.clone()];
+            let key = Located {
+                value: key,
+                location: key_location,
+            };
+            (key, Located { value, location })
+        });
+        Self::Mapping(located.collect())
+    }
+
     /// The kind of value, for messages.
     fn kind(&self) -> &'static str {
         match self {
@@ -28,6 +52,11 @@ impl PropertyValue {
             Self::Mapping(_) => "a mapping",
         }
     }
+}
+
+/// The place of values that no file has.
+fn nowhere() -> Location {
+    Location::new(&SourceText::new("", ""), Span::default())
 }
 
 impl From<&str> for PropertyValue {
@@ -204,6 +233,11 @@ impl Properties {
             location: value.location.clone(),
         });
         Some(value)
+    }
+
+    /// Whether a property was there and is taken.
+    pub fn has_taken(&self, key: &str) -> bool {
+        self.taken.iter().any(|taken| taken.value == key)
     }
 
     /// Takes a text.

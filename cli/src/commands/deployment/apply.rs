@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::prepared::{Prepared, lock_target, open_target};
 use super::report::{Report, change_lines, differences_json};
+use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
@@ -50,6 +51,15 @@ pub(in crate::commands) fn apply(
         },
         exit_when_settled: args.converged_exit,
         max_runtime: args.max_runtime.map(Duration::from_secs),
+        state: None,
+    };
+    let location = prepared.state.clone();
+    let (state, graph, gone) = if args.noop {
+        let (graph, gone) = plan_reversals(location, &*target, &graph)?;
+        (None, graph, gone)
+    } else {
+        let (state, graph, gone) = RunState::begin(location, &target, &graph)?;
+        (Some(state), graph, gone)
     };
     let afterwards = Afterwards {
         validations,
@@ -70,8 +80,11 @@ pub(in crate::commands) fn apply(
         observer.observe(progress);
     });
     let (changed, invalid) = (observer.changed, observer.invalid);
+    if let Some(state) = state {
+        state.finish()?;
+    }
     let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
-    let report = report.with_invalid(invalid);
+    let report = report.with_invalid(invalid).with_reversed(&gone.reversed);
     if output.is_json() {
         let mut document = report.document(status_name(&ending, &report));
         document["event"] = json!("ended");

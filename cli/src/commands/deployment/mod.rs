@@ -5,6 +5,7 @@ mod plan;
 mod prepared;
 mod release_files;
 mod report;
+mod state;
 mod trial;
 mod validations;
 

@@ -4,6 +4,7 @@ use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 
 use super::prepared::{Prepared, open_target};
 use super::report::Report;
+use super::state::plan_reversals;
 use super::trial::{Trial, open_overlay};
 use crate::args::{Format, PlanArgs};
 use crate::commands::graph::draw;
@@ -29,6 +30,7 @@ pub(in crate::commands) fn plan(
     let graph = std::mem::take(&mut prepared.graph);
     let validations = prepared.validations(&args.deployment)?;
     let target = open_target(&args.deployment)?;
+    let (graph, gone) = plan_reversals(prepared.state.clone(), &*target, &graph)?;
     let overlay = args.diff.then(|| open_overlay(&args.deployment));
     let overlay = overlay.transpose()?;
     let interrupts = RunInterrupts::listen();
@@ -55,7 +57,9 @@ pub(in crate::commands) fn plan(
         return Ok(Exit::Interrupted);
     }
     let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
-    let report = report.with_validations(&outcomes);
+    let report = report
+        .with_validations(&outcomes)
+        .with_reversed(&gone.reversed);
     if output.is_json() {
         let mut document = report.plan_document();
         if let Some(trial) = &trial {
@@ -80,6 +84,7 @@ pub(in crate::commands) fn plan(
         output.note(&trial.summary());
     }
     output.note(&report.plan_summary());
+    gone.note(output);
     Ok(if report.has_failed() || !trial_failures.is_empty() {
         Exit::Resource
     } else if report.is_invalid() {

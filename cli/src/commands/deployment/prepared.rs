@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
-    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, Target,
-    TargetError,
+    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, StateLocation,
+    Target, TargetError,
 };
 use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
@@ -28,6 +28,8 @@ use crate::solve::require_current_lock;
 /// A deployment and its graph.
 pub(super) struct Prepared {
     pub(super) graph: Graph,
+    /// Where the state of the application is on the machine.
+    pub(super) state: StateLocation,
     resources: BTreeMap<ResourceId, DeployedResource>,
     packages: BoundPackages,
     files: Arc<ReleaseFiles>,
@@ -59,6 +61,7 @@ impl Prepared {
             None => None,
         };
         let limits = &context.read_options.limits;
+        let application = project.name().to_string();
         let mut files = ReleaseFiles::new(
             (bound.release, project.folder),
             bound.registries,
@@ -90,6 +93,7 @@ impl Prepared {
         let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));
         Ok(Self {
             graph,
+            state: StateLocation::new(application).in_folder(&args.state),
             resources: resources.collect(),
             packages: bound.packages,
             files,

@@ -1,5 +1,7 @@
 //! What came of a run, for people and as JSON.
 
+use std::collections::BTreeSet;
+
 use pkgres_engine::{Difference, Ending, NodeStatus, Status};
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -18,6 +20,8 @@ pub(super) struct Report<'run> {
     validations: &'run [ValidationOutcome<'run>],
     /// How many validations failed.
     invalid: usize,
+    /// The resources that are gone from the packages, and are reversed.
+    reversed: Option<&'run BTreeSet<ResourceId>>,
 }
 
 impl<'run> Report<'run> {
@@ -28,6 +32,7 @@ impl<'run> Report<'run> {
             target,
             validations: &[],
             invalid: 0,
+            reversed: None,
         }
     }
 
@@ -44,6 +49,19 @@ impl<'run> Report<'run> {
     /// Adds how many validations failed.
     pub(super) fn with_invalid(self, invalid: usize) -> Self {
         Self { invalid, ..self }
+    }
+
+    /// Adds which resources are reversed.
+    pub(super) fn with_reversed(self, reversed: &'run BTreeSet<ResourceId>) -> Self {
+        Self {
+            reversed: Some(reversed),
+            ..self
+        }
+    }
+
+    /// Whether a resource is gone from the packages, and is reversed.
+    fn is_reversed(&self, id: &ResourceId) -> bool {
+        self.reversed.is_some_and(|reversed| reversed.contains(id))
     }
 
     /// Whether a validation failed.
@@ -91,6 +109,10 @@ impl<'run> Report<'run> {
         let validations = self.validations.iter().map(ValidationOutcome::plan_lines);
         let lines = self.nodes.iter().map(|(id, status)| match status {
             NodeStatus::InOrder => format!("= {id}\n"),
+            NodeStatus::Pending(differences) if self.is_reversed(id) => {
+                let lines = change_lines(id, differences);
+                lines.replacen('\n', " (gone from the packages)\n", 1)
+            }
             NodeStatus::Pending(differences) => change_lines(id, differences),
             NodeStatus::Blocked(before) => format!("? {id} (waits for {before})\n"),
             _ => format!("! {id}\n"),
@@ -105,8 +127,11 @@ impl<'run> Report<'run> {
                 return None;
             };
             let finding = Diagnostic::error(Code::ResourceFailed, format!("{id}: {message}"));
-            let resource = self.prepared.resource(id)?;
-            let finding = finding.at(resource.description.id.location.clone());
+            let finding = match self.prepared.resource(id) {
+                Some(resource) => finding.at(resource.description.id.location.clone()),
+                // What is restored is in no file of the packages.
+                None => finding,
+            };
             let waiting = self.waiting_for(id);
             Some(match waiting.as_slice() {
                 [] => finding,
@@ -189,6 +214,9 @@ impl<'run> Report<'run> {
                 if let Some(object) = &resource.object {
                     document["object"] = json!(object);
                 }
+            }
+            if self.is_reversed(id) {
+                document["reversal"] = json!(true);
             }
             let state = match status {
                 NodeStatus::InOrder => "in_order",

@@ -3,14 +3,15 @@
 mod runit;
 mod systemd;
 
-use pkgres_files::EntryKind;
-use pkgres_manifest::diagnostic::Escaped;
-
 use std::path::Path;
+
+use pkgres_files::EntryKind;
+use pkgres_manifest::ResourceDescription;
+use pkgres_manifest::diagnostic::Escaped;
 
 use super::commands::Commands;
 use crate::resource::{
-    Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, TargetError};
 
@@ -165,6 +166,15 @@ enum Supervisor {
     Systemd(Systemd),
 }
 
+impl Supervisor {
+    fn state(&self, wanted: WantedState, probe: &dyn Probe) -> Result<ServiceState, ResourceError> {
+        match self {
+            Self::Runit(runit) => runit.state(wanted, probe),
+            Self::Systemd(systemd) => systemd.state(wanted, probe),
+        }
+    }
+}
+
 impl Resource for Service {
     fn definition(&self) -> String {
         format!("{self:?}")
@@ -173,10 +183,7 @@ impl Resource for Service {
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         self.validate()?;
         let supervisor = self.supervisor(probe)?;
-        let state = match &supervisor {
-            Supervisor::Runit(runit) => runit.state(self.wanted, probe)?,
-            Supervisor::Systemd(systemd) => systemd.state(self.wanted, probe)?,
-        };
+        let state = supervisor.state(self.wanted, probe)?;
         let mut differences = self.differences(&state);
         // What is started now need not be started again.
         let is_restarted =
@@ -228,5 +235,30 @@ impl Resource for Service {
 
     fn is_refreshable(&self) -> bool {
         true
+    }
+
+    fn is_reversible(&self) -> bool {
+        true
+    }
+
+    fn reversed(
+        &self,
+        before: &mut Before<'_>,
+    ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let probe = before.probe();
+        let state = self.supervisor(probe)?.state(self.wanted, probe)?;
+        let mut description = before.description("service", &self.name)?;
+        if self.wanted.is_running.is_some() {
+            let word = if state.is_running {
+                "running"
+            } else {
+                "stopped"
+            };
+            description = description.with("state", word);
+        }
+        if self.wanted.is_enabled.is_some() {
+            description = description.with("enabled", state.is_enabled.to_string());
+        }
+        Ok(Some(description))
     }
 }

@@ -1,0 +1,112 @@
+//! The state of an application on a machine, for a plan and for a run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pkgres_engine::{AppliedState, Graph, Kinds, StateError, StateLocation, Target};
+use pkgres_manifest::ResourceId;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::counted;
+
+/// The most resources that a note lists.
+const MOST_LISTED: usize = 5;
+
+/// The resources that were applied before and are gone from the packages.
+#[derive(Default)]
+pub(super) struct Gone {
+    /// Those that are reversed.
+    pub(super) reversed: BTreeSet<ResourceId>,
+    /// Those that stay as they are.
+    left_behind: Vec<ResourceId>,
+}
+
+impl Gone {
+    fn new(state: &AppliedState, graph: &Graph, whole: &Graph) -> Self {
+        let reversals = whole.nodes().iter().filter(|node| node.is_reversal);
+        Self {
+            reversed: reversals.map(|node| node.id.clone()).collect(),
+            left_behind: state.left_behind(graph),
+        }
+    }
+
+    /// Lists the resources that stay as they are.
+    pub(super) fn note(&self, output: &mut Output) {
+        let ids = &self.left_behind;
+        if ids.is_empty() {
+            return;
+        }
+        let shown = ids.iter().take(MOST_LISTED).map(ToString::to_string);
+        let shown: Vec<String> = shown.collect();
+        let more = if ids.len() > shown.len() { ", ..." } else { "" };
+        let resources = counted(ids.len(), "resource");
+        let [are, stay] = match ids.len() {
+            1 => ["is", "stays as it is"],
+            _ => ["are", "stay as they are"],
+        };
+        output.note(&format!(
+            "{resources} of an earlier run {are} gone from the packages and {stay}: {}{more}",
+            shown.join(", ")
+        ));
+    }
+}
+
+/// A graph with the reversals of what is gone, for a run that changes nothing on the machine itself.
+pub(super) fn plan_reversals(
+    location: StateLocation,
+    target: &dyn Target,
+    graph: &Graph,
+) -> Result<(Graph, Gone)> {
+    let state = AppliedState::read(target, location, Kinds::default());
+    let state = state.map_err(|error| failure(&error))?;
+    let whole = state.with_reversals(graph.clone());
+    let gone = Gone::new(&state, graph, &whole);
+    Ok((whole, gone))
+}
+
+/// The state of a run that changes the machine.
+pub(super) struct RunState {
+    state: Arc<AppliedState>,
+    target: Arc<dyn Target>,
+}
+
+impl RunState {
+    /// Locks the state, and returns the graph with the reversals of what is gone.
+    pub(super) fn begin(
+        location: StateLocation,
+        target: &Arc<dyn Target>,
+        graph: &Graph,
+    ) -> Result<(Self, Graph, Gone)> {
+        let state = AppliedState::lock(&**target, location, Kinds::default());
+        let state = state.map_err(|error| failure(&error))?;
+        let whole = state.begin(&**target, graph.clone());
+        let whole = whole.map_err(|error| failure(&error))?;
+        let gone = Gone::new(&state, graph, &whole);
+        let target = Arc::clone(target);
+        Ok((Self { state, target }, whole, gone))
+    }
+
+    /// Forgets what is gone.
+    pub(super) fn finish(self) -> Result<()> {
+        let finished = self.state.finish(&*self.target);
+        finished.map_err(|error| failure(&error))
+    }
+}
+
+/// The failure to read or write the state of a machine.
+fn failure(error: &StateError) -> Failure {
+    let finding = Diagnostic::error(Code::File, error.to_string());
+    let finding = match error {
+        StateError::Target { .. } => finding.hint("`--state` names another folder of the machine"),
+        _ => {
+            finding.hint("restore the file from a backup, or remove it: what it says is lost then")
+        }
+    };
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
+}

@@ -1,0 +1,37 @@
+//! Errors of the state of a machine.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::target::TargetError;
+
+/// Why the state of a machine cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// An operation on the machine failed.
+    #[error("cannot keep the state in {}: {source}", .folder.display())]
+    Target {
+        /// The folder of the state.
+        folder: PathBuf,
+        /// The error.
+        source: TargetError,
+    },
+    /// A file is not what this version writes.
+    #[error("{} is damaged: {reason}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file has a version that this program does not know.
+    #[error("{} has version {version} of the state, and this program knows version 1", .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version.
+        version: String,
+    },
+}

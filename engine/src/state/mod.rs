@@ -1,0 +1,481 @@
+//! The state of an application on a machine: which of its resources were applied, and what was there before those that are
+//! to be reversed.
+//!
+//! A resource with the parameter `reverse` says what was there before its first change
+//! ([`Resource::reversed`](crate::Resource::reversed)). This is kept on the machine before anything is changed. Once the
+//! resource is gone from the graph, another one that restores what was there takes its place: before resources that are
+//! new, and in the reverse order of the changes. Only then is it forgotten.
+//!
+//! A run can be killed between any two steps. What is kept is never older than the first change, and is only forgotten
+//! after it was restored, so that the next run goes on.
+
+mod error;
+mod record;
+mod reversals;
+mod storage;
+
+pub use error::StateError;
+pub use storage::StateLocation;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::{MetaParameters, ResourceId};
+
+use crate::graph::{Graph, GraphBuilder, Node};
+use crate::kinds::Kinds;
+use crate::resource::{Before, Input, Resource, ResourceError};
+use crate::target::{Probe, Target, TargetError, TargetLock};
+use record::{Applied, Record};
+use reversals::{Remembering, Reversing};
+
+/// The state of an application on a machine.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pkgres_engine::{
+///     AppliedState, DriveOptions, File, Graph, GraphBuilder, Kinds, Machine, StateLocation, drive,
+/// };
+/// use pkgres_manifest::MetaParameters;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let machine = Arc::new(Machine::root_folder(folder.path())?);
+/// let location = StateLocation::new("org.example.Web").in_folder("/state");
+/// let apply = |graph: Graph| -> Result<(), Box<dyn std::error::Error>> {
+///     let state = AppliedState::lock(&*machine, location.clone(), Kinds::default())?;
+///     let graph = state.begin(&*machine, graph)?;
+///     let (_control, controlled) = std::sync::mpsc::channel();
+///     drive(graph, machine.clone(), &DriveOptions::default(), controlled, |_| {});
+///     Ok(state.finish(&*machine)?)
+/// };
+///
+/// std::fs::write(folder.path().join("motd"), "hello\n")?;
+/// let mut builder = GraphBuilder::new();
+/// let meta = MetaParameters { reverse: true, ..MetaParameters::default() };
+/// builder.add("file:/motd".parse()?, File::new("/motd").with_content("welcome\n"), meta);
+/// apply(builder.build().expect("no circle"))?;
+/// assert_eq!(std::fs::read_to_string(folder.path().join("motd"))?, "welcome\n");
+///
+/// // The file is gone from the graph, so that what was there before comes back.
+/// apply(Graph::default())?;
+/// assert_eq!(std::fs::read_to_string(folder.path().join("motd"))?, "hello\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct AppliedState {
+    location: StateLocation,
+    kinds: Kinds,
+    memory: Mutex<Memory>,
+    /// Held until the end of the run.
+    lock: Mutex<Option<TargetLock>>,
+}
+
+/// What is known of the files of the state.
+#[derive(Debug, Default)]
+struct Memory {
+    records: BTreeMap<ResourceId, Record>,
+    /// The resources that were applied as far as the machine knows.
+    applied: Applied,
+    /// The resources of the graph that runs.
+    wanted: BTreeSet<ResourceId>,
+    next_position: u64,
+}
+
+impl std::fmt::Debug for AppliedState {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("AppliedState")
+            .field("location", &self.location)
+            .finish_non_exhaustive()
+    }
+}
+
+impl AppliedState {
+    /// Reads the state, to see what a run would do. Nothing is locked.
+    pub fn read(
+        probe: &dyn Probe,
+        location: StateLocation,
+        kinds: Kinds,
+    ) -> Result<Arc<Self>, StateError> {
+        Self::open(probe, location, kinds, None)
+    }
+
+    /// Locks the states of the machine, and reads this one. The lock ends with [`finish`](Self::finish), or when the state
+    /// is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Another engine works on the machine, or the state cannot be read.
+    pub fn lock(
+        target: &dyn Target,
+        location: StateLocation,
+        kinds: Kinds,
+    ) -> Result<Arc<Self>, StateError> {
+        let lock = location.lock(target)?;
+        Self::open(target, location, kinds, lock)
+    }
+
+    fn open(
+        probe: &dyn Probe,
+        location: StateLocation,
+        kinds: Kinds,
+        lock: Option<TargetLock>,
+    ) -> Result<Arc<Self>, StateError> {
+        let records = location.read_records(probe)?;
+        let records: BTreeMap<_, _> = records
+            .into_iter()
+            .map(|record| (record.resource.clone(), record))
+            .collect();
+        let last = records.values().map(|record| record.position).max();
+        let memory = Memory {
+            applied: location.read_applied(probe)?,
+            next_position: last.map_or(0, |last| last.saturating_add(1)),
+            wanted: BTreeSet::new(),
+            records,
+        };
+        Ok(Arc::new(Self {
+            location,
+            kinds,
+            memory: Mutex::new(memory),
+            lock: Mutex::new(lock),
+        }))
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The resources that were applied, that a graph has no more, and that stay as they are.
+    pub fn left_behind(&self, graph: &Graph) -> Vec<ResourceId> {
+        let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
+        let memory = self.memory();
+        let gone = memory
+            .applied
+            .ids()
+            .filter(|id| !wanted.contains(id) && !memory.records.contains_key(id));
+        gone.cloned().collect()
+    }
+
+    /// A graph with the reversals of what it lacks, to see what a run would do.
+    pub fn with_reversals(self: &Arc<Self>, graph: Graph) -> Graph {
+        self.add_reversals(graph, &[], true)
+    }
+
+    /// Begins a run: notes what is going to be applied, and returns the graph with the reversals of what it lacks. What
+    /// was there before a resource that is to be reversed is kept when the graph is run.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be written, or a content that has to be restored is damaged.
+    pub fn begin(self: &Arc<Self>, target: &dyn Target, graph: Graph) -> Result<Graph, StateError> {
+        self.replace(target, graph, &Graph::default())
+    }
+
+    /// Prepares a graph that replaces one which runs.
+    ///
+    /// # Errors
+    ///
+    /// As of [`begin`](Self::begin).
+    pub fn replace(
+        self: &Arc<Self>,
+        target: &dyn Target,
+        graph: Graph,
+        running: &Graph,
+    ) -> Result<Graph, StateError> {
+        self.forget_unasked(target, &graph)
+            .map_err(|source| self.location.failed(source))?;
+        self.check_contents(target, &graph)?;
+        let wanted: BTreeSet<ResourceId> = graph.ids().cloned().collect();
+        // What runs at this moment may be changed before it is replaced.
+        let asking = running.nodes().iter();
+        let asking = asking.filter(|node| node.meta.reverse && !node.is_reversal);
+        let asking: Vec<_> = asking.flat_map(Node::parts).map(|(id, _)| id).collect();
+        let graph = self.add_reversals(self.remembering(graph), &asking, false);
+        self.note_wanted(target, wanted)?;
+        Ok(graph)
+    }
+
+    /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs.
+    pub fn finish(&self, target: &dyn Target) -> Result<(), StateError> {
+        let mut memory = self.memory();
+        let recorded = memory.records.keys();
+        let left = Applied {
+            ended: memory.wanted.iter().chain(recorded).cloned().collect(),
+            begun: BTreeSet::new(),
+        };
+        if left != memory.applied {
+            self.location.write_applied(target, &left)?;
+            memory.applied = left;
+        }
+        self.sweep(target, &memory)?;
+        // A thread that has just ended its work may hold the state for a moment longer.
+        drop(
+            self.lock
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        Ok(())
+    }
+
+    /// Notes which resources are going to be applied, so that they are known if the run is killed.
+    fn note_wanted(
+        &self,
+        target: &dyn Target,
+        wanted: BTreeSet<ResourceId>,
+    ) -> Result<(), StateError> {
+        let mut memory = self.memory();
+        memory.wanted = wanted;
+        let new = memory.wanted.difference(&memory.applied.ended);
+        let mut applied = memory.applied.clone();
+        applied.begun.extend(new.cloned());
+        if applied != memory.applied {
+            self.location.write_applied(target, &applied)?;
+            memory.applied = applied;
+        }
+        self.sweep(target, &memory)
+    }
+
+    fn sweep(&self, target: &dyn Target, memory: &Memory) -> Result<(), StateError> {
+        let records = memory.records.values();
+        let needed = records.flat_map(|record| &record.contents);
+        let needed = needed.map(String::as_str).collect();
+        self.location.sweep_contents(target, &needed)
+    }
+
+    /// Forgets what was there before resources that are still wanted, and are not to be reversed any more.
+    fn forget_unasked(&self, target: &dyn Target, graph: &Graph) -> Result<(), TargetError> {
+        let unasked = graph.nodes().iter().filter(|node| !node.meta.reverse);
+        let mut memory = self.memory();
+        for (id, _) in unasked.flat_map(Node::parts) {
+            if memory.records.contains_key(&id) {
+                self.location.remove_record(target, &id)?;
+                memory.records.remove(&id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the contents which are going to be restored are what was kept.
+    fn check_contents(&self, probe: &dyn Probe, graph: &Graph) -> Result<(), StateError> {
+        let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
+        let memory = self.memory();
+        let gone = memory.records.values();
+        for record in gone.filter(|record| !wanted.contains(&record.resource)) {
+            for digest in &record.contents {
+                let is_whole = self.location.is_content_whole(probe, digest);
+                if !is_whole.map_err(|source| self.location.failed(source))? {
+                    return Err(StateError::Damaged {
+                        path: self.location.contents().join(digest),
+                        reason: format!("it was kept for `{}`", record.resource),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The graph with resources that keep what was there before their first change.
+    fn remembering(self: &Arc<Self>, mut graph: Graph) -> Graph {
+        let asks = |node: &Node| node.meta.reverse && !node.meta.hidden;
+        if !graph.nodes().iter().any(asks) {
+            return graph;
+        }
+        let predecessors = graph.predecessors();
+        let after: Vec<BTreeSet<ResourceId>> = (0..graph.nodes().len())
+            .map(|node| nearest(node, &predecessors, &graph, &asks))
+            .collect();
+        for (node, after) in graph.nodes_mut().iter_mut().zip(after) {
+            if asks(node) {
+                let remembering =
+                    Remembering::new(Arc::clone(self), node.resource.clone(), node.parts(), after);
+                node.resource = Arc::new(remembering);
+            }
+        }
+        graph
+    }
+
+    /// Adds the reversals of the resources that have records, or may get some, and that are not in a graph.
+    fn add_reversals(
+        self: &Arc<Self>,
+        graph: Graph,
+        asking: &[ResourceId],
+        is_plan: bool,
+    ) -> Graph {
+        let memory = self.memory();
+        let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
+        let gone: BTreeSet<&ResourceId> = memory
+            .records
+            .keys()
+            .chain(asking)
+            .filter(|id| !wanted.contains(id))
+            .collect();
+        if gone.is_empty() {
+            drop(memory);
+            return graph;
+        }
+        let mut builder = GraphBuilder::new();
+        builder.without_automatic_edges();
+        // In the order in which they are reversed.
+        let mut in_order: Vec<&ResourceId> = gone.iter().copied().collect();
+        in_order.sort_by_key(|id| {
+            let position = memory.records.get(*id).map(|record| record.position);
+            (Reverse(position), *id)
+        });
+        for id in in_order {
+            let meta = MetaParameters::default();
+            match memory
+                .records
+                .get(id)
+                .map(|record| self.read_record(record))
+            {
+                Some(Ok(Some(resource))) => builder.add_shared(id.clone(), resource, meta),
+                // It has an error that its check reports, or no record yet.
+                _ => builder.add(id.clone(), Reversing::unread(self, id, is_plan), meta),
+            };
+            for before in memory.gone_before(id, &gone) {
+                builder.order(id.clone(), before.clone());
+            }
+        }
+        // What a killed run began is new until a run ends.
+        let known = memory.applied.ended.clone();
+        drop(memory);
+        // Positions forbid circles.
+        let Ok(mut reversals) = builder.build() else {
+            return graph;
+        };
+        for node in reversals.nodes_mut() {
+            node.is_reversal = true;
+            let ids = node.parts().into_iter().map(|(id, _)| id).collect();
+            if let Some(reversing) = Reversing::of(self, &node.resource, ids, is_plan) {
+                node.resource = Arc::new(reversing);
+            }
+        }
+        let is_new = |node: &Node| {
+            let mut parts = std::iter::once(&node.id).chain(&node.members);
+            parts.any(|id| !known.contains(id))
+        };
+        graph.preceded_by(reversals, is_new)
+    }
+
+    /// The resource that restores what a record says; `None` if nothing has to be restored.
+    fn read_record(&self, record: &Record) -> Result<Option<Arc<dyn Resource>>, Vec<Diagnostic>> {
+        let before = record.before.as_ref();
+        before.map(|before| self.kinds.read(before)).transpose()
+    }
+
+    /// The resource that restores what was there before a resource; `None` if there is nothing to restore.
+    fn reversal_of(&self, id: &ResourceId) -> Result<Option<Arc<dyn Resource>>, ResourceError> {
+        let memory = self.memory();
+        let Some(record) = memory.records.get(id) else {
+            return Ok(None);
+        };
+        self.read_record(record).map_err(|findings| {
+            let texts: Vec<_> = findings.iter().map(ToString::to_string).collect();
+            let message = format!(
+                "what was there before cannot be restored: {}",
+                texts.join("; ")
+            );
+            ResourceError::Invalid(message)
+        })
+    }
+
+    fn has_record(&self, id: &ResourceId) -> bool {
+        self.memory().records.contains_key(id)
+    }
+
+    /// Keeps what is there before the first change of resources, all of which are going to be changed at once.
+    fn remember(
+        &self,
+        target: &dyn Target,
+        input: &Input,
+        parts: &[(ResourceId, Arc<dyn Resource>)],
+        after: &BTreeSet<ResourceId>,
+    ) -> Result<(), ResourceError> {
+        // One record at a time: two may have the same content.
+        let mut memory = self.memory();
+        let position = memory.next_position;
+        for (id, resource) in parts {
+            if memory.records.contains_key(id) {
+                continue;
+            }
+            let folder = self.location.contents();
+            let mut before = Before::new(id, target, input, &folder);
+            let description = resource.reversed(&mut before)?;
+            let contents = before.into_contents();
+            for (digest, content) in &contents {
+                self.location.write_content(target, digest, content)?;
+            }
+            let record = Record {
+                resource: id.clone(),
+                position,
+                after: after.clone(),
+                before: description,
+                contents: contents.into_keys().collect(),
+            };
+            self.location.write_record(target, &record)?;
+            memory.records.insert(id.clone(), record);
+            memory.next_position = position.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Forgets what was there before resources. Contents go at the end of the run.
+    fn forget(&self, target: &dyn Target, ids: &[ResourceId]) -> Result<(), ResourceError> {
+        let mut memory = self.memory();
+        for id in ids {
+            self.location.remove_record(target, id)?;
+            memory.records.remove(id);
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// The nearest resources that are gone, and came before one that is.
+    fn gone_before(&self, id: &ResourceId, gone: &BTreeSet<&ResourceId>) -> BTreeSet<&ResourceId> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<&Record> = self.records.get(id).into_iter().collect();
+        while let Some(record) = open.pop() {
+            for before in &record.after {
+                // What was changed later did not come before, even if it did in another graph.
+                let before = self.records.get(before);
+                let Some(before) = before.filter(|before| before.position < record.position) else {
+                    continue;
+                };
+                if gone.contains(&before.resource) {
+                    found.insert(&before.resource);
+                } else if seen.insert(&before.resource) {
+                    open.push(before);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The nearest nodes before a node that ask for their reversal.
+fn nearest(
+    node: usize,
+    predecessors: &[Vec<usize>],
+    graph: &Graph,
+    asks: &impl Fn(&Node) -> bool,
+) -> BTreeSet<ResourceId> {
+    let mut found = BTreeSet::new();
+    if !asks(&graph.nodes()[node]) {
+        return found;
+    }
+    let mut seen = BTreeSet::new();
+    let mut open = predecessors[node].clone();
+    while let Some(before) = open.pop() {
+        let before_node = &graph.nodes()[before];
+        if asks(before_node) {
+            found.extend(before_node.parts().into_iter().map(|(id, _)| id));
+        } else if seen.insert(before) {
+            open.extend(&predecessors[before]);
+        }
+    }
+    found
+}

@@ -1,0 +1,210 @@
+//! The documents of the state: JSON, so that people and other programs can read them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use pkgres_manifest::{PropertyValue, ResourceDescription, ResourceId};
+use serde_json::{Map, Value, json};
+
+use super::error::StateError;
+
+/// The version of all documents.
+const VERSION: u64 = 1;
+
+/// What was there before the first change of a resource.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Record {
+    /// The resource.
+    pub(super) resource: ResourceId,
+    /// The position among the records: what was changed later has a higher one. Members of a group share one.
+    pub(super) position: u64,
+    /// The resources that came before it.
+    pub(super) after: BTreeSet<ResourceId>,
+    /// The resource that restores what was there; `None` if there is nothing to restore.
+    pub(super) before: Option<ResourceDescription>,
+    /// The SHA-256 of each content that is kept for it.
+    pub(super) contents: BTreeSet<String>,
+}
+
+impl Record {
+    pub(super) fn to_json(&self) -> Vec<u8> {
+        let after: Vec<String> = self.after.iter().map(identity).collect();
+        text(&json!({
+            "state": VERSION,
+            "resource": identity(&self.resource),
+            "position": self.position,
+            "after": after,
+            "before": self.before.as_ref().map(description_to_json),
+            "contents": self.contents,
+        }))
+    }
+
+    pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<Self, StateError> {
+        let document = Document::parse(path, bytes)?;
+        let before = match document.0.get("before") {
+            None | Some(Value::Null) => None,
+            Some(before) => {
+                Some(description_from_json(before).ok_or_else(|| document.damaged("`before`"))?)
+            }
+        };
+        let contents = document.texts("contents")?;
+        Ok(Self {
+            resource: document.identity("resource")?,
+            position: document.0["position"]
+                .as_u64()
+                .ok_or_else(|| document.damaged("`position`"))?,
+            after: document.identities("after")?,
+            before,
+            contents: contents.into_iter().collect(),
+        })
+    }
+}
+
+/// The resources of an application that were applied.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Applied {
+    /// Those of the last run that ended.
+    pub(super) ended: BTreeSet<ResourceId>,
+    /// Those of runs since then, which go on or were killed.
+    pub(super) begun: BTreeSet<ResourceId>,
+}
+
+impl Applied {
+    pub(super) fn to_json(&self, application: &str) -> Vec<u8> {
+        let [ended, begun] = [&self.ended, &self.begun]
+            .map(|ids| -> Vec<String> { ids.iter().map(identity).collect() });
+        text(&json!({
+            "state": VERSION,
+            "application": application,
+            "resources": ended,
+            "begun": begun,
+        }))
+    }
+
+    pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<Self, StateError> {
+        let document = Document::parse(path, bytes)?;
+        Ok(Self {
+            ended: document.identities("resources")?,
+            begun: document.identities("begun")?,
+        })
+    }
+
+    /// All of them.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &ResourceId> {
+        self.ended.union(&self.begun)
+    }
+}
+
+fn text(document: &Value) -> Vec<u8> {
+    format!("{document:#}\n").into_bytes()
+}
+
+/// An identity without the escapes that it has in messages.
+fn identity(id: &ResourceId) -> String {
+    format!("{}:{}", id.kind(), id.name())
+}
+
+/// A document of the state.
+struct Document<'path>(Map<String, Value>, &'path Path);
+
+impl<'path> Document<'path> {
+    fn parse(path: &'path Path, bytes: &[u8]) -> Result<Self, StateError> {
+        let parsed = serde_json::from_slice(bytes);
+        let document = parsed.map_err(|error| StateError::Damaged {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let document = Self(document, path);
+        match document.0.get("state") {
+            Some(version) if *version == json!(VERSION) => Ok(document),
+            None => Err(document.damaged("`state`")),
+            Some(version) => Err(StateError::Version {
+                path: path.to_owned(),
+                version: version.to_string(),
+            }),
+        }
+    }
+
+    fn damaged(&self, what: &str) -> StateError {
+        StateError::Damaged {
+            path: self.1.to_owned(),
+            reason: format!("{what} is missing or wrong"),
+        }
+    }
+
+    fn texts(&self, key: &str) -> Result<Vec<String>, StateError> {
+        let error = || self.damaged(&format!("`{key}`"));
+        let items = self.0.get(key).and_then(Value::as_array);
+        let items = items.ok_or_else(error)?.iter();
+        let texts = items.map(|item| item.as_str().map(str::to_owned).ok_or_else(error));
+        texts.collect()
+    }
+
+    fn identity(&self, key: &str) -> Result<ResourceId, StateError> {
+        let text = self.0.get(key).and_then(Value::as_str);
+        let id = text.and_then(|text| text.parse().ok());
+        id.ok_or_else(|| self.damaged(&format!("`{key}`")))
+    }
+
+    fn identities(&self, key: &str) -> Result<BTreeSet<ResourceId>, StateError> {
+        let texts = self.texts(key)?.into_iter();
+        let ids = texts.map(|text| text.parse().map_err(|_| self.damaged(&format!("`{key}`"))));
+        ids.collect()
+    }
+}
+
+/// A description as JSON. Its edges and parameters are not part of what restores something.
+fn description_to_json(description: &ResourceDescription) -> Value {
+    let mut properties = description.properties.clone();
+    let keys: Vec<String> = properties.keys().map(str::to_owned).collect();
+    let values = keys.into_iter().filter_map(|key| {
+        let value = properties.take(&key)?;
+        Some((key, value_to_json(&value.value)))
+    });
+    let values: Map<String, Value> = values.collect();
+    let id = &description.id.value;
+    json!({"kind": id.kind(), "name": id.name(), "properties": values})
+}
+
+fn value_to_json(value: &PropertyValue) -> Value {
+    match value {
+        PropertyValue::Text(text) => json!(text),
+        PropertyValue::List(items) => {
+            let items = items.iter().map(|item| value_to_json(&item.value));
+            items.collect()
+        }
+        PropertyValue::Mapping(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| (key.value.clone(), value_to_json(&value.value)));
+            Value::Object(entries.collect())
+        }
+    }
+}
+
+fn description_from_json(value: &Value) -> Option<ResourceDescription> {
+    let text = |key: &str| value.get(key)?.as_str();
+    let id = ResourceId::new(text("kind")?, text("name")?).ok()?;
+    let mut description = ResourceDescription::new(id);
+    for (key, value) in value.get("properties")?.as_object()? {
+        description = description.with(key, value_from_json(value)?);
+    }
+    Some(description)
+}
+
+fn value_from_json(value: &Value) -> Option<PropertyValue> {
+    Some(match value {
+        Value::String(text) => PropertyValue::Text(text.clone()),
+        Value::Array(items) => {
+            let items: Option<Vec<_>> = items.iter().map(value_from_json).collect();
+            PropertyValue::list(items?)
+        }
+        Value::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| Some((key.clone(), value_from_json(value)?)));
+            PropertyValue::mapping(entries.collect::<Option<Vec<_>>>()?)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,261 @@
+//! The files of the state on a machine.
+//!
+//! ```text
+//! /var/lib/pkgres/state/                        for root alone, locked while an engine changes the machine
+//! └── org.example.Web/                          an application
+//!     ├── applied.json                          the resources that were applied
+//!     ├── before/file:%2Fetc%2Fweb.conf.json    what was there before the first change of a resource
+//!     └── contents/6bd3…                        files that were there, by their SHA-256
+//! ```
+//!
+//! Every file is written at once. What a record needs is there before the record, and goes after it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use pkgres_files::EntryAttributes;
+use pkgres_manifest::{Hexadecimal, ResourceId, sha256};
+
+use super::error::StateError;
+use super::record::{Applied, Record};
+use crate::target::{Probe, Target, TargetError, TargetLock};
+
+/// Where the state is unless the user says otherwise.
+const DEFAULT_FOLDER: &str = "/var/lib/pkgres/state";
+
+/// The most bytes of a document.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The most bytes of a name that is readable; longer ones are the digest of it.
+const MOST_NAME: usize = 200;
+
+/// Modes: nobody else reads what was in the files of a machine.
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+/// The mode of a folder around the state that does not exist.
+const AROUND_MODE: u32 = 0o755;
+
+/// Where the state of an application is on a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateLocation {
+    folder: PathBuf,
+    application: String,
+}
+
+impl StateLocation {
+    /// The state of an application, such as the name of its root package, in `/var/lib/pkgres/state`.
+    pub fn new(application: impl Into<String>) -> Self {
+        Self {
+            folder: PathBuf::from(DEFAULT_FOLDER),
+            application: application.into(),
+        }
+    }
+
+    /// Sets the folder of the machine that has the states of all applications.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl AsRef<Path>) -> Self {
+        folder.as_ref().clone_into(&mut self.folder);
+        self
+    }
+
+    pub(super) fn failed(&self, source: TargetError) -> StateError {
+        StateError::Target {
+            folder: self.folder.clone(),
+            source,
+        }
+    }
+
+    fn of_application(&self) -> PathBuf {
+        self.folder.join(file_name(&self.application, ""))
+    }
+
+    fn applied(&self) -> PathBuf {
+        self.of_application().join("applied.json")
+    }
+
+    fn before(&self) -> PathBuf {
+        self.of_application().join("before")
+    }
+
+    fn record(&self, id: &ResourceId) -> PathBuf {
+        let id = format!("{}:{}", id.kind(), id.name());
+        self.before().join(file_name(&id, ".json"))
+    }
+
+    /// The folder with the contents that are kept.
+    pub(super) fn contents(&self) -> PathBuf {
+        self.of_application().join("contents")
+    }
+
+    /// Makes the folder of the state and locks it.
+    pub(super) fn lock(&self, target: &dyn Target) -> Result<Option<TargetLock>, StateError> {
+        let lock = || {
+            make_folders(target, &self.folder)?;
+            target.lock(&self.folder)
+        };
+        lock().map_err(|source| self.failed(source))
+    }
+
+    /// The resources that were applied.
+    pub(super) fn read_applied(&self, probe: &dyn Probe) -> Result<Applied, StateError> {
+        let path = self.applied();
+        let read = || match probe.entry(&path)? {
+            None => Ok(None),
+            Some(_) => Ok(Some(probe.read(&path, MOST_BYTES)?)),
+        };
+        match read().map_err(|source| self.failed(source))? {
+            None => Ok(Applied::default()),
+            Some(bytes) => Applied::from_json(&path, &bytes),
+        }
+    }
+
+    pub(super) fn write_applied(
+        &self,
+        target: &dyn Target,
+        applied: &Applied,
+    ) -> Result<(), StateError> {
+        let path = self.applied();
+        let bytes = applied.to_json(&self.application);
+        write(target, &path, &bytes).map_err(|source| self.failed(source))
+    }
+
+    /// All records.
+    pub(super) fn read_records(&self, probe: &dyn Probe) -> Result<Vec<Record>, StateError> {
+        let names = self.names(probe, &self.before())?;
+        let names = names.iter().filter(|name| {
+            // A killed run leaves files behind that are no records.
+            Path::new(name).extension() == Some(OsStr::new("json")) && !name.starts_with('.')
+        });
+        let records = names.map(|name| {
+            let path = self.before().join(name);
+            let read = probe.read(&path, MOST_BYTES);
+            Record::from_json(&path, &read.map_err(|source| self.failed(source))?)
+        });
+        records.collect()
+    }
+
+    fn names(&self, probe: &dyn Probe, folder: &Path) -> Result<Vec<String>, StateError> {
+        let read = || match probe.entry(folder)? {
+            None => Ok(Vec::new()),
+            Some(_) => probe.names(folder),
+        };
+        let names = read().map_err(|source| self.failed(source))?;
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        Ok(names.collect())
+    }
+
+    pub(super) fn write_record(
+        &self,
+        target: &dyn Target,
+        record: &Record,
+    ) -> Result<(), TargetError> {
+        write(target, &self.record(&record.resource), &record.to_json())
+    }
+
+    pub(super) fn remove_record(
+        &self,
+        target: &dyn Target,
+        id: &ResourceId,
+    ) -> Result<(), TargetError> {
+        target.remove(&self.record(id))
+    }
+
+    /// Keeps a content under its digest.
+    pub(super) fn write_content(
+        &self,
+        target: &dyn Target,
+        digest: &str,
+        content: &[u8],
+    ) -> Result<(), TargetError> {
+        write(target, &self.contents().join(digest), content)
+    }
+
+    /// Whether a content is still what was kept.
+    pub(super) fn is_content_whole(
+        &self,
+        probe: &dyn Probe,
+        digest: &str,
+    ) -> Result<bool, TargetError> {
+        let path = self.contents().join(digest);
+        let Some(entry) = probe.entry(&path)? else {
+            return Ok(false);
+        };
+        let bytes = probe.read(&path, entry.size)?;
+        Ok(Hexadecimal(&sha256(&bytes)).to_string() == digest)
+    }
+
+    /// Removes the contents that no record needs.
+    pub(super) fn sweep_contents(
+        &self,
+        target: &dyn Target,
+        needed: &BTreeSet<&str>,
+    ) -> Result<(), StateError> {
+        let folder = self.contents();
+        let names = self.names(target, &folder)?;
+        for name in names.iter().filter(|name| !needed.contains(name.as_str())) {
+            let removed = target.remove(&folder.join(name));
+            removed.map_err(|source| self.failed(source))?;
+        }
+        Ok(())
+    }
+}
+
+/// A name of a file for a text: readable, and different for different texts.
+fn file_name(text: &str, extension: &str) -> String {
+    let mut name = String::new();
+    for (number, byte) in text.bytes().enumerate() {
+        let is_plain =
+            byte.is_ascii_alphanumeric() || b"_-:".contains(&byte) || (byte == b'.' && number > 0);
+        if is_plain {
+            name.push(char::from(byte));
+        } else {
+            // Writing to a text cannot fail.
+            let _ = write!(name, "%{byte:02X}");
+        }
+    }
+    if name.len() > MOST_NAME {
+        name = format!("%{}", Hexadecimal(&sha256(text.as_bytes())));
+    }
+    name + extension
+}
+
+fn write(target: &dyn Target, path: &Path, bytes: &[u8]) -> Result<(), TargetError> {
+    if let Some(folder) = path.parent() {
+        make_folders(target, folder)?;
+    }
+    target.write_file(path, bytes, EntryAttributes::with_mode(FILE_MODE))
+}
+
+/// Makes a folder that only its owner reads, and those around it that do not exist.
+fn make_folders(target: &dyn Target, folder: &Path) -> Result<(), TargetError> {
+    if target.entry(folder)?.is_some() {
+        return Ok(());
+    }
+    let around: Vec<&Path> = folder.ancestors().skip(1).collect();
+    for around in around.into_iter().rev() {
+        if target.entry(around)?.is_none() {
+            target.make_folder(around, EntryAttributes::with_mode(AROUND_MODE))?;
+        }
+    }
+    target.make_folder(folder, EntryAttributes::with_mode(FOLDER_MODE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_readable_and_differ() {
+        assert_eq!(file_name("org.example.Web", ""), "org.example.Web");
+        assert_eq!(
+            file_name("file:/etc/web.conf", ".json"),
+            "file:%2Fetc%2Fweb.conf.json"
+        );
+        assert_eq!(file_name("..", ""), "%2E.");
+        let long = |last: &str| file_name(&("x".repeat(300) + last), ".json");
+        assert_ne!(long("a"), long("b"));
+        assert!(long("a").len() < 255);
+    }
+}

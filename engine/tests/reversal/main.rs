@@ -1,0 +1,5 @@
+//! Resources that are gone from the graph, and what was there before them: on a folder that is the root of a machine.
+
+mod kinds;
+mod runs;
+mod support;

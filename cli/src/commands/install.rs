@@ -240,7 +240,7 @@ fn require_collections(project: &Project, command: &str) -> Result<()> {
 }
 
 /// The addresses of Galaxy servers, by the names of registries.
-fn servers(project: &Project, context: &Context) -> Result<BTreeMap<String, String>> {
+pub(super) fn servers(project: &Project, context: &Context) -> Result<BTreeMap<String, String>> {
     let registries = project.registries(context)?;
     let servers = registries.iter().filter_map(|registry| {
         let location = &registry.location;

@@ -1,6 +1,7 @@
 //! `pkgres plan` and `pkgres apply`: from a lockfile to the state of a machine.
 
 mod apply;
+mod collections;
 mod plan;
 mod prepared;
 mod release_files;

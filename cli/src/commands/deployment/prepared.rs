@@ -11,6 +11,7 @@ use pkgres_engine::{
 use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
 
+use super::collections::{CollectionSource, with_collections};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;
 use crate::args::DeploymentArgs;
@@ -62,13 +63,18 @@ impl Prepared {
         };
         let limits = &context.read_options.limits;
         let application = project.name().to_string();
+        let collections = if mention(&bound.packages, &["collections"]) {
+            Some(CollectionSource::open(&project, context)?)
+        } else {
+            None
+        };
         let mut files = ReleaseFiles::new(
             (bound.release, project.folder),
             bound.registries,
             bound.digests,
             context.read_options.clone(),
         );
-        if args.artifacts || may_unpack(&bound.packages) {
+        if args.artifacts || mention(&bound.packages, &["package.files", "artifact"]) {
             files.add_project_digest()?;
         }
         let files = Arc::new(files);
@@ -85,7 +91,8 @@ impl Prepared {
             without_automatic_edges: args.no_autoedges,
             without_grouping: args.no_autogroup,
         };
-        let graph = deployment.graph(&Kinds::default().with_artifacts(artifacts), options)?;
+        let kinds = Kinds::default().with_artifacts(artifacts);
+        let graph = deployment.graph(&with_collections(kinds, collections), options)?;
         if deployment.resources().is_empty() {
             output.note("Nothing to do: the packages have no resources");
         }
@@ -114,9 +121,8 @@ impl Prepared {
     }
 }
 
-/// Whether resources may unpack artifacts, as far as their texts say so. It decides whether all files of the project are
-/// read.
-fn may_unpack(packages: &BoundPackages) -> bool {
+/// Whether resources mention one of these words. It decides whether that is read which only some kinds of resources need.
+fn mention(packages: &BoundPackages, words: &[&str]) -> bool {
     let bound = packages.releases.values();
     let resources = bound.filter_map(|bound| bound.package.as_deref()?.resources.as_ref());
     let mut templates = resources.flat_map(|resources| {
@@ -128,7 +134,7 @@ fn may_unpack(packages: &BoundPackages) -> bool {
     });
     templates.any(|template| {
         let text = template.id().location.source().text();
-        text.contains("package.files") || text.contains("artifact")
+        words.iter().any(|word| text.contains(word))
     })
 }
 

@@ -1,0 +1,437 @@
+//! The kind `collections`: a locked set of Ansible collections, installed as ansible-core finds them and kept as locked.
+//!
+//! It is here and not in the engine because it needs registries and the format of collections, which the engine does not
+//! know.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pkgres_engine::{
+    Change, Checked, Difference, EntryAttributes, EntryKind, FilesOfPackage, Identifier, Input,
+    Kinds, Probe, Resource, ResourceError, Target, Watching, Wish,
+};
+use pkgres_formats::ansible::{
+    COLLECTIONS_FOLDER, CollectionFiles, Collections, SOURCE_FILE, installed_version,
+};
+use pkgres_formats::{ECOSYSTEMS, FileTree, Format as _};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{
+    ArtifactDigest, Lockfile, PackageName, Properties, PropertyErrors, ReadOptions, RegistryName,
+    ReleaseSource, Version,
+};
+use pkgres_registry_client::{RegistrySet, WantedArtifact, collection_files};
+
+use crate::commands::install::servers;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::project::Project;
+
+/// The modes of folders and programs, and of other files.
+const MODES: [u32; 2] = [0o755, 0o644];
+
+/// The most files and folders of an installed collection.
+const MAX_ENTRIES: usize = 100_000;
+
+/// The most differences of a collection that are shown.
+const SHOWN_DIFFERENCES: usize = 3;
+
+/// The registries that locked collections come from.
+pub(super) struct CollectionSource {
+    registries: RegistrySet,
+    /// The addresses of Galaxy servers, by the names of registries.
+    servers: BTreeMap<String, String>,
+    options: ReadOptions,
+}
+
+impl CollectionSource {
+    /// Opens the registries of a project.
+    pub(super) fn open(project: &Project, context: &Context) -> Result<Self> {
+        let options = context
+            .read_options
+            .of_ecosystem(Collections.ecosystem().id());
+        let registries = project.registries(context)?;
+        Ok(Self {
+            registries: context.registries.open(&registries, &options)?,
+            servers: servers(project, context)?,
+            options,
+        })
+    }
+
+    /// The files of a release, once all of their digests were compared.
+    fn fetch(
+        &self,
+        release: &LockedCollection,
+    ) -> std::result::Result<CollectionFiles, ResourceError> {
+        let LockedCollection { name, version, .. } = release;
+        let wanted = WantedArtifact {
+            package: name,
+            version,
+            digest: release.digest,
+        };
+        let mut found = None;
+        self.registries
+            .artifacts(&[(&release.registry, wanted)], &mut |_, received| {
+                found = Some(received);
+                ControlFlow::Break(())
+            });
+        let invalid = ResourceError::Invalid;
+        let received = match found {
+            Some(Ok(Some(received))) => received,
+            Some(Err(error)) => return Err(invalid(error.to_string())),
+            Some(Ok(None)) | None => {
+                let message = format!("no registry has {name} {version} with the locked digest");
+                return Err(invalid(message));
+            }
+        };
+        collection_files(&received.artifact, name, version, &self.options).map_err(|errors| {
+            let first = errors.into_iter().next();
+            invalid(first.map_or_else(String::new, |error| error.message))
+        })
+    }
+}
+
+/// Returns the kinds with `collections`. `source` is there if resources have this kind.
+pub(super) fn with_collections(kinds: Kinds, source: Option<CollectionSource>) -> Kinds {
+    let source = source.map(Arc::new);
+    kinds.with_files("collections", move |name, properties, files| {
+        read(name, properties, files, source.as_ref())
+    })
+}
+
+fn read(
+    name: &str,
+    properties: &mut Properties,
+    files: FilesOfPackage<'_>,
+    source: Option<&Arc<CollectionSource>>,
+) -> std::result::Result<InstalledCollections, PropertyErrors> {
+    let path = Path::new(name);
+    let lockfile = properties.take_required_text("lockfile")?;
+    let Some(source) = source.filter(|_| path.is_absolute()) else {
+        let message = "the name of collections must be the absolute path of a folder";
+        return Err(properties.invalid("collections", message).into());
+    };
+    let invalid = |message: String| PropertyErrors::from(properties.invalid("lockfile", message));
+    let bytes = files.read(&lockfile).map_err(invalid)?;
+    let limits = &source.options.limits;
+    let lock = Lockfile::read_of_ecosystems(&lockfile, &bytes, limits, ECOSYSTEMS);
+    let (lock, _) = lock.into_result().map_err(|errors| {
+        let first = errors.into_iter().next().map(|error| error.message);
+        invalid(first.unwrap_or_default())
+    })?;
+    if lock.ecosystem != Collections.ecosystem() {
+        return Err(invalid("it is no lockfile of collections".to_owned()));
+    }
+    let mut releases = Vec::with_capacity(lock.packages.len());
+    for ((name, version), locked) in lock.packages {
+        match (locked.source, locked.digest) {
+            (ReleaseSource::Host, None) => {}
+            (ReleaseSource::Registry(registry), Some(digest)) => releases.push(LockedCollection {
+                name,
+                version,
+                registry,
+                digest,
+            }),
+            _ => {
+                return Err(invalid(format!(
+                    "{name} {version} has no digest to compare"
+                )));
+            }
+        }
+    }
+    let is_root = path.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
+    Ok(InstalledCollections {
+        root: if is_root {
+            path.to_owned()
+        } else {
+            path.join(COLLECTIONS_FOLDER)
+        },
+        releases,
+        source: Arc::clone(source),
+    })
+}
+
+/// A locked release of a collection.
+#[derive(Debug, Clone)]
+struct LockedCollection {
+    name: PackageName,
+    version: Version,
+    registry: RegistryName,
+    digest: ArtifactDigest,
+}
+
+/// Collections that shall be installed below a folder as they are locked. Others there are left alone.
+#[derive(Clone)]
+struct InstalledCollections {
+    /// The folder `ansible_collections`.
+    root: PathBuf,
+    releases: Vec<LockedCollection>,
+    source: Arc<CollectionSource>,
+}
+
+impl InstalledCollections {
+    fn path_of(&self, release: &LockedCollection) -> PathBuf {
+        let mut path = self.root.clone();
+        path.extend(release.name.as_str().split('.'));
+        path
+    }
+
+    fn source_folder(&self, release: &LockedCollection) -> PathBuf {
+        let (name, version) = (&release.name, &release.version);
+        self.root.join(format!("{name}-{version}.info"))
+    }
+
+    /// How an installed collection differs from its release.
+    fn difference(
+        &self,
+        release: &LockedCollection,
+        probe: &dyn Probe,
+    ) -> std::result::Result<Option<Difference>, ResourceError> {
+        let path = self.path_of(release);
+        let wanted = release.version.to_string();
+        let different = |is: Option<String>| {
+            let property = release.name.to_string();
+            Ok(Some(Difference::new(property, is, Some(wanted.clone()))))
+        };
+        match probe.entry(&path)?.map(|entry| entry.kind) {
+            None => return different(None),
+            Some(EntryKind::Folder) => {}
+            Some(_) => return different(Some("no folder".to_owned())),
+        }
+        let tree = ProbeTree { probe, root: &path };
+        let options = &self.source.options;
+        let version = installed_version(&tree, options);
+        if version.as_ref() != Some(&release.version) {
+            let version = version.map_or_else(|| "(unknown)".to_owned(), |it| it.to_string());
+            return different(Some(version));
+        }
+        let files = self.source.fetch(release)?;
+        let differences = files.differences(&tree, options);
+        let differences = differences.map_err(|finding| ResourceError::Invalid(finding.message))?;
+        if !differences.is_empty() {
+            let mut shown: Vec<String> = differences
+                .iter()
+                .take(SHOWN_DIFFERENCES)
+                .map(ToString::to_string)
+                .collect();
+            if differences.len() > SHOWN_DIFFERENCES {
+                shown.push(format!("{} more", differences.len() - SHOWN_DIFFERENCES));
+            }
+            return different(Some(format!("{wanted}, {}", shown.join(", "))));
+        }
+        let about = self.source_folder(release).join(SOURCE_FILE);
+        Ok(match probe.entry(&about)? {
+            Some(_) => None,
+            None => different(Some(format!("{wanted}, without {SOURCE_FILE}")))?,
+        })
+    }
+
+    /// Installs a release. At any time the collection is there with all of its files, or for a moment not at all.
+    fn install(
+        &self,
+        release: &LockedCollection,
+        target: &dyn Target,
+    ) -> std::result::Result<(), ResourceError> {
+        let files = self.source.fetch(release)?;
+        let path = self.path_of(release);
+        let around = path.parent().unwrap_or(&self.root);
+        make_folders(around, target)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // What a crash left behind has the same name, and goes.
+        let new = around.join(format!(".{name}.pkgres"));
+        target.remove(&new)?;
+        make_folders(&new, target)?;
+        let folders: BTreeSet<&Path> = files
+            .files()
+            .flat_map(|file| Path::new(file.path.as_str()).ancestors().skip(1))
+            .filter(|folder| *folder != Path::new(""))
+            .collect();
+        for folder in folders {
+            let attributes = EntryAttributes::with_mode(MODES[0]);
+            target.make_folder(&new.join(folder), attributes)?;
+        }
+        for file in files.files() {
+            let attributes = EntryAttributes::with_mode(MODES[usize::from(!file.is_executable)]);
+            target.write_file(&new.join(file.path.as_str()), &file.bytes, attributes)?;
+        }
+        target.remove(&path)?;
+        target.rename(&new, &path)?;
+        self.write_source(release, &files, target)
+    }
+
+    /// Writes the file about the source of a collection, and removes those of other versions.
+    fn write_source(
+        &self,
+        release: &LockedCollection,
+        files: &CollectionFiles,
+        target: &dyn Target,
+    ) -> std::result::Result<(), ResourceError> {
+        let folder = self.source_folder(release);
+        let prefix = format!("{}-", release.name);
+        for name in target.names(&self.root)? {
+            let path = self.root.join(&name);
+            let name = name.to_string_lossy();
+            if name.starts_with(&prefix) && name.ends_with(".info") && path != folder {
+                target.remove(&path)?;
+            }
+        }
+        make_folders(&folder, target)?;
+        let server = self.source.servers.get(release.registry.as_str());
+        let text = files.source_text(server.map(String::as_str));
+        let attributes = EntryAttributes::with_mode(MODES[1]);
+        Ok(target.write_file(&folder.join(SOURCE_FILE), text.as_bytes(), attributes)?)
+    }
+}
+
+/// Makes a folder, and those around it that are missing.
+fn make_folders(folder: &Path, target: &dyn Target) -> std::result::Result<(), ResourceError> {
+    let mut missing = Vec::new();
+    for folder in folder.ancestors() {
+        if target.entry(folder)?.is_some() {
+            break;
+        }
+        missing.push(folder);
+    }
+    for folder in missing.into_iter().rev() {
+        target.make_folder(folder, EntryAttributes::with_mode(MODES[0]))?;
+    }
+    Ok(())
+}
+
+impl Resource for InstalledCollections {
+    fn definition(&self) -> String {
+        format!("{:?}", (&self.root, &self.releases))
+    }
+
+    fn check(&self, probe: &dyn Probe, _: &Input) -> std::result::Result<Checked, ResourceError> {
+        let mut outdated = Vec::new();
+        let mut differences = Vec::new();
+        for release in &self.releases {
+            if let Some(difference) = self.difference(release, probe)? {
+                outdated.push(release.clone());
+                differences.push(difference);
+            }
+        }
+        if differences.is_empty() {
+            return Ok(Checked::in_order());
+        }
+        Ok(Checked::drift(Installation {
+            collections: self.clone(),
+            outdated,
+            differences,
+        }))
+    }
+
+    fn watching(&self, probe: &dyn Probe) -> Watching {
+        let mut watched = vec![self.root.clone()];
+        for release in &self.releases {
+            let path = self.path_of(release);
+            watched.extend(path.parent().map(Path::to_owned));
+            let tree = ProbeTree { probe, root: &path };
+            match tree.folders() {
+                Ok(folders) => watched.extend(folders),
+                // Its folders are not known yet.
+                Err(_) => return Watching::Polling,
+            }
+        }
+        Watching::Paths(watched)
+    }
+
+    fn identifiers(&self) -> Vec<Identifier> {
+        vec![Identifier::path(&self.root)]
+    }
+
+    fn wishes(&self) -> Vec<Wish> {
+        vec![Wish::nearest_folder(&self.root)]
+    }
+}
+
+struct Installation {
+    collections: InstalledCollections,
+    outdated: Vec<LockedCollection>,
+    differences: Vec<Difference>,
+}
+
+impl Change for Installation {
+    fn differences(&self) -> Vec<Difference> {
+        self.differences.clone()
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> std::result::Result<(), ResourceError> {
+        let mut outdated = self.outdated.iter();
+        outdated.try_for_each(|release| self.collections.install(release, target))
+    }
+}
+
+/// The files in a folder of a machine. Links are not followed: no collection is installed with any.
+struct ProbeTree<'probe> {
+    probe: &'probe dyn Probe,
+    root: &'probe Path,
+}
+
+/// An entry of a tree: its path, and whether it is a folder.
+type TreeEntry = (PathBuf, bool);
+
+impl ProbeTree<'_> {
+    /// All entries below the root.
+    fn entries(&self) -> std::result::Result<Vec<TreeEntry>, ResourceError> {
+        let mut entries = Vec::new();
+        let mut rest = vec![self.root.to_owned()];
+        while let Some(folder) = rest.pop() {
+            for name in self.probe.names(&folder)? {
+                let path = folder.join(name);
+                let kind = self.probe.entry(&path)?.map(|entry| entry.kind);
+                let is_folder = kind == Some(EntryKind::Folder);
+                if is_folder {
+                    rest.push(path.clone());
+                }
+                entries.push((path, is_folder));
+                if entries.len() > MAX_ENTRIES {
+                    let root = self.root.display();
+                    let message = format!("{root} has more than {MAX_ENTRIES} files and folders");
+                    return Err(ResourceError::Invalid(message));
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The root, and all folders below it.
+    fn folders(&self) -> std::result::Result<Vec<PathBuf>, ResourceError> {
+        let entries = self.entries()?.into_iter();
+        let folders = entries.filter(|(_, is_folder)| *is_folder);
+        let folders = folders.map(|(path, _)| path);
+        Ok(std::iter::once(self.root.to_owned())
+            .chain(folders)
+            .collect())
+    }
+}
+
+impl FileTree for ProbeTree<'_> {
+    fn paths(&self) -> std::result::Result<Vec<String>, Diagnostic> {
+        let entries = self.entries();
+        let entries = entries.map_err(|error| Diagnostic::error(Code::File, error.to_string()))?;
+        let files = entries.into_iter().filter(|(_, is_folder)| !is_folder);
+        let mut paths: Vec<String> = files
+            .filter_map(|(path, _)| {
+                let relative = path.strip_prefix(self.root).ok()?;
+                Some(relative.to_string_lossy().into_owned())
+            })
+            .collect();
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
+    fn read(&self, path: &str, limit: u64) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
+        let path = self.root.join(path);
+        let failed =
+            |error: pkgres_engine::TargetError| Diagnostic::error(Code::File, error.to_string());
+        match self.probe.entry(&path).map_err(failed)? {
+            Some(entry) if entry.kind == EntryKind::File => {
+                self.probe.read(&path, limit).map(Some).map_err(failed)
+            }
+            _ => Ok(None),
+        }
+    }
+}

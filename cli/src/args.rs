@@ -173,7 +173,7 @@ commands! {
     WhyNot("why-not", WhyNotArgs),
     /// Explain why there is no resolution, or what an error code means
     Explain("explain", ExplainArgs),
-    /// List the cheapest ways to mend a conflict, or make the changes of one
+    /// List the cheapest ways to repair a conflict, or make the changes of one
     Repair("repair", RepairArgs),
     /// Check the proof that a folder with a certificate contains
     VerifyCertificate("verify-certificate", VerifyCertificateArgs),

@@ -141,7 +141,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         SOLVING,
         &[(
             Failed,
-            "there is no resolution, and nothing was changed; the ways to mend that are printed",
+            "there is no resolution, and nothing was changed; the ways to repair that are printed",
         )],
     ),
     (

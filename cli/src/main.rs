@@ -9,6 +9,7 @@ mod args;
 mod bound;
 mod capabilities;
 mod certificate;
+mod changed_files;
 mod command_line;
 mod commands;
 mod context;

@@ -171,6 +171,10 @@ impl FileSystem for RealFileSystem {
         if created.gid() != like.gid() && fchown(&file.0, None, Some(like.gid())).is_err() {
             mode = for_another_group(mode);
         }
+        // Only the superuser may give a file away; for all others, who replaces a file owns it.
+        if created.uid() != like.uid() {
+            let _ = fchown(&file.0, Some(like.uid()), None);
+        }
         // On file systems with one mode for all files there is nothing to change, and it may not be allowed.
         if created.mode() & 0o777 != mode {
             file.0.set_permissions(fs::Permissions::from_mode(mode))?;

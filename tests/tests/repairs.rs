@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, Spec};
 use pkgres_resolver::{Change, LockCheck, Locked, PrereleasePolicy, Repair, Repairs, Restriction};
-use pkgres_tests::build::{Build, package, release};
+use pkgres_tests::build::{Build, package, release, spec};
 use pkgres_tests::drive::Records;
 use pkgres_tests::reference::repairs::{
     CheapestSets, MAX_SIZES, cheapest_sets, nearest, relaxed, restrictions,
@@ -112,7 +112,7 @@ fn assert_mends(seed: u64, universe: &Universe, repair: &Repair) {
             Change::Requirement { to, .. }
             | Change::Override { to, .. }
             | Change::Release { to, .. } => to.clone(),
-            Change::CutOff | Change::Prereleases { .. } => Spec::any(),
+            Change::NoOverride { .. } | Change::CutOff | Change::Prereleases { .. } => Spec::any(),
         };
         narrowed = relaxed(&narrowed, &change.restriction(), &spec);
     }
@@ -316,4 +316,40 @@ fn options_are_restrictions() {
     let policy = PrereleasePolicy::IfNecessary;
     let changes: Vec<&[Change]> = found.iter().map(|repair| &repair.changes[..]).collect();
     assert_eq!(changes, [[Change::Prereleases { policy }]]);
+}
+
+/// An override that can be removed is not replaced by another one.
+#[test]
+fn a_wrong_override_is_removed() {
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.A", "1"),
+        vec![release("p.A", "1.0.0"), release("p.A", "2.0.0")],
+    );
+    let changes = |from: Spec, requirement: &str| {
+        let mut universe = universe.clone();
+        universe.root = release("p.Root", "1.0.0").requires("p.A", requirement);
+        let mut request = request(&universe);
+        request.overrides.insert(package("p.A"), from);
+        let conflict = run(&universe, Supplies::OnDemand, request.clone()).conflict();
+        let found = repairs_of(
+            &universe,
+            &request,
+            &conflict.expect("there is no such version"),
+        );
+        let changes = found.found.into_iter().map(|repair| repair.changes);
+        changes.collect::<Vec<_>>()
+    };
+    let removed = Change::NoOverride {
+        package: package("p.A"),
+        from: spec("7"),
+    };
+    assert_eq!(changes(spec("7"), "1"), [[removed]]);
+    let replaced = changes(spec("7"), "9");
+    let [replaced] = replaced.as_slice() else {
+        panic!("there is one way: {replaced:?}");
+    };
+    assert!(matches!(
+        &replaced[..],
+        [Change::Override { from: Some(_), .. }]
+    ));
 }

@@ -172,15 +172,21 @@ pub(crate) struct RepairArgs {
     pub(super) policy: PolicyArgs,
 
     /// Make the changes of this number, and write the lockfile
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_of_list)]
     pub(crate) apply: Option<usize>,
 
-    /// List all ways, not only the first five
-    #[arg(long, conflicts_with = "apply")]
+    /// List all cheapest ways, not only the first five
+    #[arg(long)]
     pub(crate) all: bool,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+}
+
+/// A number of a printed list.
+fn number_of_list(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "a number of the list is expected, such as 1".to_owned())
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
 use pkgres_manifest::{LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Resolution, Update};
@@ -10,6 +9,7 @@ use serde_json::json;
 
 use crate::args::{AddArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
+use crate::changed_files::{ChangedFile, write_together};
 use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -204,16 +204,24 @@ fn finish(
         locked = Some((resolution.len(), diff, text, &previous.bytes));
     }
     let text = edited.class_package()?.manifest.source().text();
-    let is_changed = text != before.class_package()?.manifest.source().text();
+    let old = before.class_package()?.manifest.source().text();
+    let is_changed = text != old;
+    let mut files = Vec::new();
     if is_changed && !task.write.dry_run {
-        write_file(&RealFileSystem, &before.manifest, text.as_bytes())?;
+        files.push(ChangedFile {
+            path: before.manifest.clone(),
+            before: Some(old.to_owned()),
+            after: text.to_owned(),
+        });
     }
-    let mut written: Option<(WriteOutcome, LockDiff, usize)> = None;
-    if let Some((packages, diff, text, bytes)) = locked {
+    let written: Option<(WriteOutcome, LockDiff, usize)> = write_together(&files, || {
+        let Some((packages, diff, text, bytes)) = locked else {
+            return Ok(None);
+        };
         let (bytes, dry_run) = (bytes.as_deref(), task.write.dry_run);
         let result = write_lock(&before.lock_path(), &text, bytes, dry_run, options)?;
-        written = Some((result, diff, packages));
-    }
+        Ok(Some((result, diff, packages)))
+    })?;
     report(before, edits, is_changed, written.as_ref(), task, output);
     Ok(Exit::Done)
 }

@@ -122,14 +122,14 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ("pkgres explain app", "why the project has no resolution"),
             (
                 "pkgres explain PK0012",
-                "what a code means, and how to mend it",
+                "what a code means, and how to fix it",
             ),
         ],
     ),
     (
         "repair",
         &[
-            ("pkgres repair", "the cheapest ways to mend a conflict"),
+            ("pkgres repair", "the cheapest ways to repair a conflict"),
             (
                 "pkgres repair --apply 1 --dry-run",
                 "what the first would change in manifest and lockfile",

@@ -15,7 +15,7 @@ pub(crate) struct WriteOutcome {
     /// The path of the lockfile.
     file: String,
     /// Whether its content differs from the previous one.
-    is_changed: bool,
+    pub(crate) is_changed: bool,
     /// Whether it was written.
     is_written: bool,
 }

@@ -69,10 +69,31 @@ pub(crate) fn with_override(
 ) -> Result<String> {
     let mut document = parsed(path, text)?;
     let overrides = document.entry("overrides").or_insert_with(toml_edit::table);
-    overrides[package.as_str()] = value(spec.written());
+    let entry = &mut overrides[package.as_str()];
+    let decor = entry.as_value().map(|value| value.decor().clone());
+    *entry = value(spec.written());
+    // A comment behind the value stays.
+    if let (Some(decor), Some(value)) = (decor, entry.as_value_mut()) {
+        *value.decor_mut() = decor;
+    }
     let text = document.to_string();
     SettingsFile::parse(path, text.as_bytes(), Files::Project)?;
     Ok(text)
+}
+
+/// The text of the settings file of a project without an override. A table that is empty then goes with it.
+pub(crate) fn without_override(path: &Path, text: &str, package: &PackageName) -> Result<String> {
+    let mut document = parsed(path, text)?;
+    if let Some(overrides) = document
+        .get_mut("overrides")
+        .and_then(Item::as_table_like_mut)
+    {
+        overrides.remove(package.as_str());
+        if overrides.is_empty() {
+            document.remove("overrides");
+        }
+    }
+    Ok(document.to_string())
 }
 
 /// The value of a setting as TOML, if it is one.
@@ -99,4 +120,25 @@ fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
         ),
         _ => value(text.as_str()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_stay_when_an_override_changes() {
+        let path = Path::new("pkgres.toml");
+        let package = PackageName::parse("org.Db").expect("a name");
+        let spec = Spec::parse("^3").expect("a spec");
+        let text = "[overrides]\n# the pool\n\"org.Db\" = \"7\" # because\n";
+        let changed = with_override(path, text, &package, &spec).expect("it is TOML");
+        assert_eq!(
+            changed,
+            "[overrides]\n# the pool\n\"org.Db\" = \"^3\" # because\n"
+        );
+        let text = "offline = true\n\n[overrides]\n\"org.Db\" = \"7\"\n";
+        let changed = without_override(path, text, &package).expect("it is TOML");
+        assert_eq!(changed, "offline = true\n");
+    }
 }

@@ -1,5 +1,6 @@
 //! Repairs as text and JSON.
 
+use pkgres_manifest::PackageName;
 use pkgres_resolver::{Blocked, Change, PrereleasePolicy, Repair, Repairs, Restriction};
 use serde_json::{Value, json};
 
@@ -9,7 +10,8 @@ const SHOWN: usize = 5;
 /// How many requirements that are not enough the text shows.
 const SHOWN_BLOCKED: usize = 2;
 
-/// The repairs as a numbered menu. `is_editable` tells whether pkgres edits the file with the requirements of the root.
+/// The repairs as a menu: first those that can be applied, with their numbers. `is_editable` tells whether pkgres edits the
+/// file with the requirements of the root.
 pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String {
     let mut text = String::new();
     let count = repairs.found.len();
@@ -19,13 +21,19 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String
         "; there may be others"
     };
     text.push_str(&match count {
-        0 if repairs.is_complete => "No change of requirements mends this\n".to_owned(),
-        0 => "No way to mend this was found within the limit; there may be some\n".to_owned(),
-        1 => format!("1 way to mend this{others}:\n"),
-        _ => format!("{count} ways to mend this{others}:\n"),
+        0 if repairs.is_complete => "No change of requirements repairs this\n".to_owned(),
+        0 => "No way to repair this was found within the limit; there may be some\n".to_owned(),
+        1 => format!("1 way to repair this{others}:\n"),
+        _ => format!("{count} ways to repair this{others}:\n"),
     });
     let shown = if all { count } else { SHOWN };
+    let mut heading = "";
     for (number, repair) in repairs.found.iter().take(shown).enumerate() {
+        let of_repair = heading_of(repair);
+        if heading != of_repair {
+            text.push_str(&format!("  {of_repair}:\n"));
+            heading = of_repair;
+        }
         for (at, line) in repair_changes(repair, is_editable).iter().enumerate() {
             let mark = if at == 0 {
                 format!("{:>3}. ", number + 1)
@@ -38,25 +46,59 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String
     if count > shown {
         text.push_str(&format!("     {} more with `--all`\n", count - shown));
     }
-    // Who can mend this in the manifest alone need not know what else was tried there.
-    let is_own = |repair: &Repair| {
-        let mut changes = repair.changes.iter();
-        changes.all(|change| matches!(change, Change::Requirement { .. }))
-    };
-    if count > 0 && !repairs.found.iter().any(is_own) {
-        for blocked in repairs.blocked.iter().take(SHOWN_BLOCKED) {
-            text.push_str(&format!("  {}\n", blocked_line(blocked)));
-        }
+    for blocked in repairs.blocked.iter().take(SHOWN_BLOCKED) {
+        text.push_str(&format!("  {}\n", blocked_line(blocked)));
     }
     text
+}
+
+/// What has to be done before repairs like this one; nothing if they can be applied.
+fn heading_of(repair: &Repair) -> &'static str {
+    if !repair.needs_no_release() {
+        "with a release that somebody has to make"
+    } else if unapplicable(repair).is_some() {
+        "with another option or setting"
+    } else {
+        ""
+    }
 }
 
 /// A line for each change of a repair, as what has to be done.
 pub(crate) fn repair_changes(repair: &Repair, is_editable: bool) -> Vec<String> {
     let changes = repair.changes.iter();
     changes
-        .map(|change| change_line(change, is_editable))
+        .map(|change| match change {
+            Change::Override { package, .. } => {
+                let line = change_line(change, is_editable);
+                match ignored_requirements(repair, package) {
+                    Some(ignored) => format!("{line}, although {ignored}"),
+                    None => line,
+                }
+            }
+            _ => change_line(change, is_editable),
+        })
         .collect()
+}
+
+/// The requirements on a package that an override ignores, of those in the resolution of a repair.
+fn ignored_requirements(repair: &Repair, package: &PackageName) -> Option<String> {
+    let mut ignored: Vec<String> = Vec::new();
+    for owner in repair.resolution.owners() {
+        let Some((name, version)) = owner.release() else {
+            continue;
+        };
+        let of_package = (owner.requires().iter()).filter(|bound| bound.package == *package);
+        ignored.extend(of_package.filter_map(|bound| {
+            let stated = bound.overridden.as_ref()?;
+            (!stated.matches(&bound.version)).then(|| format!("{name} {version} requires {stated}"))
+        }));
+    }
+    let first = ignored.first()?;
+    Some(match ignored.len() - 1 {
+        0 => first.clone(),
+        1 => format!("{first}, and one more does not fit"),
+        others => format!("{first}, and {others} more do not fit"),
+    })
 }
 
 fn change_line(change: &Change, is_editable: bool) -> String {
@@ -85,9 +127,12 @@ fn change_line(change: &Change, is_editable: bool) -> String {
         } => match from {
             Some(from) => format!("override {package} with {to} instead of {from} in pkgres.toml"),
             None => {
-                format!("override {package} with {to} in pkgres.toml, whatever packages require")
+                format!("override {package} with {to} in pkgres.toml")
             }
         },
+        Change::NoOverride { package, from } => {
+            format!("remove the override of {package} with {from} from pkgres.toml")
+        }
         Change::Release {
             owner,
             based_on,
@@ -95,9 +140,9 @@ fn change_line(change: &Change, is_editable: bool) -> String {
             allow,
             ..
         } => {
-            let like = based_on.as_ref();
-            let like = like.map_or_else(String::new, |version| format!(" like {version}"));
-            format!("{owner} would have to allow {package} {allow}, in a new release{like}")
+            let after = based_on.as_ref();
+            let after = after.map_or_else(String::new, |version| format!(" after {version}"));
+            format!("{owner} would have to allow {package} {allow}, in a release{after}")
         }
         Change::CutOff => "leave out the cut-off date, `exclude-newer`".to_owned(),
         Change::Prereleases { policy } => {
@@ -115,11 +160,11 @@ fn policy_name(policy: PrereleasePolicy) -> &'static str {
     }
 }
 
-/// Why a requirement cannot mend the conflict alone.
+/// Why changing a requirement alone does not repair the conflict.
 fn blocked_line(blocked: &Blocked) -> String {
     let what = match &blocked.restriction {
         Restriction::Requirement { package, .. } => {
-            format!("another version of {package} is not enough")
+            format!("changing the requirement on {package} is not enough")
         }
         other => format!("{other:?}"),
     };
@@ -178,6 +223,12 @@ pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
             "to": to.written(),
             "allow": allow,
         }),
+        Change::NoOverride { package, from } => json!({
+            "kind": "override",
+            "requires": package,
+            "from": from.written(),
+            "to": null,
+        }),
         Change::Release {
             owner,
             based_on,
@@ -203,7 +254,7 @@ pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
 /// Why a repair cannot be applied by a command.
 pub(crate) fn unapplicable(repair: &Repair) -> Option<String> {
     repair.changes.iter().find_map(|change| match change {
-        Change::Requirement { .. } | Change::Override { .. } => None,
+        Change::Requirement { .. } | Change::Override { .. } | Change::NoOverride { .. } => None,
         Change::Release { owner, .. } => {
             Some(format!("somebody has to make a release of {owner} first"))
         }

@@ -323,7 +323,7 @@ fn every_code_has_a_page_with_an_example() {
         let is_shown = |severity: &&str| rest.contains(&format!("\n{severity}[{name}]: "));
         assert!(severities.iter().any(is_shown), "{name} has no example");
         let (_, remedy) = rest
-            .split_once("\nHow to mend it: ")
+            .split_once("\nHow to fix it: ")
             .expect("a section has a remedy");
         assert!(remedy.len() > 15, "{name}");
         let mut explain = Command::new(env!("CARGO_BIN_EXE_pkgres"));
@@ -365,7 +365,7 @@ fn every_rule_has_a_page_with_an_example() {
             "{id}"
         );
         assert!(rest.contains(&format!(" ({id})\n")), "{id} has no example");
-        for part in ["\nHow to mend it: ", "\nReference: "] {
+        for part in ["\nHow to fix it: ", "\nReference: "] {
             assert!(rest.contains(part), "{id}");
         }
         let mut explain = Command::new(env!("CARGO_BIN_EXE_pkgres"));

@@ -34,6 +34,13 @@ pub enum Change {
         /// The version that the solver chooses.
         allow: Version,
     },
+    /// The override of all requirements on a package has to go.
+    NoOverride {
+        /// The package.
+        package: PackageName,
+        /// The spec of the current override.
+        from: Spec,
+    },
     /// Somebody has to make a release of a package that allows other versions of another one.
     Release {
         /// The package.
@@ -75,11 +82,14 @@ impl Change {
                 to,
                 allow,
             },
-            Restriction::Override { package } => Self::Override {
-                package,
-                from,
-                to,
-                allow,
+            Restriction::Override { package } => match (from, relaxed) {
+                (Some(from), Relaxed::Removed) => Self::NoOverride { package, from },
+                (from, _) => Self::Override {
+                    package,
+                    from,
+                    to,
+                    allow,
+                },
             },
             Restriction::Release { owner, package } => {
                 let chosen = resolution.packages().iter();
@@ -106,9 +116,11 @@ impl Change {
                 root: root.clone(),
                 package: package.clone(),
             },
-            Self::Override { package, .. } => Restriction::Override {
-                package: package.clone(),
-            },
+            Self::Override { package, .. } | Self::NoOverride { package, .. } => {
+                Restriction::Override {
+                    package: package.clone(),
+                }
+            }
             Self::Release { owner, package, .. } => Restriction::Release {
                 owner: owner.clone(),
                 package: package.clone(),
@@ -151,7 +163,7 @@ impl Repair {
         for change in &self.changes {
             match change {
                 Change::Requirement { .. } => {}
-                Change::Override { .. } => cost.overrides += 1,
+                Change::Override { .. } | Change::NoOverride { .. } => cost.overrides += 1,
                 Change::Release { .. } => cost.releases += 1,
                 Change::CutOff | Change::Prereleases { .. } => cost.options += 1,
             }

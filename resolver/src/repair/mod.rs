@@ -19,7 +19,8 @@
 //! Relaxed requirements of roots are then widened as little as possible, one after the other in the order of
 //! restrictions: to the nearest version above those that the requirement allows now with which there is a
 //! resolution; if there is none, to the nearest below, and then to the newest in between. The changed requirement
-//! allows what is compatible with that version. Other requirements have to allow the version that the solver chooses.
+//! allows what is compatible with that version. Other requirements have to allow the version that the solver chooses. An
+//! override that exists is removed if that is enough.
 //! A [`Repair`] is the result, and it is verified: its resolution was found with exactly these changes.
 //!
 //! # Idea
@@ -46,7 +47,7 @@ pub use trial::{Outcome, Trial};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{Spec, Version};
+use pkgres_manifest::{PackageName, Spec, Version};
 
 use crate::explain::Conflict;
 use crate::request::Request;
@@ -267,6 +268,10 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                     let nearest = self.nearest(restriction, &relaxed)?;
                     nearest.map(|version| (Spec::compatible_with(&version), version))
                 }
+                Restriction::Override { package } if self.is_removable(package, &relaxed)? => {
+                    relaxed.insert(restriction.clone(), Relaxed::Removed);
+                    continue;
+                }
                 Restriction::Override { .. } | Restriction::Release { .. } => {
                     self.chosen(restriction, &relaxed)?
                 }
@@ -289,6 +294,23 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             changes: changes.collect(),
             resolution,
         }))
+    }
+
+    /// Whether there is a resolution without an override that exists, with some restrictions relaxed.
+    fn is_removable(
+        &mut self,
+        package: &PackageName,
+        relaxed: &BTreeMap<Restriction, Relaxed>,
+    ) -> Result<bool, E> {
+        if !self.request.overrides.contains_key(package) {
+            return Ok(false);
+        }
+        let mut relaxed = relaxed.clone();
+        let restriction = Restriction::Override {
+            package: package.clone(),
+        };
+        relaxed.insert(restriction, Relaxed::Removed);
+        Ok(self.resolution_with(&relaxed)?.is_some())
     }
 
     /// The version nearest to those that a requirement of a root allows with which there is a resolution.

@@ -22,12 +22,14 @@ pub(super) enum Relaxed {
     Within(VersionSet, Preference),
     /// It is replaced by this.
     To(Spec),
+    /// The override does not exist.
+    Removed,
 }
 
 impl Relaxed {
     pub(super) fn spec(&self) -> Spec {
         match self {
-            Self::Wholly => Spec::any(),
+            Self::Wholly | Self::Removed => Spec::any(),
             Self::Within(set, _) => {
                 // The text only has to distinguish sets from each other.
                 let ends = set.intervals().iter().map(|interval| {
@@ -73,7 +75,12 @@ impl Trial {
             if let Relaxed::Within(_, preference) = relaxed {
                 trial.request.options.prefer = *preference;
             }
-            trial.relax(restriction, relaxed.spec());
+            match (restriction, relaxed) {
+                (Restriction::Override { package }, Relaxed::Removed) => {
+                    trial.request.overrides.remove(package);
+                }
+                _ => trial.relax(restriction, relaxed.spec()),
+            }
         }
         trial
     }

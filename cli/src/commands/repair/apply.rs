@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Change, Repair};
@@ -10,6 +9,7 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use crate::capabilities::lock_with_capabilities;
+use crate::changed_files::{ChangedFile, write_together};
 use crate::commands::add::edit;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -18,15 +18,8 @@ use crate::lockfile::{LockText, PreviousLock, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::settings::{SETTINGS_FILE, read_text, with_override};
+use crate::settings::{SETTINGS_FILE, read_text, with_override, without_override};
 use crate::show;
-
-/// A file that a repair changes.
-struct ChangedFile {
-    path: PathBuf,
-    before: String,
-    after: String,
-}
 
 /// Makes the changes of a repair, after solving with them once more, and reports the differences.
 pub(super) fn apply(
@@ -46,13 +39,14 @@ pub(super) fn apply(
         return Err(by_hand(project, repair));
     }
     let mut edits: Vec<RequirementEdit> = Vec::new();
-    let mut overrides: Vec<(&PackageName, &Spec)> = Vec::new();
+    let mut overrides: Vec<(&PackageName, Option<&Spec>)> = Vec::new();
     for change in &repair.changes {
         match change {
             Change::Requirement { package, to, .. } => {
                 edits.push(RequirementEdit::Set(package.clone(), to.clone()));
             }
-            Change::Override { package, to, .. } => overrides.push((package, to)),
+            Change::Override { package, to, .. } => overrides.push((package, Some(to))),
+            Change::NoOverride { package, .. } => overrides.push((package, None)),
             Change::Release { .. } | Change::CutOff | Change::Prereleases { .. } => {
                 unreachable!("it cannot be applied")
             }
@@ -67,7 +61,10 @@ pub(super) fn apply(
     let mut problem = Problem::of_project(edited, context)?;
     for (package, spec) in &overrides {
         let overridden = &mut problem.request.overrides;
-        overridden.insert((*package).clone(), (*spec).clone());
+        match spec {
+            Some(spec) => overridden.insert((*package).clone(), (*spec).clone()),
+            None => overridden.remove(*package),
+        };
     }
     problem.request.locked = previous.locked();
     // Warnings about the manifest were reported when the conflict was found.
@@ -78,16 +75,16 @@ pub(super) fn apply(
     // If the lockfile cannot be written, nothing else is written either.
     let lock_text = LockText::new(&lock, options)?;
     let files = changed_files(project, edited, &overrides, context)?;
-    if !dry_run {
-        for file in &files {
-            write_file(&RealFileSystem, &file.path, file.after.as_bytes())?;
-        }
-    }
     let diff = previous.shown_diff(previous.diff(&lock));
-    let bytes = previous.bytes.as_deref();
-    let outcome = write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)?;
+    let written = if dry_run { &[] } else { files.as_slice() };
+    let outcome = write_together(written, || {
+        let bytes = previous.bytes.as_deref();
+        write_lock(&project.lock_path(), &lock_text, bytes, dry_run, options)
+    })?;
     if output.is_json() {
-        let paths = files.iter().map(|file| file.path.to_string_lossy());
+        let lock_path = outcome.is_changed.then(|| project.lock_path());
+        let paths = files.iter().map(|file| file.path.clone()).chain(lock_path);
+        let paths = paths.map(|path| shown_path(&path, project));
         output.json(&json!({
             "schema_version": 1,
             "status": if dry_run { "would_repair" } else { "repaired" },
@@ -100,8 +97,10 @@ pub(super) fn apply(
     }
     for file in &files {
         output.note(&shown_path(&file.path, project));
-        output.notes(changed_lines(&file.before, &file.after));
+        let before = file.before.as_deref().unwrap_or_default();
+        output.notes(changed_lines(before, &file.after));
     }
+    output.notes(shared_settings(&files, project, context));
     let lines = show::changes(&diff);
     output.note(&shown_path(&project.lock_path(), project));
     output.notes(&lines);
@@ -113,7 +112,7 @@ pub(super) fn apply(
 fn changed_files(
     before: &Project,
     edited: &Project,
-    overrides: &[(&PackageName, &Spec)],
+    overrides: &[(&PackageName, Option<&Spec>)],
     context: &Context,
 ) -> Result<Vec<ChangedFile>> {
     let mut files = Vec::new();
@@ -122,7 +121,7 @@ fn changed_files(
         if old != new {
             files.push(ChangedFile {
                 path: before.manifest.clone(),
-                before: old.to_owned(),
+                before: Some(old.to_owned()),
                 after: new.to_owned(),
             });
         }
@@ -132,11 +131,14 @@ fn changed_files(
         let old = read_text(&path)?;
         let mut new = old.clone();
         for (package, spec) in overrides {
-            new = with_override(&path, &new, package, spec)?;
+            new = match spec {
+                Some(spec) => with_override(&path, &new, package, spec)?,
+                None => without_override(&path, &new, package)?,
+            };
         }
         files.push(ChangedFile {
+            before: path.exists().then_some(old),
             path,
-            before: old,
             after: new,
         });
     }
@@ -151,6 +153,18 @@ fn settings_path(project: &Project, context: &Context) -> PathBuf {
     }
     // A link to the file is what the user made it: the file behind it changes.
     known.canonicalize().unwrap_or_else(|_| known.clone())
+}
+
+/// A note about settings that the projects below another folder share.
+fn shared_settings(files: &[ChangedFile], project: &Project, context: &Context) -> Option<String> {
+    let path = settings_path(project, context);
+    let file = files.iter().find(|file| file.path == path)?;
+    let folder = file.path.parent()?;
+    let is_own = folder.canonicalize().ok() == project.folder.canonicalize().ok();
+    (!is_own).then(|| {
+        let path = shown_path(&path, project);
+        format!("  {path} holds for every project below its folder")
+    })
 }
 
 /// The path of a file for people: below the folder of the project as they named it.

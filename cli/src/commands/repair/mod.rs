@@ -21,9 +21,6 @@ use crate::solve::reject_lock_modes;
 pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.apply.is_some() {
         reject_lock_modes("repair", &args.write, context)?;
-    } else if args.write.dry_run {
-        let message = "`--dry-run` shows what `--apply N` would change: name a number";
-        return Err(Failure::usage(message));
     }
     let project = Project::open(&args.manifest, context)?;
     let mut problem = Problem::of_project(&project, context)?;
@@ -41,9 +38,13 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
                 output.json(&json!({"schema_version": 1, "status": status, "repairs": []}));
             } else {
                 output.note(&format!(
-                    "There is nothing to mend: {} resolved",
+                    "There is nothing to repair: {} resolved",
                     counted(resolution.len(), "package")
                 ));
+                if previous.bytes.is_none() {
+                    let command = context.invocation.command("lock");
+                    output.note(&format!("There is no lockfile; `{command}` writes it"));
+                }
             }
             return Ok(Exit::Done);
         }
@@ -51,7 +52,11 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let progress = output.progress("Looking for repairs", context.registries.activity());
     let found = repairs(&request, &conflict, &registries, &context.read_options);
     drop(progress);
-    let found = found?;
+    let mut found = found?;
+    // What can be applied is listed first, and has the first numbers.
+    found
+        .found
+        .sort_by_key(|repair| show::unapplicable(repair).is_some());
     output.registry_findings(&registries.take_findings());
     let Some(number) = args.apply else {
         let is_editable = project.package().is_some();
@@ -79,7 +84,11 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
 /// The error for a number that is not in the menu.
 fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure {
     let message = match found.found.len() {
-        0 => format!("there is no number {number}: no repair was found"),
+        0 => {
+            let message = format!("there is no number {number}: no change repairs this");
+            return Failure::usage(message);
+        }
+        1 => format!("there is no number {number}: the only number is 1"),
         count => format!("there is no number {number}: the numbers are 1 to {count}"),
     };
     let hint = format!("`{}` lists them", context.invocation.command("repair"));

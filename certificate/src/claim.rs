@@ -2,9 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use pkgres_manifest::{PackageName, Version};
+use pkgres_resolver::{Request, Root};
 use serde_json::{Value, json};
 
-use crate::universe::Universe;
+/// How many releases a sentence names.
+const MOST_NAMED: usize = 4;
 
 /// The resolutions that a claim is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +21,36 @@ pub enum Tiers {
 /// The claim of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The roots, as name and version.
-    roots: Vec<(String, String)>,
-    tiers: Tiers,
+    roots: Vec<NamedReleases>,
+    pub(crate) tiers: Tiers,
     verdict: Verdict,
+}
+
+/// A package with versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedReleases {
+    package: String,
+    versions: Vec<String>,
 }
 
 /// What a claim says about the resolutions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Verdict {
+pub(crate) enum Verdict {
     /// There is none.
     None,
     /// There is none for these reasons, and none of them can be left out.
     Reasons(Vec<ClaimedReason>),
+    /// None has one of these releases, with others as they were decided.
+    Better {
+        releases: NamedReleases,
+        with: Vec<NamedReleases>,
+    },
+    /// None keeps these releases of a package, if it has others that were asked for and only some packages move.
+    Stays {
+        releases: NamedReleases,
+        with: Vec<NamedReleases>,
+        moving: Vec<String>,
+    },
 }
 
 /// A reason of a conflict in a claim.
@@ -47,14 +67,58 @@ pub struct ClaimedReason {
 #[error("{0}")]
 pub struct ClaimError(String);
 
+impl NamedReleases {
+    pub(crate) fn new(package: &PackageName, versions: &[Version]) -> Self {
+        Self {
+            package: package.to_string(),
+            versions: versions.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// One release.
+    pub(crate) fn of((package, version): &(PackageName, Version)) -> Self {
+        Self::new(package, std::slice::from_ref(version))
+    }
+
+    fn to_json(&self) -> Value {
+        match self.versions.as_slice() {
+            [version] => json!({"package": self.package, "version": version}),
+            versions => json!({"package": self.package, "versions": versions}),
+        }
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let versions = match value.get("version") {
+            Some(version) => vec![version.as_str()?.to_owned()],
+            None => texts(value.get("versions")?)?,
+        };
+        Some(Self {
+            package: value.get("package")?.as_str()?.to_owned(),
+            versions,
+        })
+    }
+
+    fn read_all(value: Option<&Value>) -> Option<Vec<Self>> {
+        value?.as_array()?.iter().map(Self::read).collect()
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}", self.package, listed(&self.versions, "or"))
+    }
+}
+
 impl Claim {
-    fn new(universe: &Universe, tiers: Tiers, verdict: Verdict) -> Self {
-        let roots = universe.roots.iter();
-        let roots = roots.map(|root| {
-            let version = universe.of(root).first();
-            let version = version.map(|candidate| candidate.version.to_string());
-            (root.to_string(), version.unwrap_or_default())
-        });
+    pub(crate) fn new(request: &Request, tiers: Tiers, verdict: Verdict) -> Self {
+        let mut roots: Vec<(&PackageName, &Version)> = (request.roots.iter())
+            .filter_map(|root| match root {
+                Root::Package(record) => Some((&record.name, &record.version)),
+                Root::Model(_) => None,
+            })
+            .collect();
+        roots.sort_unstable();
+        let roots = roots.into_iter();
+        let roots =
+            roots.map(|(name, version)| NamedReleases::new(name, std::slice::from_ref(version)));
         Self {
             roots: roots.collect(),
             tiers,
@@ -62,40 +126,45 @@ impl Claim {
         }
     }
 
-    /// "There is no resolution."
-    pub(crate) fn impossible(universe: &Universe, tiers: Tiers) -> Self {
-        Self::new(universe, tiers, Verdict::None)
-    }
-
-    /// "These reasons suffice, and none of them can be left out."
-    pub(crate) fn reasons(universe: &Universe, tiers: Tiers, reasons: Vec<ClaimedReason>) -> Self {
-        Self::new(universe, tiers, Verdict::Reasons(reasons))
-    }
-
     /// The claim as JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let roots = self.roots.iter();
-        let roots = roots.map(|(package, version)| json!({"package": package, "version": version}));
+        let all = |releases: &[NamedReleases]| {
+            releases
+                .iter()
+                .map(NamedReleases::to_json)
+                .collect::<Value>()
+        };
         let mut claim = json!({
             "verdict": match self.verdict {
                 Verdict::None => "none",
                 Verdict::Reasons(_) => "reasons",
+                Verdict::Better { .. } => "better",
+                Verdict::Stays { .. } => "stays",
             },
             "tiers": match self.tiers {
                 Tiers::First => "first",
                 Tiers::Both => "both",
             },
-            "roots": roots.collect::<Vec<_>>(),
+            "roots": all(&self.roots),
         });
-        if let Verdict::Reasons(reasons) = &self.verdict {
-            let reasons = reasons.iter().map(|reason| {
-                let mut stated = json!({"text": reason.text});
-                if let Some(constraints) = &reason.constraints {
-                    stated["constraints"] = json!([constraints.start(), constraints.end()]);
-                }
-                stated
-            });
-            claim["reasons"] = reasons.collect();
+        match &self.verdict {
+            Verdict::None => {}
+            Verdict::Reasons(reasons) => {
+                claim["reasons"] = reasons.iter().map(ClaimedReason::to_json).collect();
+            }
+            Verdict::Better { releases, with } => {
+                claim["releases"] = releases.to_json();
+                claim["with"] = all(with);
+            }
+            Verdict::Stays {
+                releases,
+                with,
+                moving,
+            } => {
+                claim["releases"] = releases.to_json();
+                claim["with"] = all(with);
+                claim["moving"] = json!(moving);
+            }
         }
         claim
     }
@@ -108,34 +177,41 @@ impl Claim {
     pub fn read(names: &str) -> Result<Self, ClaimError> {
         let document: Value =
             serde_json::from_str(names).map_err(|error| ClaimError(error.to_string()))?;
-        if document.get("schema_version") != Some(&json!(1)) {
-            return Err(unknown());
-        }
-        let claim = document.get("claim").ok_or_else(unknown)?;
-        let text = |value: &Value, key| Some(value.get(key)?.as_str()?.to_owned());
-        let list = |value: &Value, key| Some(value.get(key)?.as_array()?.clone());
-        let tiers = match text(claim, "tiers").as_deref() {
-            Some("first") => Tiers::First,
-            Some("both") => Tiers::Both,
-            _ => return Err(unknown()),
-        };
-        let verdict = match text(claim, "verdict").as_deref() {
-            Some("none") => Verdict::None,
-            Some("reasons") => {
-                let reasons = list(claim, "reasons").ok_or_else(unknown)?;
-                let reasons: Option<Vec<ClaimedReason>> = reasons.iter().map(read_reason).collect();
-                Verdict::Reasons(reasons.ok_or_else(unknown)?)
-            }
-            _ => return Err(unknown()),
-        };
-        let roots = list(claim, "roots").ok_or_else(unknown)?;
-        let roots: Option<Vec<(String, String)>> = (roots.iter())
-            .map(|root| Some((text(root, "package")?, text(root, "version")?)))
-            .collect();
-        Ok(Self {
-            roots: roots.ok_or_else(unknown)?,
-            tiers,
-            verdict,
+        let is_known = document.get("schema_version") == Some(&json!(1));
+        let claim = document.get("claim").filter(|_| is_known);
+        let claim = claim.and_then(Self::read_known);
+        claim.ok_or_else(|| ClaimError("it has no claim that this version knows".to_owned()))
+    }
+
+    fn read_known(claim: &Value) -> Option<Self> {
+        let releases = || NamedReleases::read(claim.get("releases")?);
+        let with = || NamedReleases::read_all(claim.get("with"));
+        Some(Self {
+            roots: NamedReleases::read_all(claim.get("roots"))?,
+            tiers: match claim.get("tiers")?.as_str()? {
+                "first" => Tiers::First,
+                "both" => Tiers::Both,
+                _ => return None,
+            },
+            verdict: match claim.get("verdict")?.as_str()? {
+                "none" => Verdict::None,
+                "reasons" => {
+                    let reasons = claim.get("reasons")?.as_array()?.iter();
+                    let reasons: Option<Vec<ClaimedReason>> =
+                        reasons.map(ClaimedReason::read).collect();
+                    Verdict::Reasons(reasons?)
+                }
+                "better" => Verdict::Better {
+                    releases: releases()?,
+                    with: with()?,
+                },
+                "stays" => Verdict::Stays {
+                    releases: releases()?,
+                    with: with()?,
+                    moving: texts(claim.get("moving")?)?,
+                },
+                _ => return None,
+            },
         })
     }
 
@@ -143,7 +219,7 @@ impl Claim {
     pub fn claimed_reasons(&self) -> &[ClaimedReason] {
         match &self.verdict {
             Verdict::Reasons(reasons) => reasons,
-            Verdict::None => &[],
+            _ => &[],
         }
     }
 
@@ -156,10 +232,9 @@ impl Claim {
 
     /// The claim as a sentence, without its end.
     pub fn sentence(&self) -> String {
-        let roots: Vec<String> = (self.roots.iter())
-            .map(|(package, version)| format!("{package} {version}"))
-            .collect();
-        let roots = roots.join(" and ");
+        let roots: Vec<String> = self.roots.iter().map(NamedReleases::text).collect();
+        let roots = listed(&roots, "and");
+        let with_one = format!("no resolution of {roots} with one release of each package");
         let none = match self.tiers {
             Tiers::First => format!("no resolution of {roots} has one release of each package"),
             Tiers::Both => format!(
@@ -174,24 +249,88 @@ impl Claim {
                     "it follows from these {count} reasons, of which none can be left out, that {none}"
                 ),
             },
+            Verdict::Better { releases, with } => {
+                let mut text = format!("{with_one} has {}", releases.text());
+                if !with.is_empty() {
+                    text.push_str(&format!(" with {} as decided before", shortened(with)));
+                }
+                text
+            }
+            Verdict::Stays {
+                releases,
+                with,
+                moving,
+            } => {
+                let with = match with.as_slice() {
+                    [] => String::new(),
+                    with => format!("has {} and ", shortened(with)),
+                };
+                let moving = match moving.as_slice() {
+                    [] => "nothing else moves".to_owned(),
+                    moving => format!("nothing else moves but {}", listed(moving, "and")),
+                };
+                let versions = listed(&releases.versions, "or");
+                format!(
+                    "{with_one} {with}keeps {} at {versions} while {moving}",
+                    releases.package
+                )
+            }
         }
     }
 }
 
-fn unknown() -> ClaimError {
-    ClaimError("it has no claim that this version knows".to_owned())
+impl ClaimedReason {
+    fn to_json(&self) -> Value {
+        let mut stated = json!({"text": self.text});
+        if let Some(constraints) = &self.constraints {
+            stated["constraints"] = json!([constraints.start(), constraints.end()]);
+        }
+        stated
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let constraints = match value.get("constraints") {
+            None => None,
+            Some(constraints) => {
+                let number = |at: usize| usize::try_from(constraints.get(at)?.as_u64()?).ok();
+                let (from, until) = (number(0)?, number(1)?);
+                (1 <= from && from <= until).then_some(())?;
+                Some(from..=until)
+            }
+        };
+        Some(Self {
+            text: value.get("text")?.as_str()?.to_owned(),
+            constraints,
+        })
+    }
 }
 
-fn read_reason(value: &Value) -> Option<ClaimedReason> {
-    let text = value.get("text")?.as_str()?.to_owned();
-    let constraints = match value.get("constraints") {
-        None => None,
-        Some(constraints) => {
-            let number = |at: usize| usize::try_from(constraints.get(at)?.as_u64()?).ok();
-            let (from, until) = (number(0)?, number(1)?);
-            (1 <= from && from <= until).then_some(())?;
-            Some(from..=until)
-        }
-    };
-    Some(ClaimedReason { text, constraints })
+/// The texts in a list.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    let texts = value.as_array()?.iter();
+    texts.map(|text| Some(text.as_str()?.to_owned())).collect()
+}
+
+/// Words as a list in a sentence, such as "1, 2 and 3".
+fn listed(words: &[String], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., end] => format!("{} {last} {end}", others.join(", ")),
+    }
+}
+
+/// Releases in a sentence, of which only the first few are named.
+fn shortened(releases: &[NamedReleases]) -> String {
+    let mut words: Vec<String> = releases
+        .iter()
+        .take(MOST_NAMED)
+        .map(NamedReleases::text)
+        .collect();
+    match releases.len().saturating_sub(MOST_NAMED) {
+        0 => {}
+        1 => words.push("1 other package".to_owned()),
+        others => words.push(format!("{others} other packages")),
+    }
+    listed(&words, "and")
 }

@@ -11,6 +11,7 @@
 //!   rules and the metadata, and uses nothing of the search. This is what has to be trusted.
 //! - `proof` turns the [`Derivation`] of a search into steps that follow from that problem by reverse unit propagation.
 //!   A mistake in the search, or here, gives a proof that is rejected, never a wrong one that is accepted.
+//! - [`Question`] is a verdict about part of the releases, for which a search of its own finds the proof.
 //! - [`certify_reasons`] does without the search: `decision` decides the small problem that the reasons of a conflict state.
 //!
 //! Only the rules that the proof needs are part of the problem. With fewer rules there are more solutions, so a proof
@@ -22,6 +23,7 @@ mod encoding;
 mod formula;
 mod names;
 mod proof;
+mod question;
 mod reasons;
 mod scope;
 mod universe;
@@ -30,6 +32,7 @@ mod verify;
 pub use claim::{Claim, ClaimError, ClaimedReason, Tiers};
 pub use encoding::Encoding;
 pub use formula::{Formula, Meaning, Row};
+pub use question::Question;
 pub use reasons::{certify_reasons, unknown_packages};
 pub use scope::Scope;
 pub use universe::Universe;
@@ -37,6 +40,7 @@ pub use verify::{Accepted, Rejected, verify};
 
 use std::collections::BTreeMap;
 
+use claim::Verdict;
 use pkgres_manifest::{IndexRecord, PackageName};
 use pkgres_resolver::{Derivation, Request};
 
@@ -88,6 +92,9 @@ pub enum NotCertified {
     /// The others suffice without this reason.
     #[error("the conflict has no need for its reason {0}")]
     NotNeeded(usize),
+    /// The claim is wrong.
+    #[error("there is another resolution")]
+    Possible,
     /// The problem takes too much time.
     #[error("it would take too much time")]
     TooLarge,
@@ -112,13 +119,22 @@ pub fn certify_impossible(
     } else {
         Tiers::Both
     };
-    let scope = Scope::of_derivation(derivation, &universe, tiers)?;
-    let encoding = Encoding::new(&universe, &scope);
+    let claim = Claim::new(request, tiers, Verdict::None);
+    certify(&universe, &claim, derivation)
+}
+
+/// The certificate of a claim that a search proved of a universe.
+fn certify(
+    universe: &Universe,
+    claim: &Claim,
+    derivation: &Derivation,
+) -> Result<Certificate, NotCertified> {
+    let scope = Scope::of_derivation(derivation, universe, claim.tiers)?;
+    let encoding = Encoding::new(universe, &scope);
     let proof = proof::write(&encoding, derivation)?;
-    let claim = Claim::impossible(&universe, tiers);
     Ok(Certificate {
         problem: encoding.formula().to_opb(),
-        names: names::write(&claim, encoding.formula()),
+        names: names::write(claim, encoding.formula()),
         proof,
         without: Vec::new(),
     })

@@ -17,13 +17,16 @@ use std::ops::Range;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, UpdateTarget};
 
-use crate::claim::{Claim, ClaimedReason, Tiers};
+use crate::claim::{Claim, ClaimedReason, Tiers, Verdict};
 use crate::decision::{Decision, decide, demonstration, refutation};
 use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
 use crate::universe::{Candidate, Universe};
 use crate::{Certificate, NotCertified, WithoutReason, names};
+
+/// The rule that [`certify_reasons`] does not state.
+const SPLIT_UPDATE: &str = "an update of a package with several releases";
 
 /// The largest problem that is decided, in literals.
 const MOST_LITERALS: usize = 200_000;
@@ -45,8 +48,7 @@ pub fn certify_reasons(
     }
     let request = without_update(request);
     let universe = Universe::new(&request, records)?;
-    let rules: Result<Vec<Rule<'_>>, NotCertified> = conflict.reasons.iter().map(rule_of).collect();
-    let rules = rules?;
+    let rules = rules_of(&request, conflict)?;
     let tiers = if request.options.single_version {
         Tiers::First
     } else {
@@ -83,7 +85,7 @@ pub fn certify_reasons(
         text: reason.text.clone(),
         constraints: (!range.is_empty()).then(|| range.start + 1..=range.end),
     });
-    let claim = Claim::reasons(&universe, tiers, reasons.collect());
+    let claim = Claim::new(&request, tiers, Verdict::Reasons(reasons.collect()));
     Ok(Certificate {
         problem: formula.to_opb(),
         names: names::write(&claim, &formula),
@@ -102,8 +104,7 @@ pub fn unknown_packages(
     let Ok(universe) = Universe::new(&request, records) else {
         return Vec::new();
     };
-    let rules: Result<Vec<Rule<'_>>, NotCertified> = conflict.reasons.iter().map(rule_of).collect();
-    let scope = rules.map(|rules| scope(&universe, &rules, Tiers::First));
+    let scope = rules_of(&request, conflict).map(|rules| scope(&universe, &rules, Tiers::First));
     let mut packages = scope.map(|scope| scope.packages).unwrap_or_default();
     packages.retain(|package| !universe.candidates.contains_key(package));
     packages.into_iter().collect()
@@ -132,6 +133,8 @@ enum Rule<'reason> {
     Inherits(&'reason [Vec<InheritingClass>]),
     /// If the package is present, it is so in one of these versions.
     Restricts(Releases<'reason>),
+    /// The package is present in one of these versions.
+    Demands(Releases<'reason>),
     /// It says which releases a rule about a class is about.
     Explains,
 }
@@ -154,7 +157,18 @@ impl Releases<'_> {
     }
 }
 
-fn rule_of(reason: &Reason) -> Result<Rule<'_>, NotCertified> {
+fn rules_of<'reason>(
+    request: &Request,
+    conflict: &'reason Conflict,
+) -> Result<Vec<Rule<'reason>>, NotCertified> {
+    let reasons = conflict.reasons.iter();
+    reasons.map(|reason| rule_of(request, reason)).collect()
+}
+
+fn rule_of<'reason>(
+    request: &Request,
+    reason: &'reason Reason,
+) -> Result<Rule<'reason>, NotCertified> {
     let owner = || {
         let package = reason.owner.as_ref().ok_or(NotCertified::Model)?;
         let versions = &reason.versions;
@@ -166,6 +180,9 @@ fn rule_of(reason: &Reason) -> Result<Rule<'_>, NotCertified> {
         ReasonKind::Implements { interface } => Rule::Class(owner()?, interface.of_interface()),
         ReasonKind::OwnCycle => Rule::OwnCycle(owner()?),
         ReasonKind::Inherits { paths } => Rule::Inherits(paths),
+        ReasonKind::Wanted { .. } if has_to_be_present(request, owner()?)? => {
+            Rule::Demands(owner()?)
+        }
         ReasonKind::Wanted { .. } | ReasonKind::Stays => Rule::Restricts(owner()?),
         ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. } => Rule::Explains,
         ReasonKind::UnnamedPrerelease => {
@@ -173,6 +190,20 @@ fn rule_of(reason: &Reason) -> Result<Rule<'_>, NotCertified> {
         }
         ReasonKind::Contract { .. } | ReasonKind::Value { .. } => return Err(NotCertified::Model),
     })
+}
+
+/// Whether an update demands a package, rather than restricting its versions: it does if the package is locked. A version
+/// that does not exist is demanded as well.
+fn has_to_be_present(request: &Request, wanted: Releases<'_>) -> Result<bool, NotCertified> {
+    let locked = request.locked.bound();
+    let locked: BTreeSet<&Version> = locked
+        .filter(|(name, _)| *name == wanted.package)
+        .map(|(_, version)| version)
+        .collect();
+    if locked.len() > 1 {
+        return Err(NotCertified::Rule(SPLIT_UPDATE));
+    }
+    Ok(!locked.is_empty())
 }
 
 /// The name of a class on a path, as releases define it.
@@ -228,7 +259,7 @@ fn scope(universe: &Universe, rules: &[Rule<'_>], tiers: Tiers) -> Scope {
                     look_up(&mut scope, owner.package, candidate);
                 }
             }
-            Rule::OwnCycle(owner) | Rule::Restricts(owner) => {
+            Rule::OwnCycle(owner) | Rule::Restricts(owner) | Rule::Demands(owner) => {
                 scope.packages.insert(owner.package.clone());
             }
             Rule::Inherits(paths) => {
@@ -344,11 +375,17 @@ fn state(
                 selected.contains(&(package, version))
             });
         }
+        Rule::Demands(releases) => {
+            if scope.split.contains(releases.package) {
+                return Err(NotCertified::Rule(SPLIT_UPDATE));
+            }
+            let wanted = releases.candidates(universe);
+            let wanted = wanted.map(|one| groups.release(releases.package, &one.version));
+            formula.add(Row::clause(wanted));
+        }
         Rule::Restricts(releases) => {
             if scope.split.contains(releases.package) {
-                return Err(NotCertified::Rule(
-                    "an update of a package with several releases",
-                ));
+                return Err(NotCertified::Rule(SPLIT_UPDATE));
             }
             for candidate in universe.of(releases.package) {
                 if !releases.versions.contains(&candidate.version) {

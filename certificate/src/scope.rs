@@ -59,6 +59,25 @@ impl Scope {
         scope
     }
 
+    /// The rules of this scope for which a choice says so. The packages are the same.
+    #[must_use]
+    pub fn sample(&self, mut is_kept: impl FnMut() -> bool) -> Self {
+        let mut sample = self.clone();
+        sample.requirements.retain(|_| is_kept());
+        sample.classes.retain(|_| is_kept());
+        sample.own_cycles.retain(|_| is_kept());
+        sample.hierarchy.retain(|_| is_kept());
+        sample
+    }
+
+    /// This scope with one release of those packages for which a choice says so.
+    #[must_use]
+    pub fn with_single(&self, mut is_single: impl FnMut() -> bool) -> Self {
+        let mut single = self.clone();
+        single.split.retain(|_| !is_single());
+        single
+    }
+
     /// The rules that a derivation uses.
     pub(crate) fn of_derivation(
         derivation: &Derivation,
@@ -136,7 +155,7 @@ impl Scope {
     /// A package of the problem has one release if it is not split. That is no restriction if one other package
     /// requires it, as far as the rules in the scope go, and that one has one release too: take the release that the
     /// requirement is bound to, and forget the others. Nothing in the scope is about those.
-    pub(crate) fn holds_for_both_tiers(&self, universe: &Universe) -> bool {
+    pub fn holds_for_both_tiers(&self, universe: &Universe) -> bool {
         self.shared(universe).is_empty()
     }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pkgres_certificate::{
-    Certificate, NotCertified, certify_impossible, certify_reasons, packages_of, unknown_packages,
+    Certificate, NotCertified, Question, certify_impossible, certify_reasons, packages_of,
+    unknown_packages,
 };
 use pkgres_files::{FolderWriter, RealFileSystem};
 use pkgres_manifest::{IndexRecord, PackageName};
 use pkgres_registry_client::{Answer, RegistrySet};
-use pkgres_resolver::{Conflict, Derivation, Request, Supply};
+use pkgres_resolver::{Conflict, Derivation, Request, Resolution, Root, Supply};
 use serde_json::json;
 
 use crate::context::Context;
@@ -83,11 +84,56 @@ impl Certified {
                 let claim = "that the reasons suffice and all are needed";
                 found.add("reasons", claim, reasons, output);
             }
-            Answer::Solved(_) | Answer::GaveUp { .. } | Answer::Cancelled => {
-                output.note("No certificate: only that there is no resolution has one");
+            Answer::Solved(resolution) => {
+                let questions = self.questions(resolution).unwrap_or_else(|reason| {
+                    output.note(&format!("No certificate: {reason}"));
+                    Vec::new()
+                });
+                for (name, claim, question) in questions {
+                    let certificate = question.refute(|packages| registries.supply(packages))?;
+                    found.add(&name, claim, certificate, output);
+                }
+            }
+            Answer::GaveUp { .. } | Answer::Cancelled => {
+                output.note("No certificate: there is no answer to certify");
             }
         }
         self.save(&found)
+    }
+
+    /// What makes a resolution as good as possible, as questions to be answered with "no", each with the name of the
+    /// certificate and the claim. Otherwise why there is no such question.
+    fn questions(
+        &self,
+        resolution: &Resolution,
+    ) -> std::result::Result<Vec<(String, &'static str, Question)>, String> {
+        let mut roots = self.request.roots.iter();
+        if roots.any(|root| matches!(root, Root::Model(_))) {
+            return Err(NotCertified::Model.to_string());
+        }
+        let (name, claim, question) = if let Some(report) = resolution.update() {
+            if !report.is_minimal {
+                return Err("that fewer packages could not move is not proved".to_owned());
+            }
+            let questions = Question::stays(&self.request, resolution);
+            if questions.is_empty() {
+                return Err("nothing moved that was not asked for".to_owned());
+            }
+            let claim = "that a moved package cannot stay";
+            let questions = (1..).zip(questions);
+            let questions =
+                questions.map(|(number, question)| (format!("stays-{number}"), claim, question));
+            return Ok(questions.collect());
+        } else if !resolution.side_by_side().is_empty() {
+            let claim = "that one release of each package is not enough";
+            ("single", claim, Question::single(&self.request))
+        } else if let Some(compromise) = resolution.first_compromise() {
+            let question = Question::better(&self.request, &compromise);
+            ("better", "that a better version is impossible", question)
+        } else {
+            return Err("every package has the version that is preferred".to_owned());
+        };
+        Ok(vec![(name.to_owned(), claim, question)])
     }
 
     /// Writes the files of certificates.

@@ -76,7 +76,7 @@ pub use request::{
     SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion,
+    ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Compromise, Exclusion,
     ModelNotLockable, PathStep, PrereleaseReason, RequirementPath, Requirer, Resolution,
     ResolvedOwner, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };

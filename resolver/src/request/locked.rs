@@ -168,7 +168,7 @@ impl Locked {
     }
 
     /// All bound releases.
-    pub(crate) fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
+    pub fn bound(&self) -> impl Iterator<Item = (&PackageName, &Version)> {
         let bindings = self.roots.values().chain(self.packages.values());
         let model = self.model.values().map(|(name, version)| (name, version));
         bindings.flat_map(Bindings::iter).chain(model)

@@ -1,5 +1,6 @@
 //! Resolutions, which are rendered when they are first read.
 
+mod compromise;
 mod contents;
 mod lock;
 mod notes;
@@ -15,6 +16,7 @@ use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
+pub use compromise::Compromise;
 use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
@@ -172,6 +174,20 @@ impl Resolution {
             }
         }
         overrides.into_iter().collect()
+    }
+
+    /// The first package, in the order of decisions, that did not get its best candidate. `None` if each one got it, or
+    /// if a package has several releases.
+    pub fn first_compromise(&self) -> Option<Compromise> {
+        let Solved {
+            universe,
+            selection,
+            ..
+        } = &*self.solved;
+        if selection.packages_side_by_side().next().is_some() {
+            return None;
+        }
+        compromise::first(universe, selection)
     }
 
     /// The effort for it.

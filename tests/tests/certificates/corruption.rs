@@ -1,12 +1,14 @@
 //! Certificates that are changed in one place.
 
-use pkgres_certificate::Certificate;
-use pkgres_proof_checker::check;
+use std::ops::RangeInclusive;
+
+use pkgres_certificate::{Certificate, Claim, verify};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
+use pkgres_tests::solver::request;
 use pkgres_tests::universe::Universe;
 
-use crate::certified::{Outcome, certified};
+use crate::certified::{all, packages};
 use crate::satisfiable::ClauseSolver;
 use crate::veripb::VeriPb;
 
@@ -21,23 +23,72 @@ enum Fate {
     StillTrue,
 }
 
+/// The file of a certificate that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum File {
+    Problem,
+    Proof,
+    Names,
+}
+
 /// Changes a certificate in one place. `None` if the place has nothing to change.
 fn corrupted(certificate: &Certificate, random: &mut Random) -> Option<Certificate> {
     let mut changed = certificate.clone();
-    let of_problem = random.chance(30);
-    let text = if of_problem {
-        &mut changed.problem
-    } else {
-        &mut changed.proof
+    let file = match random.below(10) {
+        0..3 => File::Problem,
+        3..9 => File::Proof,
+        _ => File::Names,
     };
+    let without = changed.without.len();
+    let of_reason = (without > 0 && random.chance(50)).then(|| random.below(without));
+    let text = match (file, of_reason) {
+        (File::Problem, None) => &mut changed.problem,
+        (File::Proof, None) => &mut changed.proof,
+        (File::Problem, Some(at)) => &mut changed.without[at].problem,
+        (File::Proof, Some(at)) => &mut changed.without[at].proof,
+        (File::Names, _) => {
+            change_constraints(&mut changed.names, random)?;
+            return Some(changed);
+        }
+    };
+    change_a_line(text, file == File::Problem, random)?;
+    (changed != *certificate).then_some(changed)
+}
+
+/// Adds to or subtracts from one of the numbers of the inequalities that belong to reasons.
+fn change_constraints(names: &mut String, random: &mut Random) -> Option<()> {
+    let key = "\"constraints\":[";
+    let places: Vec<usize> = names
+        .match_indices(key)
+        .map(|(at, _)| at + key.len())
+        .collect();
+    if places.is_empty() {
+        return None;
+    }
+    let from = *random.pick(&places);
+    let until = from + names[from..].find(']')?;
+    let numbers = names[from..until].split(',');
+    let mut numbers: Vec<u64> = numbers.filter_map(|number| number.parse().ok()).collect();
+    let at = random.below(numbers.len());
+    numbers[at] = if random.chance(50) {
+        numbers[at] + 1
+    } else {
+        numbers[at].checked_sub(1)?
+    };
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    names.replace_range(from..until, &numbers.join(","));
+    Some(())
+}
+
+/// Changes a line of a problem or a proof. `None` if the line has nothing to change.
+fn change_a_line(text: &mut String, of_problem: bool, random: &mut Random) -> Option<()> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     // Not the headers, and only the number in the conclusion of the ends.
-    let (first, after) = if of_problem {
-        (1, lines.len())
-    } else {
-        (1, lines.len() - 1)
-    };
-    let at = random.between(first, after - 1);
+    let after = lines.len() - usize::from(!of_problem);
+    if after < 3 {
+        return None;
+    }
+    let at = random.between(1, after - 1);
     let line = lines[at].clone();
     if line.starts_with("output") {
         return None;
@@ -54,7 +105,7 @@ fn corrupted(certificate: &Certificate, random: &mut Random) -> Option<Certifica
         _ => return None,
     }
     *text = lines.join("\n") + "\n";
-    (changed != *certificate).then_some(changed)
+    Some(())
 }
 
 /// Adds to or subtracts from one of the numbers of a line: a coefficient, a degree, the number of a constraint or variable.
@@ -116,22 +167,44 @@ fn is_unsatisfiable(problem: &str) -> Option<bool> {
     Some(solver.solve().is_none())
 }
 
+/// A problem without some of its inequalities.
+fn without(problem: &str, numbers: &RangeInclusive<usize>) -> String {
+    let lines = problem.lines().filter(|line| !line.starts_with('*'));
+    let kept = (1..)
+        .zip(lines)
+        .filter(|(number, _)| !numbers.contains(number));
+    kept.map(|(_, line)| format!("{line}\n")).collect()
+}
+
+/// Whether what a certificate claims of its problem is true.
+fn is_true(certificate: &Certificate) -> bool {
+    let claim = Claim::read(&certificate.names).expect("it was accepted");
+    let is_needed = |(_, constraints): (usize, RangeInclusive<usize>)| {
+        is_unsatisfiable(&without(&certificate.problem, &constraints)) == Some(false)
+    };
+    is_unsatisfiable(&certificate.problem) == Some(true) && claim.needed().all(is_needed)
+}
+
 fn fate(certificate: &Certificate, veripb: Option<&VeriPb>, name: &str) -> Fate {
-    let own = check(&certificate.problem, &certificate.proof).is_ok();
-    let others = veripb.map(|veripb| veripb.accepts(certificate, name));
+    let own = verify(certificate).is_ok();
+    let others = veripb.map(|veripb| {
+        let mut without = certificate.without.iter();
+        veripb.accepts(certificate, name)
+            && without.all(|without| veripb.accepts_solution(without, name))
+    });
     assert!(
         !own || others != Some(false),
         "{name}: VeriPB rejects what our own checker accepts\n{}\n{}",
         certificate.problem,
         certificate.proof
     );
-    if !own && others != Some(true) {
+    if !own {
         return Fate::Rejected;
     }
-    assert_eq!(
-        is_unsatisfiable(&certificate.problem),
-        Some(true),
-        "{name}\n{}\n{}",
+    assert!(
+        is_true(certificate),
+        "{name}\n{}\n{}\n{}",
+        certificate.names,
         certificate.problem,
         certificate.proof
     );
@@ -147,25 +220,29 @@ fn corrupted_certificates_are_rejected_or_still_true() {
         } else {
             Universe::around_hubs(seed)
         };
-        let Outcome::Impossible(Ok(certificate)) = certified(&universe) else {
-            return Vec::new();
-        };
         let mut random = Random::new(seed);
-        (0..4)
-            .filter_map(|_| corrupted(&certificate, &mut random))
-            .map(|changed| fate(&changed, veripb.as_ref(), &format!("corrupted-{seed}")))
-            .collect()
+        let mut fates = Vec::new();
+        for (claim, certificate) in all(&packages(&universe), &request(&universe)) {
+            let Ok(certificate) = certificate else {
+                continue;
+            };
+            let name = format!("corrupted-{seed}");
+            let changed = (0..4).filter_map(|_| corrupted(&certificate, &mut random));
+            let changed: Vec<Certificate> = changed.collect();
+            let fate = |changed| (claim, fate(changed, veripb.as_ref(), &name));
+            fates.extend(changed.iter().map(fate));
+        }
+        fates
     });
-    let fates: Vec<Fate> = results.into_iter().flatten().collect();
-    let rejected = fates.iter().filter(|fate| **fate == Fate::Rejected).count();
-    println!(
-        "{} certificates changed in one place: {rejected} rejected, {} still true",
-        fates.len(),
-        fates.len() - rejected
-    );
-    assert!(
-        rejected > fates.len() / 3 && fates.len() > 10,
-        "{rejected} of {}",
-        fates.len()
-    );
+    let fates: Vec<(&str, Fate)> = results.into_iter().flatten().collect();
+    for claim in ["none", "reasons", "better", "single"] {
+        let of_claim = fates.iter().filter(|(of, _)| *of == claim);
+        let all = of_claim.clone().count();
+        let rejected = of_claim.filter(|(_, fate)| *fate == Fate::Rejected).count();
+        println!("{claim}: of {all} certificates changed in one place, {rejected} are rejected");
+        assert!(
+            all > 10 && rejected > all / 3,
+            "{claim}: {rejected} of {all}"
+        );
+    }
 }

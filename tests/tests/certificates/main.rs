@@ -1,10 +1,14 @@
 //! Certificates: proofs of verdicts that other programs check.
 //!
-//! *Accepted.* Each verdict "there is no resolution" about a random universe has a certificate, and both our own checker
-//! and `VeriPB`, a program of others, accept it.
+//! *Accepted.* Each verdict about a random universe has a certificate, and both our own checker and `VeriPB`, a program of
+//! others, accept it: that there is no resolution, that the reasons for it are all needed, that a better version is
+//! impossible, that an update moved no more than necessary.
 //!
 //! *Agreement.* The problem of a certificate has the solutions that a search by brute force finds, and no others. A solver of
 //! others lists them.
+//!
+//! *Scopes.* Where a problem gives packages one release although several are allowed, this excludes no solution, as the same
+//! solver finds out for random parts of the rules.
 //!
 //! *Corruption.* A certificate that was changed in one place is rejected, or the problem that it then has is unsatisfiable
 //! all the same, as that solver finds out.
@@ -16,8 +20,8 @@
 
 mod agreement;
 mod certified;
+mod claims;
 mod corruption;
-mod random;
-mod reasons;
 mod satisfiable;
+mod scopes;
 mod veripb;

@@ -1,0 +1,210 @@
+//! Questions about part of the releases, which a new search answers with "no".
+//!
+//! # Problem
+//!
+//! That a resolution is the best one, or that an update moved no more than necessary, says that others do not exist.
+//! The search that found it did not prove this by itself, but on the way.
+//!
+//! # Idea
+//!
+//! Such a claim is "there is no resolution" about fewer releases: a package that is decided has its version as the only
+//! candidate, and one that could be better has the better ones. A search of its own proves it. If it finds a
+//! resolution instead, there is no certificate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::{IndexRecord, PackageName, Version};
+use pkgres_resolver::{
+    Compromise, Derivation, Engine, Request, Resolution, Resolver, Root, Step, Supply,
+};
+
+use crate::claim::{Claim, NamedReleases, Tiers, Verdict};
+use crate::universe::Universe;
+use crate::{Certificate, NotCertified, certify};
+
+/// A question whether there is a resolution among some of the releases.
+#[derive(Debug, Clone)]
+pub struct Question {
+    request: Request,
+    /// The candidates of packages that have not all of them.
+    candidates: BTreeMap<PackageName, BTreeSet<Version>>,
+    /// Releases that are present, whatever requires them.
+    wanted: Vec<(PackageName, Version)>,
+    verdict: Verdict,
+}
+
+impl Question {
+    fn new(request: &Request, verdict: Verdict) -> Self {
+        let mut request = request.clone();
+        request.update = None;
+        request.options.single_version = true;
+        request.options.engine = Engine::Native;
+        request.options.record_derivation = true;
+        // What is locked stays a candidate, but nothing is preferred.
+        let locked = std::mem::take(&mut request.locked);
+        let releases = locked.releases();
+        let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
+        request.locked.kept = releases.chain(locked.kept.iter().cloned()).collect();
+        Self {
+            request,
+            candidates: BTreeMap::new(),
+            wanted: Vec::new(),
+            verdict,
+        }
+    }
+
+    /// Whether one release of each package is enough.
+    pub fn single(request: &Request) -> Self {
+        Self::new(request, Verdict::None)
+    }
+
+    /// Whether a package can have a better release, with those before it as they were decided.
+    pub fn better(request: &Request, compromise: &Compromise) -> Self {
+        let verdict = Verdict::Better {
+            releases: NamedReleases::new(&compromise.package, &compromise.better),
+            with: compromise.decided.iter().map(NamedReleases::of).collect(),
+        };
+        let mut question = Self::new(request, verdict);
+        for (name, version) in &compromise.decided {
+            question.restrict(name, [version.clone()]);
+        }
+        question.restrict(&compromise.package, compromise.better.iter().cloned());
+        question
+    }
+
+    /// For each package that an update moved without being asked to, whether it can stay.
+    pub fn stays(request: &Request, resolution: &Resolution) -> Vec<Self> {
+        let (Some(update), Some(report)) = (&request.update, resolution.update()) else {
+            return Vec::new();
+        };
+        let mut locked: BTreeMap<&PackageName, BTreeSet<Version>> = BTreeMap::new();
+        let is_root = |name: &PackageName| {
+            let mut roots = request.roots.iter();
+            roots.any(|root| matches!(root, Root::Package(record) if record.name == *name))
+        };
+        for (name, version) in request.locked.bound() {
+            if !is_root(name) && !update.packages.contains_key(name) {
+                locked.entry(name).or_default().insert(version.clone());
+            }
+        }
+        let moved = report.moved.iter();
+        let moved = moved.filter(|moved| moved.from.is_some() && moved.to.is_some());
+        let moved = moved.map(|moved| &moved.package);
+        let moved: Vec<&PackageName> = moved.filter(|name| locked.contains_key(*name)).collect();
+        let named = update.packages.keys();
+        let named = named.filter_map(|name| resolution.package(name));
+        let (wanted, optional): (Vec<_>, Vec<_>) = named
+            .map(|package| (package.name.clone(), package.version.clone()))
+            .partition(|(name, _)| request.locked.bound().any(|(other, _)| other == name));
+        let questions = moved.iter().map(|package| {
+            let others = moved.iter().filter(|other| *other != package);
+            let versions: Vec<Version> = locked[package].iter().cloned().collect();
+            let verdict = Verdict::Stays {
+                releases: NamedReleases::new(package, &versions),
+                with: wanted
+                    .iter()
+                    .chain(&optional)
+                    .map(NamedReleases::of)
+                    .collect(),
+                moving: others.map(ToString::to_string).collect(),
+            };
+            let mut question = Self::new(request, verdict);
+            for (name, versions) in &locked {
+                if name == package || !moved.contains(name) {
+                    question.restrict(name, versions.iter().cloned());
+                }
+            }
+            for (name, version) in &optional {
+                question.restrict(name, [version.clone()]);
+            }
+            question.wanted.clone_from(&wanted);
+            question
+                .request
+                .locked
+                .kept
+                .extend(wanted.iter().chain(&optional).cloned());
+            question
+        });
+        questions.collect()
+    }
+
+    fn restrict(&mut self, package: &PackageName, versions: impl IntoIterator<Item = Version>) {
+        let versions = versions.into_iter().collect();
+        self.candidates.insert(package.clone(), versions);
+    }
+
+    /// Whether the question is about a release.
+    fn has(&self, record: &IndexRecord) -> bool {
+        let candidates = self.candidates.get(&record.name);
+        candidates.is_none_or(|versions| versions.contains(&record.version))
+    }
+
+    /// Searches, and certifies that the answer is "no". `supply` returns the releases that registries have of packages.
+    ///
+    /// # Errors
+    ///
+    /// The outer error is that of `supply`. The inner one is that there is no certificate: the answer is "yes", or the
+    /// proof uses something that certificates do not contain.
+    pub fn refute<E>(
+        &self,
+        mut supply: impl FnMut(&[PackageName]) -> Result<Vec<Supply>, E>,
+    ) -> Result<Result<Certificate, NotCertified>, E> {
+        let mut request = self.request.clone();
+        for (name, version) in &self.wanted {
+            let known = request.provided.iter().cloned();
+            let known: Vec<IndexRecord> = known.filter(|record| record.name == *name).collect();
+            let releases = if known.is_empty() {
+                releases_of(supply(std::slice::from_ref(name))?.pop())
+            } else {
+                known
+            };
+            let mut releases = releases.into_iter();
+            let Some(record) = releases.find(|record| record.version == *version) else {
+                return Ok(Err(NotCertified::Step("a release that is gone")));
+            };
+            request.roots.push(Root::Package(Box::new(record)));
+        }
+        request.provided.retain(|record| self.has(record));
+        let mut records = BTreeMap::new();
+        let mut resolver = Resolver::new(request.clone());
+        let derivation = loop {
+            match resolver.step() {
+                Step::Need(names) => {
+                    let supplies = supply(&names)?;
+                    for (name, mut supplied) in names.iter().zip(supplies) {
+                        if let Supply::Releases { records: all, .. } = &mut supplied {
+                            all.retain(|record| self.has(record));
+                            records.insert(name.clone(), all.clone());
+                        }
+                        if resolver.provide(name, supplied).is_err() {
+                            return Ok(Err(NotCertified::Step("a package that is not known")));
+                        }
+                    }
+                }
+                Step::Impossible => break resolver.take_derivation(),
+                Step::Solved(_) => return Ok(Err(NotCertified::Possible)),
+                _ => return Ok(Err(NotCertified::TooLarge)),
+            }
+        };
+        Ok(self.certify(&request, &records, derivation))
+    }
+
+    fn certify(
+        &self,
+        request: &Request,
+        records: &BTreeMap<PackageName, Vec<IndexRecord>>,
+        derivation: Option<Box<Derivation>>,
+    ) -> Result<Certificate, NotCertified> {
+        let derivation = derivation.ok_or(NotCertified::NoDerivation)?;
+        let universe = Universe::new(request, records)?;
+        let claim = Claim::new(&self.request, Tiers::First, self.verdict.clone());
+        certify(&universe, &claim, &derivation)
+    }
+}
+
+fn releases_of(supply: Option<Supply>) -> Vec<IndexRecord> {
+    match supply {
+        Some(Supply::Releases { records, .. }) => records,
+        Some(Supply::Unknown) | None => Vec::new(),
+    }
+}

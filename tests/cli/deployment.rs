@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use pkgres_tests::ssh::SshServer;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -172,4 +173,72 @@ fn a_run_ends_when_its_time_is_up() {
     assert!(stderr.contains("was left when the time was up"), "{stderr}");
     let stdout = String::from_utf8_lossy(&run.stdout);
     assert!(stdout.contains("s  + file:/web.conf"), "{stdout}");
+}
+
+#[test]
+fn a_machine_by_ssh_is_planned_changed_and_watched() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let folder = folder();
+    let conf = folder.path().join("it's $HOME.conf");
+    let resources = format!(
+        "Package:\n- file: \"{}\"\n  content: \"port=80\\n\"\n",
+        conf.display()
+    );
+    write(&folder.path().join("web/r.yaml"), &resources);
+    let target = format!("ssh://{}", server.address());
+    let run = |command: &str, config: &Path, more: &[&str]| {
+        let output = pkgres(folder.path())
+            .args([command, "web", "--target", &target, "--ssh-config"])
+            .arg(config)
+            .args(more)
+            .output()
+            .expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is text");
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+
+    let config = server.config();
+    let (code, stdout, stderr) = run("plan", &config, &["--exit-code"]);
+    assert_eq!(code, Some(10), "{stderr}");
+    assert_eq!(
+        stdout,
+        format!("+ file:{}\n    file: 0644, 8 bytes\n", conf.display())
+    );
+    let asked = "Commands were only asked not to change anything: by ssh, nothing can stop them\n";
+    assert!(stderr.starts_with(asked), "{stderr}");
+    assert!(!conf.exists());
+
+    let (code, _, stderr) = run("apply", &config, &[]);
+    assert_eq!(
+        (code, stderr),
+        (Some(0), format!("{target} is in order: 1 change\n"))
+    );
+    assert_eq!(std::fs::read(&conf).expect("it was written"), b"port=80\n");
+
+    let (code, _, stderr) = run("apply", &config, &["--watch", "--converged-exit"]);
+    let polled = format!("Changes on {target} cannot be watched: it is checked every 30 s\n");
+    assert_eq!(
+        stderr,
+        polled + &format!("{target} is in order: 0 changes\n")
+    );
+    assert_eq!(code, Some(0));
+
+    let (code, _, stderr) = run("apply", &server.config_without_host_key(), &[]);
+    assert_eq!(code, Some(7), "{stderr}");
+    assert!(
+        stderr.starts_with("error[PK0115]: the connection to ssh://"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("Host key verification failed"), "{stderr}");
+    assert!(stderr.contains("hint: connect with `ssh` once"), "{stderr}");
+
+    let (code, _, stderr) = run("plan", &config, &["--diff"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("changes cannot be kept apart"), "{stderr}");
 }

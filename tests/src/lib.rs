@@ -9,6 +9,7 @@
 //! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
 //!   the solver and the reference.
 //! - [`archives`] and [`collections`] are packages to publish, and [`services`] are databases and buckets for a registry.
+//! - [`ssh`] has a machine that is reached by ssh: this one.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`small_disk`] has file systems that are full or read-only.
 //! - [`opcua`] has the corpus of OPC UA models.
@@ -37,5 +38,6 @@ pub mod skip;
 pub mod small_disk;
 pub mod solution;
 pub mod solver;
+pub mod ssh;
 pub mod tally;
 pub mod universe;

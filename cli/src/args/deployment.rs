@@ -7,6 +7,7 @@ use pkgres_engine::TargetLocation;
 use pkgres_manifest::PackageName;
 
 use super::Format;
+use super::machines::SshArgs;
 use super::solving::{PolicyArgs, RegistryArgs};
 
 /// What is deployed, and where.
@@ -18,9 +19,12 @@ pub(crate) struct DeploymentArgs {
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
 
-    /// The machine: `local:`, or `rootfs:PATH` for a folder that holds the root of another one
+    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: TargetLocation,
+
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
 
     /// An object model with versions; its objects have the resources of their classes
     #[arg(long, value_name = "FILE")]

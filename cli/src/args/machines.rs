@@ -3,16 +3,37 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pkgres_engine::TargetLocation;
+use pkgres_engine::{SshOptions, TargetLocation};
+
+/// How machines are reached by ssh.
+#[derive(Debug, Args)]
+pub(crate) struct SshArgs {
+    /// The configuration file for `ssh`, instead of those of the user and the system
+    #[arg(long, value_name = "FILE")]
+    ssh_config: Option<PathBuf>,
+}
+
+impl SshArgs {
+    /// How the engine reaches machines by ssh.
+    pub(crate) fn options(&self) -> SshOptions {
+        match &self.ssh_config {
+            Some(file) => SshOptions::default().config(file),
+            None => SshOptions::default(),
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArgs {
     /// The package folder or archive, or a validation file
     pub(crate) package: PathBuf,
 
-    /// The machine: `local:`, or `rootfs:PATH` for a folder that holds the root of another one
+    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: TargetLocation,
+
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
 
     /// Bring about what is missing, instead of only testing
     #[arg(long)]

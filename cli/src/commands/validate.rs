@@ -37,7 +37,10 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
     let prepared = PreparedValidation::new(validation, &[], |script| source.script(script, limits));
     let prepared = prepared.map_err(validation_failure)?;
     let prepared = prepared.timeout(Duration::from_secs(args.timeout));
-    let machine = args.target.open().map_err(target_failure)?;
+    let machine = args
+        .target
+        .open(&args.ssh.options())
+        .map_err(target_failure)?;
     let cancellation = cancelled_by_interrupts();
     let mut result = Validated::run(&prepared, args, &*machine, values, &cancellation)?;
     result.findings.dedup();
@@ -203,10 +206,38 @@ fn verb(change: &ChangedPath) -> &'static str {
     }
 }
 
-fn target_failure(error: TargetError) -> Failure {
+/// The failure of a command that cannot use a machine.
+pub(super) fn target_failure(error: TargetError) -> Failure {
     match error {
         TargetError::File(error) => error.into(),
         TargetError::Cancelled => Failure::reported(Exit::Interrupted),
+        TargetError::Connection { ref reason, .. } => {
+            let finding = Diagnostic::error(Code::MachineUnreachable, error.to_string());
+            let hint = connection_hint(reason);
+            Failure {
+                findings: vec![match hint {
+                    Some(hint) => finding.hint(hint),
+                    None => finding,
+                }],
+                exit: Exit::Resource,
+            }
+        }
         other => Failure::usage(other.to_string()),
     }
+}
+
+/// What helps if `ssh` gives this reason.
+fn connection_hint(reason: &str) -> Option<&'static str> {
+    let hints = [
+        (
+            "Host key verification failed",
+            "connect with `ssh` once and compare the key, or write it into `known_hosts`",
+        ),
+        (
+            "Permission denied",
+            "pkgres never asks for a password: use a key, which `ssh-agent` may hold",
+        ),
+    ];
+    let hint = hints.iter().find(|(text, _)| reason.contains(text));
+    hint.map(|(_, hint)| *hint)
 }

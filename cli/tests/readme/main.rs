@@ -19,13 +19,17 @@ use crate::page::{Page, root};
 const RUN_ELSEWHERE: [(&str, &str); 1] = [("docs/murano-clients.md", "tests/serve/murano.rs")];
 
 /// Blocks that are not examples of using pkgres, by page and language.
-const NOT_RUN: [(&str, &[&str]); 13] = [
+const NOT_RUN: [(&str, &[&str]); 15] = [
     // How to run witnesses, which `tests/cli/semver.md` does.
     ("docs/compatibility.md", &["text"]),
     // How to run a server of one's own, and what other programs need for it.
     ("docs/operating.md", &["sh", "ini", "nginx"]),
     // Commands of ansible-galaxy with a server, as in `tests/serve/galaxy.rs`.
     ("docs/ansible.md", &["sh", "ini"]),
+    // Machines that are reached by ssh, as in `tests/cli/deployment.rs`.
+    ("docs/deployment.md", &["sh"]),
+    // Units of systemd and a configuration of ssh.
+    ("docs/scheduling.md", &["ini", "text"]),
     // Overlays need rights that not every machine for tests gives, as `engine/tests/validators` says.
     ("docs/validating.md", &["sh"]),
     // How another program loads what was vendored.

@@ -42,6 +42,14 @@ pub enum TargetError {
         /// The time that it had.
         timeout: Duration,
     },
+    /// A machine cannot be reached.
+    #[error("the connection to {} failed: {}", .address, Escaped::new(.reason))]
+    Connection {
+        /// Where the machine is.
+        address: String,
+        /// What the program that connects says.
+        reason: String,
+    },
     /// The operation was cancelled.
     #[error("cancelled")]
     Cancelled,

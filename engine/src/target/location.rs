@@ -11,11 +11,13 @@ use super::Target;
 use super::error::TargetError;
 use super::machine::Machine;
 use super::overlay::Overlay;
+use super::ssh::{SshAddress, SshMachine, SshOptions};
 
 /// Folders that an overlay can be mounted over in a namespace of its own. Each system has one of them.
 const OVERLAY_PLACES: [&str; 4] = ["/mnt", "/media", "/run", "/tmp"];
 
-/// Where a machine is: `local:` is the one that the program runs on, `rootfs:PATH` a folder with the root of another one.
+/// Where a machine is: `local:` is the one that the program runs on, `rootfs:PATH` a folder with the root of another one,
+/// and `ssh://USER@HOST:PORT` one that the program `ssh` connects to.
 ///
 /// ```
 /// use pkgres_engine::TargetLocation;
@@ -33,20 +35,28 @@ pub enum TargetLocation {
     Local,
     /// A folder with the root of a machine.
     RootFolder(PathBuf),
+    /// A machine that is reached by ssh.
+    Ssh(SshAddress),
 }
 
 /// The error for a text that does not say where a machine is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{}` is not a target: `local:` or `rootfs:PATH` is expected", Escaped::shortened(.0))]
+#[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected", Escaped::shortened(.0))]
 pub struct TargetLocationError(String);
 
 impl TargetLocation {
     /// Opens the machine.
-    pub fn open(&self) -> Result<Arc<dyn Target>, TargetError> {
+    pub fn open(&self, ssh: &SshOptions) -> Result<Arc<dyn Target>, TargetError> {
         Ok(match self {
             Self::Local => Arc::new(Machine::local()?),
             Self::RootFolder(folder) => Arc::new(Machine::root_folder(folder)?),
+            Self::Ssh(address) => Arc::new(SshMachine::connect(address, ssh)?),
         })
+    }
+
+    /// Whether the machine is another one, which is reached over a network.
+    pub fn is_remote(&self) -> bool {
+        matches!(self, Self::Ssh(_))
     }
 
     /// A machine on top of this one, which stays as it is.
@@ -55,6 +65,10 @@ impl TargetLocation {
         let folder = match self {
             Self::Local => root,
             Self::RootFolder(folder) => folder,
+            Self::Ssh(_) => {
+                let message = "changes cannot be kept apart on a machine that is reached by ssh";
+                return Err(TargetError::Unsupported(message.to_owned()));
+            }
         };
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         // What is mounted there hides what was there.
@@ -71,6 +85,12 @@ impl std::str::FromStr for TargetLocation {
         match text.split_once(':') {
             Some(("local", "")) => Ok(Self::Local),
             Some(("rootfs", path)) if !path.is_empty() => Ok(Self::RootFolder(path.into())),
+            Some(("ssh", rest)) => {
+                let rest = rest.strip_prefix("//").unwrap_or_default();
+                let address = SshAddress::parse(rest.strip_suffix('/').unwrap_or(rest));
+                let address = address.ok_or_else(|| TargetLocationError(text.to_owned()))?;
+                Ok(Self::Ssh(address))
+            }
             _ => Err(TargetLocationError(text.to_owned())),
         }
     }
@@ -84,6 +104,7 @@ impl fmt::Display for TargetLocation {
                 let folder = folder.to_string_lossy();
                 write!(formatter, "rootfs:{}", Escaped::new(&folder))
             }
+            Self::Ssh(address) => address.fmt(formatter),
         }
     }
 }

@@ -22,6 +22,7 @@ mod mounts;
 mod overlay;
 mod process;
 mod simulated;
+mod ssh;
 
 pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
@@ -34,6 +35,7 @@ pub use location::{TargetLocation, TargetLocationError};
 pub use machine::Machine;
 pub use overlay::{Overlay, OverlayChange};
 pub use simulated::{Effect, Fault, SimulatedFiles, SimulatedMachine};
+pub use ssh::{SshAddress, SshMachine, SshOptions};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -69,10 +69,15 @@ fn program(name: &str) -> String {
 
 /// The words that run a command with a folder as its root.
 pub(super) fn with_root(root: &Path, command: &Command) -> Vec<String> {
+    with_root_by(&program("chroot"), root, command)
+}
+
+/// The words that run a command with a folder as its root, on a machine with this program for it.
+pub(super) fn with_root_by(chroot: &str, root: &Path, command: &Command) -> Vec<String> {
     let mut words = Vec::new();
     let owned = |text: &str| text.to_owned();
     if root != Path::new("/") || command.user.is_some() || command.group.is_some() {
-        words.push(program("chroot"));
+        words.push(chroot.to_owned());
         if command.user.is_some() || command.group.is_some() {
             let user = command.user.as_deref().unwrap_or_default();
             let group = command.group.as_deref().map(|group| format!(":{group}"));

@@ -14,10 +14,11 @@ use super::error::{TargetError, shown};
 use super::mounts;
 
 /// The most bytes of an output that are kept. The rest is read and dropped.
-const MAX_OUTPUT: u64 = 16 << 20;
+pub(super) const MAX_OUTPUT: u64 = 16 << 20;
 
 /// The pauses between two looks at a process: short at first, as most commands end at once.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
+pub(super) const PAUSES: (Duration, Duration) =
+    (Duration::from_millis(1), Duration::from_millis(20));
 
 /// Runs a program of this machine with these words, with input, variables and timeout of `command`.
 pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetError> {
@@ -28,13 +29,7 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
         command: shown(command),
         source,
     };
-    if let Some(name) = command.variables.keys().find(|name| !is_variable(name)) {
-        let message = format!("`{}` is no name of a variable", Escaped::new(name));
-        return Err(failed(std::io::Error::new(
-            std::io::ErrorKind::InvalidInput,
-            message,
-        )));
-    }
+    check_variables(command).map_err(failed)?;
     let (program, arguments) = words
         .split_first()
         .ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
@@ -72,6 +67,18 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
     })
 }
 
+/// Checks the names of the variables of a command.
+pub(super) fn check_variables(command: &Command) -> std::io::Result<()> {
+    let Some(name) = command.variables.keys().find(|name| !is_variable(name)) else {
+        return Ok(());
+    };
+    let message = format!("`{}` is no name of a variable", Escaped::new(name));
+    Err(std::io::Error::new(
+        std::io::ErrorKind::InvalidInput,
+        message,
+    ))
+}
+
 fn is_variable(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name
@@ -79,7 +86,8 @@ fn is_variable(name: &str) -> bool {
             .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+/// Reads a pipe to its end, and keeps as much as is kept of an output.
+pub(super) fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
         // What was read before an error is kept.

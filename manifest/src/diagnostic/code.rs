@@ -262,6 +262,9 @@ codes! {
     /// A validator succeeds where it may only test, although it changes something, or tries to. Its tests say nothing
     /// about a machine.
     TestChanges = 112, "a test is not to be trusted";
+    /// A machine cannot be reached by `ssh`, or the connection to it was lost. The reason is what `ssh` reports. The
+    /// configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
+    MachineUnreachable = 115, "a machine cannot be reached";
     /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The problem, the
     /// names of its variables and the proof belong together, and are not edited.
     ProofRejected = 120, "a rejected certificate";

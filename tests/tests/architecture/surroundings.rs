@@ -45,6 +45,12 @@ pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     ("engine", "target::machine", "std::env::consts::ARCH"),
     ("engine", "drive", "std::time::Instant::now"),
     ("engine", "target::process", "std::time::Instant::now"),
+    ("engine", "target::ssh::process", "std::time::Instant::now"),
+    (
+        "engine",
+        "target::ssh::remote_command",
+        "std::time::Instant::now",
+    ),
     ("registry-server", "background", "std::time::Instant::now"),
     (
         "registry-server",

@@ -66,9 +66,17 @@ pub(in crate::commands) fn apply(
         target: Arc::clone(&target),
         cancellation: interrupts.cancellation.clone(),
     };
+    if args.watch && target.watchable().is_none() {
+        let pause = options.run.polling.as_secs();
+        output.note(&format!(
+            "Changes on {} cannot be watched: it is checked every {pause} s",
+            args.deployment.target
+        ));
+    }
     let mut observer = Observer {
         output,
         is_watching: args.watch,
+        is_watchable: target.watchable().is_some(),
         goes_on: args.watch && !args.converged_exit,
         causes: BTreeMap::new(),
         changed: 0,
@@ -152,6 +160,8 @@ struct Afterwards<'packages> {
 struct Observer<'run> {
     output: &'run mut Output,
     is_watching: bool,
+    /// Whether changes of files on the machine can be seen at all.
+    is_watchable: bool,
     /// Whether it goes on once the machine is in order.
     goes_on: bool,
     /// Why each resource was checked last.
@@ -207,6 +217,8 @@ impl Observer<'_> {
             }
             // What has failed for good is reported at the end.
             Step::Failed(id, message) if self.is_watching => format!("! {id}: {message}\n"),
+            // That nothing can be watched was said at the start.
+            Step::NotWatched(..) if !self.is_watchable => return None,
             Step::NotWatched(id, reason) => {
                 format!("  {id} is checked from time to time: {reason}\n")
             }

@@ -52,6 +52,7 @@ pub(in crate::commands) fn plan(
         }
         None => None,
     };
+    let is_trusted = args.deployment.target.is_remote() && !target.enforces_read_only();
     let ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
         return Ok(Exit::Interrupted);
@@ -82,6 +83,10 @@ pub(in crate::commands) fn plan(
     }
     if let Some(trial) = &trial {
         output.note(&trial.summary());
+    }
+    if is_trusted {
+        output
+            .note("Commands were only asked not to change anything: by ssh, nothing can stop them");
     }
     output.note(&report.plan_summary());
     gone.note(output);

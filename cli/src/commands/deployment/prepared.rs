@@ -1,14 +1,15 @@
 //! What is deployed: read and checked before a machine is looked at.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
     DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, StateLocation,
-    Target, TargetError,
+    Target, TargetError, TargetLock,
 };
-use pkgres_files::{FileLock, lock_folder};
 use pkgres_manifest::ResourceId;
 
 use super::collections::{CollectionSource, with_collections};
@@ -17,6 +18,7 @@ use super::validations::Validations;
 use crate::args::DeploymentArgs;
 use crate::bound::BoundRelease;
 use crate::commands::pin::read_model;
+use crate::commands::validate::target_failure;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -138,28 +140,35 @@ fn mention(packages: &BoundPackages, words: &[&str]) -> bool {
     })
 }
 
+/// How often a machine that another run has locked is tried again.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
 /// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
 pub(super) fn lock_target(
     target: &dyn Target,
     args: &DeploymentArgs,
     output: &mut Output,
-) -> Result<Option<FileLock>> {
-    let Some(root) = target.watchable() else {
-        return Ok(None);
-    };
-    let wait = || {
-        let target = &args.target;
-        output.note(&format!(
-            "Waiting for another `pkgres apply` on {target} to end"
-        ));
-    };
-    Ok(Some(lock_folder(&root, wait)?))
+) -> Result<Option<TargetLock>> {
+    let mut waits = false;
+    loop {
+        match target.lock(Path::new("/")) {
+            Err(TargetError::Locked(_)) => {}
+            locked => return locked.map_err(target_failure),
+        }
+        if !waits {
+            waits = true;
+            let target = &args.target;
+            output.note(&format!(
+                "Waiting for another `pkgres apply` on {target} to end"
+            ));
+        }
+        std::thread::sleep(LOCK_PAUSE);
+    }
 }
 
 /// Opens the machine.
 pub(super) fn open_target(args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
-    args.target.open().map_err(|error| match error {
-        TargetError::File(error) => Failure::from(error),
-        other => Failure::usage(other.to_string()),
-    })
+    args.target
+        .open(&args.ssh.options())
+        .map_err(target_failure)
 }

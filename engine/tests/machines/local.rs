@@ -1,27 +1,21 @@
-//! Machines: what commands may do on them, and what they may not.
-
-// The tests prepare files themselves.
-#![allow(clippy::disallowed_methods)]
+//! This machine and root folders: what commands may do on them, and what they may not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::Duration;
 
 use pkgres_engine::{
-    Cancellable, Cancellation, Command, ContentDifference, EntryAttributes, Machine, Overlay,
-    Probe as _, Target as _, TargetError,
+    Command, ContentDifference, EntryAttributes, Machine, Overlay, Probe as _, Target as _,
 };
+use pkgres_tests::skip;
 
-fn script(text: &str) -> Command {
-    Command::new("/bin/sh").arguments(["-c", text])
-}
+use crate::script;
 
 #[test]
 fn a_query_cannot_write() {
     let machine = Machine::local().expect("this machine has a root");
     if !machine.enforces_read_only() {
-        skipped("mount namespaces");
+        skip::without_service("mount namespaces");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder for the test");
@@ -42,21 +36,6 @@ fn a_query_cannot_write() {
 }
 
 #[test]
-fn commands_have_no_environment_but_their_own() {
-    let machine = Machine::local().expect("this machine has a root");
-    let command = Command::new("env").variable("VALUE", "a; touch /tmp/$(id)");
-    let output = machine.run(&command).expect("it runs").text();
-    let mut lines: Vec<_> = output
-        .lines()
-        .filter(|line| !line.starts_with("PWD=") && !line.starts_with("_="))
-        .filter(|line| !line.starts_with("SHLVL=") && !line.starts_with("OLDPWD="))
-        .collect();
-    lines.sort_unstable();
-    assert_eq!(lines.len(), 3, "{lines:?}");
-    assert_eq!(lines[2], "VALUE=a; touch /tmp/$(id)");
-}
-
-#[test]
 fn what_runs_before_a_command_does_not_see_its_variables() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let trap = folder.path().join("chroot");
@@ -69,51 +48,6 @@ fn what_runs_before_a_command_does_not_see_its_variables() {
     let ended = machine.run(&command);
     assert!(!ended.is_ok_and(|output| output.is_success()));
     assert!(!Path::new("trapped").exists());
-
-    let machine = Machine::local().expect("this machine has a root");
-    let name = Command::new("true").variable("A=$(id) B", "");
-    let error = machine.run(&name).expect_err("this is no name");
-    assert!(
-        error.to_string().contains("no name of a variable"),
-        "{error}"
-    );
-    let command = script("echo \"$folder\"").variable("folder", "/none");
-    assert_eq!(machine.run(&command).expect("it runs").text(), "/none\n");
-    let command = script("echo \"$VALUE\"").variable("VALUE", "a\"; $(id) `id` \\ 'b");
-    let output = machine.run(&command).expect("it runs");
-    assert_eq!(output.text(), "a\"; $(id) `id` \\ 'b\n");
-}
-
-#[test]
-fn a_command_that_takes_too_long_is_killed_with_what_it_started() {
-    let machine = Machine::local().expect("this machine has a root");
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    let late = folder.path().join("late");
-    let command = script(&format!("(sleep 1; touch {}) & sleep 60", late.display()))
-        .timeout(Duration::from_millis(100));
-    let error = machine.run(&command).expect_err("it sleeps");
-    assert!(matches!(error, TargetError::Timeout { .. }), "{error}");
-    std::thread::sleep(Duration::from_millis(1500));
-    assert!(!late.exists(), "its child lives on");
-}
-
-#[test]
-fn a_cancelled_command_ends_and_nothing_new_starts() {
-    let machine = Machine::local().expect("this machine has a root");
-    let cancellation = Cancellation::default();
-    let target = Cancellable::new(&machine, cancellation.clone());
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| target.run(&Command::new("sleep").argument("60")));
-        std::thread::sleep(Duration::from_millis(50));
-        cancellation.interrupt();
-        let ended = waiting.join().expect("it does not panic");
-        assert!(matches!(ended, Err(TargetError::Cancelled)), "{ended:?}");
-    });
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    let path = folder.path().join("file");
-    let written = target.write_file(&path, b"", EntryAttributes::with_mode(0o644));
-    assert!(matches!(written, Err(TargetError::Cancelled)));
-    assert!(!path.exists());
 }
 
 #[test]
@@ -125,7 +59,7 @@ fn an_overlay_keeps_changes_apart() {
     let overlay = match Overlay::new(folder.path(), place.path()) {
         Ok(overlay) => overlay,
         Err(error) => {
-            skipped(&error.to_string());
+            skip::without_service(&error.to_string());
             return;
         }
     };
@@ -169,7 +103,7 @@ fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
     let overlay = match Overlay::new(folder.path(), place.path()) {
         Ok(overlay) => overlay,
         Err(error) => {
-            skipped(&error.to_string());
+            skip::without_service(&error.to_string());
             return;
         }
     };
@@ -231,14 +165,4 @@ fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
             .count(),
         0
     );
-}
-
-/// Says that a test was skipped; an error where services must be there.
-#[allow(clippy::print_stdout)]
-fn skipped(reason: &str) {
-    assert!(
-        std::env::var_os("PKGRES_REQUIRE_SERVICES").is_none(),
-        "{reason}"
-    );
-    println!("skipped: {reason}");
 }

@@ -1,0 +1,189 @@
+//! The process of ssh that holds the connection to a machine, which the others go through.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::address::SshAddress;
+use super::process::{Complaints, Pipes};
+
+/// What every remote shell begins with: it reads its program, a line, from the input. This is the only text that the
+/// login shell of the user reads, and it never changes.
+const BEGIN: &str = r#"exec env -i LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin /bin/sh -c 'IFS= read -r program; eval "$(printf %b "$program")"'"#;
+
+/// Options of each process of ssh. Which host keys are accepted is up to the configuration of the user, as everything
+/// that is not named here. Nothing asks for a password, and a connection that is dead is noticed.
+const OPTIONS: [&str; 12] = [
+    "BatchMode=yes",
+    "ClearAllForwardings=yes",
+    "ConnectTimeout=30",
+    "ControlPersist=no",
+    "ForwardAgent=no",
+    "ForwardX11=no",
+    "LogLevel=ERROR",
+    "PermitLocalCommand=no",
+    "RemoteCommand=none",
+    "RequestTTY=no",
+    "ServerAliveCountMax=3",
+    "ServerAliveInterval=15",
+];
+
+/// The pause between two looks at a connection that is being made.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The folder of the sockets. It is short, as the path of a socket must be.
+const SOCKETS: &str = "/tmp";
+
+/// How machines are reached by ssh.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SshOptions {
+    config: Option<PathBuf>,
+}
+
+impl SshOptions {
+    /// Sets the configuration file, which is read instead of those of the user and the system.
+    #[must_use]
+    pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config = Some(file.into());
+        self
+    }
+}
+
+/// The process that holds the connection, and the folder of its socket.
+#[derive(Debug)]
+pub(super) struct Master {
+    child: Mutex<Child>,
+    complaints: Mutex<Option<Complaints>>,
+    folder: TempDir,
+}
+
+impl Master {
+    /// Starts the process, and waits until the machine has accepted the user. An error is what ssh says.
+    pub(super) fn connect(address: &SshAddress, options: &SshOptions) -> Result<Self, String> {
+        let failed = |error: io::Error| error.to_string();
+        let folder = tempfile::Builder::new()
+            .prefix("pkgres-ssh-")
+            .tempdir_in(SOCKETS)
+            .map_err(failed)?;
+        let option = || OsString::from("-o");
+        let control = control_path(folder.path());
+        let arguments = [
+            option(),
+            "ControlMaster=yes".into(),
+            option(),
+            control,
+            "-N".into(),
+        ];
+        let mut child = start(address, options, &arguments)?;
+        // It reads and writes nothing.
+        let Pipes { errors, .. } = Pipes::take(&mut child).map_err(failed)?;
+        let master = Self {
+            child: Mutex::new(child),
+            complaints: Mutex::new(Some(Complaints::of(errors))),
+            folder,
+        };
+        // Its socket is there once the machine has accepted the user.
+        while !socket(master.folder.path()).exists() {
+            if !master.is_alive() {
+                return Err(master
+                    .last_words()
+                    .unwrap_or_else(|| "`ssh` ended".to_owned()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(master)
+    }
+
+    /// Starts a process whose remote shell reads its program from its input. It goes through this one, and fails if this
+    /// is gone.
+    pub(super) fn channel(
+        &self,
+        address: &SshAddress,
+        options: &SshOptions,
+    ) -> Result<Child, String> {
+        let option = || OsString::from("-o");
+        let arguments = [
+            option(),
+            "ControlMaster=no".into(),
+            option(),
+            control_path(self.folder.path()),
+            option(),
+            "ProxyCommand=false".into(),
+        ];
+        start(address, options, &arguments)
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        matches!(lock(&self.child).try_wait(), Ok(None))
+    }
+
+    /// What it said last, if it has ended.
+    pub(super) fn last_words(&self) -> Option<String> {
+        if self.is_alive() {
+            return None;
+        }
+        lock(&self.complaints).take()?.last_words()
+    }
+}
+
+impl Drop for Master {
+    fn drop(&mut self) {
+        let mut child = lock(&self.child);
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Where the socket of a connection is.
+fn socket(folder: &Path) -> PathBuf {
+    folder.join("socket")
+}
+
+/// The option that names the socket of a connection.
+fn control_path(folder: &Path) -> OsString {
+    let mut option = OsString::from("ControlPath=");
+    option.push(socket(folder));
+    option
+}
+
+fn start(
+    address: &SshAddress,
+    options: &SshOptions,
+    arguments: &[OsString],
+) -> Result<Child, String> {
+    let mut command = Command::new("ssh");
+    if let Some(config) = &options.config {
+        command.arg("-F").arg(config);
+    }
+    command.args(["-T", "-a", "-x", "-e", "none"]);
+    // The first value of an option counts, so that these do.
+    command.args(arguments);
+    for option in OPTIONS {
+        command.args(["-o", option]);
+    }
+    if let Some(user) = &address.user {
+        command.args(["-l", user]);
+    }
+    if let Some(port) = address.port {
+        command.args(["-p", &port.to_string()]);
+    }
+    command
+        .args(["--", &address.host, BEGIN])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Ctrl-C is for commands on the machine, not for the connection to it.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("`ssh` cannot be started: {error}"))
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

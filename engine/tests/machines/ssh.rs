@@ -1,0 +1,141 @@
+//! Machines that are reached by ssh.
+
+use std::time::Duration;
+
+use pkgres_engine::{
+    EntryAttributes, Machine, Probe as _, SshAddress, SshMachine, SshOptions, Target, TargetError,
+    TargetLocation,
+};
+use pkgres_tests::ssh::SshServer;
+
+use crate::{by_ssh, connect, script};
+
+#[test]
+fn facts_are_those_of_the_machine_and_nothing_is_enforced() {
+    let Some(subject) = by_ssh() else { return };
+    let local = Machine::local().expect("this machine has a root");
+    assert_eq!(
+        subject.target.facts().to_string(),
+        local.facts().to_string()
+    );
+    assert!(!subject.target.enforces_read_only());
+    assert_eq!(subject.target.watchable(), None);
+}
+
+#[test]
+fn a_host_key_that_is_not_known_is_not_accepted() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let address = SshAddress::parse(&server.address()).expect("it is an address");
+    let options = SshOptions::default().config(server.config_without_host_key());
+    let error = SshMachine::connect(&address, &options).expect_err("its key is not known");
+    let expected = format!("the connection to {address} failed: Host key verification failed.");
+    assert_eq!(error.to_string(), expected);
+
+    let location: TargetLocation = format!("ssh://{}", server.address())
+        .parse()
+        .expect("it is one");
+    assert!(
+        location
+            .open(&SshOptions::default().config(server.config()))
+            .is_ok()
+    );
+    let error = location.overlay().expect_err("there is none");
+    assert!(matches!(error, TargetError::Unsupported(_)), "{error}");
+}
+
+#[test]
+fn requests_of_many_threads_share_one_connection() {
+    let Some(subject) = by_ssh() else { return };
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let subject = &subject;
+            scope.spawn(move || {
+                let path = subject.path(format!("file {number}"));
+                let text = format!("{number}").repeat(number * 1000);
+                let attributes = EntryAttributes::with_mode(0o600);
+                let written = subject
+                    .target
+                    .write_file(&path, text.as_bytes(), attributes);
+                written.expect("nothing prevents it");
+                let output = subject.target.run(&script(&format!("echo {number}")));
+                assert_eq!(output.expect("it runs").text(), format!("{number}\n"));
+                assert_eq!(
+                    subject.target.read(&path, 1 << 20).expect("it is there"),
+                    text.as_bytes()
+                );
+            });
+        }
+    });
+    let names = subject
+        .target
+        .names(&subject.path(""))
+        .expect("it is a folder");
+    assert_eq!(names.len(), 16);
+}
+
+#[test]
+fn a_lost_connection_is_an_error_and_made_again() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let machine = connect(&server);
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| machine.run(&script("sleep 60")));
+        std::thread::sleep(Duration::from_millis(300));
+        server.end_connections();
+        let ended = waiting.join().expect("it does not panic");
+        assert!(
+            matches!(ended, Err(TargetError::Connection { .. })),
+            "{ended:?}"
+        );
+    });
+    // Whatever is left of the connection fails once at most.
+    let _ = machine.entry(folder.path());
+    assert!(
+        machine
+            .entry(folder.path())
+            .expect("it connects again")
+            .is_some()
+    );
+    let output = machine.run(&script("echo on")).expect("it connects again");
+    assert_eq!(output.text(), "on\n");
+}
+
+#[test]
+fn a_folder_is_locked_for_all_who_lock_it() {
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let machine = connect(&server);
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let lock = machine.lock(folder.path()).expect("nobody has it");
+    let lock = lock.expect("this machine has flock");
+    let local = Machine::local().expect("this machine has a root");
+    let again = connect(&server);
+    let is_locked = |target: &dyn Target| {
+        let locked = target.lock(folder.path());
+        matches!(locked, Err(TargetError::Locked(path)) if path == folder.path())
+    };
+    assert!(is_locked(&local));
+    assert!(is_locked(&again));
+    // The machine can be used by whoever has the lock.
+    assert!(
+        machine
+            .run(&script("exit 0"))
+            .expect("it runs")
+            .is_success()
+    );
+    drop(lock);
+    let lock = local.lock(folder.path()).expect("nobody has it");
+    assert!(is_locked(&machine));
+    drop(lock);
+    let lock = again.lock(folder.path()).expect("nobody has it");
+    assert!(lock.is_some());
+    let error = again
+        .lock(&folder.path().join("none"))
+        .expect_err("it is missing");
+    assert!(matches!(error, TargetError::File(error) if error.is_not_found()));
+}

@@ -1,5 +1,5 @@
 //! A run that is killed at any moment leaves old or new files, never parts of them, and the next run brings everything
-//! into order.
+//! into order. What was there before files that only some versions have is restored by the others.
 //!
 //! `KILLS=500 cargo test -p pkgres-engine --test killed` kills more often.
 
@@ -15,7 +15,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use pkgres_engine::{
-    Directory, DriveOptions, File, GraphBuilder, Machine, Outcome, Status, attempt, drive,
+    AppliedState, Directory, DriveOptions, File, GraphBuilder, Kinds, Machine, Outcome,
+    StateLocation, Status, attempt, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
 
@@ -24,6 +25,24 @@ const ROOT: &str = "PKGRES_TEST_ROOT";
 const VERSION: &str = "PKGRES_TEST_VERSION";
 
 const FILES: usize = 60;
+
+/// The files that only odd versions have, and that are to be reversed.
+const REVERSED: usize = 12;
+
+/// What is there before the first version: nothing for odd numbers.
+fn original(number: usize) -> Option<String> {
+    number
+        .is_multiple_of(2)
+        .then(|| format!("original {number}\n").repeat(500))
+}
+
+/// A file that is to be reversed, as a version has it.
+fn reversed(number: usize, version: u64) -> Option<String> {
+    match version % 2 {
+        0 => original(number),
+        _ => Some(content(1_000 + number, version)),
+    }
+}
 
 fn content(number: usize, version: u64) -> String {
     format!("file {number}, version {version}\n").repeat(2_000)
@@ -48,10 +67,27 @@ fn apply(root: &Path, version: u64) -> Status {
         let file = File::new(&path).with_content(content(number, version));
         add("file", &path, Some(file));
     }
+    for number in (0..REVERSED).filter(|_| version % 2 == 1) {
+        let path = format!("/reversed/r{number}");
+        let meta = MetaParameters {
+            reverse: true,
+            ..MetaParameters::default()
+        };
+        let file = File::new(&path).with_content(content(1_000 + number, version));
+        let id = ResourceId::new("file", &path).expect("it is an identity");
+        builder.add(id, file, meta);
+    }
     let graph = builder.build().expect("it has no circle");
     let machine = Arc::new(Machine::root_folder(root).expect("it is a folder"));
+    let location = StateLocation::new("killed").in_folder("/state");
+    let state = AppliedState::lock(&*machine, location, Kinds::default());
+    let state = state.expect("a process that was killed holds no lock");
+    let graph = state.begin(&*machine, graph).expect("it can be written");
     let (_control, controlled) = channel();
-    drive(graph, machine, &DriveOptions::default(), controlled, |_| {}).status
+    let options = DriveOptions::default();
+    let ending = drive(graph, machine.clone(), &options, controlled, |_| {});
+    state.finish(&*machine).expect("it can be written");
+    ending.status
 }
 
 /// Not a test by itself: the process that the test below kills.
@@ -90,6 +126,13 @@ fn a_killed_run_leaves_no_half_files_and_the_next_one_converges() {
         .and_then(|kills| kills.parse().ok())
         .unwrap_or(25);
     let root = tempfile::tempdir().expect("a folder for the test");
+    fs::create_dir(root.path().join("reversed")).expect("it can be made");
+    for number in 0..REVERSED {
+        if let Some(original) = original(number) {
+            let path = root.path().join(format!("reversed/r{number}"));
+            fs::write(path, original).expect("it can be written");
+        }
+    }
     let start = Instant::now();
     assert_eq!(apply(root.path(), 0), Status::Converged);
     let whole = start.elapsed();
@@ -109,7 +152,17 @@ fn a_killed_run_leaves_no_half_files_and_the_next_one_converges() {
         child.wait().expect("it was started");
 
         let mut versions = BTreeSet::new();
+        for number in 0..REVERSED {
+            let is = fs::read_to_string(root.path().join(format!("reversed/r{number}"))).ok();
+            let found = [version - 1, version]
+                .into_iter()
+                .any(|version| is == reversed(number, version));
+            assert!(found, "r{number} is neither old nor new");
+        }
         for (path, is) in files(root.path()) {
+            if path.starts_with("/state/") || path.starts_with("/reversed/") {
+                continue;
+            }
             let name = path.rsplit('/').next().expect("a path has a name");
             let Some(number) = name.strip_prefix('f').and_then(|name| name.parse().ok()) else {
                 assert!(name.starts_with(".pkgres-"), "{path}");
@@ -123,6 +176,14 @@ fn a_killed_run_leaves_no_half_files_and_the_next_one_converges() {
         unfinished += u64::from(versions.contains(&(version - 1)));
 
         assert_eq!(apply(root.path(), version), Status::Converged);
+        for number in 0..REVERSED {
+            let is = fs::read_to_string(root.path().join(format!("reversed/r{number}"))).ok();
+            assert_eq!(
+                is,
+                reversed(number, version),
+                "r{number} of version {version}"
+            );
+        }
         for (path, is) in files(root.path()) {
             // A temporary file of a killed run is removed by the next write of the same file.
             let name = path.rsplit('/').next().expect("a path has a name");

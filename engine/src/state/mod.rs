@@ -10,6 +10,7 @@
 //! after it was restored, so that the next run goes on.
 
 mod error;
+mod order;
 mod record;
 mod reversals;
 mod storage;
@@ -28,6 +29,7 @@ use crate::graph::{Graph, GraphBuilder, Node};
 use crate::kinds::Kinds;
 use crate::resource::{Before, Input, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError, TargetLock};
+use order::{After, Origins, asking, asks};
 use record::{Applied, Record};
 use reversals::{Remembering, Reversing};
 
@@ -159,7 +161,7 @@ impl AppliedState {
 
     /// A graph with the reversals of what it lacks, to see what a run would do.
     pub fn with_reversals(self: &Arc<Self>, graph: Graph) -> Graph {
-        self.add_reversals(graph, &[], true)
+        self.add_reversals(graph, &After::new(), true)
     }
 
     /// Begins a run: notes what is going to be applied, and returns the graph with the reversals of what it lacks. What
@@ -188,9 +190,7 @@ impl AppliedState {
         self.check_contents(target, &graph)?;
         let wanted: BTreeSet<ResourceId> = graph.ids().cloned().collect();
         // What runs at this moment may be changed before it is replaced.
-        let asking = running.nodes().iter();
-        let asking = asking.filter(|node| node.meta.reverse && !node.is_reversal);
-        let asking: Vec<_> = asking.flat_map(Node::parts).map(|(id, _)| id).collect();
+        let asking = asking(running);
         let graph = self.add_reversals(self.remembering(graph), &asking, false);
         self.note_wanted(target, wanted)?;
         Ok(graph)
@@ -278,37 +278,26 @@ impl AppliedState {
 
     /// The graph with resources that keep what was there before their first change.
     fn remembering(self: &Arc<Self>, mut graph: Graph) -> Graph {
-        let asks = |node: &Node| node.meta.reverse && !node.meta.hidden;
-        if !graph.nodes().iter().any(asks) {
-            return graph;
-        }
-        let predecessors = graph.predecessors();
-        let after: Vec<BTreeSet<ResourceId>> = (0..graph.nodes().len())
-            .map(|node| nearest(node, &predecessors, &graph, &asks))
-            .collect();
-        for (node, after) in graph.nodes_mut().iter_mut().zip(after) {
-            if asks(node) {
-                let remembering =
-                    Remembering::new(Arc::clone(self), node.resource.clone(), node.parts(), after);
-                node.resource = Arc::new(remembering);
-            }
+        let after = asking(&graph);
+        for node in graph.nodes_mut().iter_mut().filter(|node| asks(node)) {
+            let parts = node.parts();
+            let after = parts.first().and_then(|(id, _)| after.get(id));
+            let after = after.cloned().unwrap_or_default();
+            let remembering =
+                Remembering::new(Arc::clone(self), node.resource.clone(), parts, after);
+            node.resource = Arc::new(remembering);
         }
         graph
     }
 
     /// Adds the reversals of the resources that have records, or may get some, and that are not in a graph.
-    fn add_reversals(
-        self: &Arc<Self>,
-        graph: Graph,
-        asking: &[ResourceId],
-        is_plan: bool,
-    ) -> Graph {
+    fn add_reversals(self: &Arc<Self>, graph: Graph, asking: &After, is_plan: bool) -> Graph {
         let memory = self.memory();
         let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
         let gone: BTreeSet<&ResourceId> = memory
             .records
             .keys()
-            .chain(asking)
+            .chain(asking.keys())
             .filter(|id| !wanted.contains(id))
             .collect();
         if gone.is_empty() {
@@ -323,6 +312,7 @@ impl AppliedState {
             let position = memory.records.get(*id).map(|record| record.position);
             (Reverse(position), *id)
         });
+        let origins = Origins::new(&memory.records, asking);
         for id in in_order {
             let meta = MetaParameters::default();
             match memory
@@ -334,14 +324,14 @@ impl AppliedState {
                 // It has an error that its check reports, or no record yet.
                 _ => builder.add(id.clone(), Reversing::unread(self, id, is_plan), meta),
             };
-            for before in memory.gone_before(id, &gone) {
+            for before in origins.gone_before(id, &gone) {
                 builder.order(id.clone(), before.clone());
             }
         }
         // What a killed run began is new until a run ends.
         let known = memory.applied.ended.clone();
         drop(memory);
-        // Positions forbid circles.
+        // Origins forbid circles.
         let Ok(mut reversals) = builder.build() else {
             return graph;
         };
@@ -430,52 +420,4 @@ impl AppliedState {
         }
         Ok(())
     }
-}
-
-impl Memory {
-    /// The nearest resources that are gone, and came before one that is.
-    fn gone_before(&self, id: &ResourceId, gone: &BTreeSet<&ResourceId>) -> BTreeSet<&ResourceId> {
-        let mut found = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<&Record> = self.records.get(id).into_iter().collect();
-        while let Some(record) = open.pop() {
-            for before in &record.after {
-                // What was changed later did not come before, even if it did in another graph.
-                let before = self.records.get(before);
-                let Some(before) = before.filter(|before| before.position < record.position) else {
-                    continue;
-                };
-                if gone.contains(&before.resource) {
-                    found.insert(&before.resource);
-                } else if seen.insert(&before.resource) {
-                    open.push(before);
-                }
-            }
-        }
-        found
-    }
-}
-
-/// The nearest nodes before a node that ask for their reversal.
-fn nearest(
-    node: usize,
-    predecessors: &[Vec<usize>],
-    graph: &Graph,
-    asks: &impl Fn(&Node) -> bool,
-) -> BTreeSet<ResourceId> {
-    let mut found = BTreeSet::new();
-    if !asks(&graph.nodes()[node]) {
-        return found;
-    }
-    let mut seen = BTreeSet::new();
-    let mut open = predecessors[node].clone();
-    while let Some(before) = open.pop() {
-        let before_node = &graph.nodes()[before];
-        if asks(before_node) {
-            found.extend(before_node.parts().into_iter().map(|(id, _)| id));
-        } else if seen.insert(before) {
-            open.extend(&predecessors[before]);
-        }
-    }
-    found
 }

@@ -9,4 +9,5 @@ mod every_kind;
 mod exec;
 mod link;
 mod package;
+mod reversal;
 mod service;

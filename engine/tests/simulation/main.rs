@@ -1,14 +1,17 @@
 //! Whole runs with a simulated machine, clock and order of events, each from a seed: random graphs with effects that
 //! fail, crashes between any two effects, changes by others, lost and repeated notifications, jumps of the clock, other
-//! graphs and interrupts.
+//! graphs and interrupts. What was there before resources that are gone is restored.
 //!
 //! Every run ends converged, failed with a cause, or interrupted. `SEEDS=1000000 cargo test --release -p pkgres-engine
 //! --test simulation` makes more runs; `SEED=N` repeats one.
 
+mod judgement;
 mod plans;
 mod random;
 mod resources;
+mod restoration;
 mod simulation;
+mod world;
 
 use simulation::{Defect, Simulation};
 

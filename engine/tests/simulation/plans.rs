@@ -59,8 +59,8 @@ pub(crate) fn random_plans(random: &mut Random) -> Vec<Plan> {
         plans.push(Plan {
             id: ResourceId::new("node", &number.to_string()).expect("it is an identity"),
             path: Path::new("/").join(number.to_string()),
+            meta: random_meta(random, matches!(wanted, Wanted::File(_) | Wanted::Received)),
             wanted,
-            meta: random_meta(random),
             after,
             receives_from,
         });
@@ -68,7 +68,7 @@ pub(crate) fn random_plans(random: &mut Random) -> Vec<Plan> {
     plans
 }
 
-fn random_meta(random: &mut Random) -> MetaParameters {
+fn random_meta(random: &mut Random, is_file: bool) -> MetaParameters {
     let mut meta = MetaParameters::default();
     if random.chance(8) {
         meta.noop = true;
@@ -89,15 +89,16 @@ fn random_meta(random: &mut Random) -> MetaParameters {
     if random.chance(10) {
         meta.rewatch = true;
     }
+    meta.reverse = is_file && random.chance(50);
     // Polling is in place of watching, and never settles for long.
     debug_assert_eq!(meta.poll, Polling::Watch);
     meta
 }
 
-/// Plans that differ a bit: another content, a node less at the end, an edge more.
+/// Plans that differ a bit: another content, nodes less at the end, an edge more.
 pub(crate) fn changed_plans(random: &mut Random, plans: &[Plan]) -> Vec<Plan> {
     let mut plans = plans.to_vec();
-    if plans.len() > 1 && random.chance(30) {
+    while plans.len() > 1 && random.chance(40) {
         plans.pop();
     }
     for (node, plan) in plans.iter_mut().enumerate() {

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pkgres_engine::{
-    Action, Effect, Event, Fault, Input, NodeKey, NodeStatus, Outcome, Resource, RunOptions,
-    Runner, SimulatedFiles, SimulatedMachine, Status, attempt,
+    Action, AppliedState, Event, Input, Kinds, NodeKey, Outcome, Resource, RunOptions, Runner,
+    SimulatedMachine, StateLocation, Status, attempt,
 };
 use pkgres_manifest::ResourceId;
 
-use crate::plans::{Plan, Wanted, changed_plans, graph_of, random_plans};
+use crate::plans::{Plan, changed_plans, graph_of, random_plans};
 use crate::random::Random;
-use crate::resources::source_content;
+use crate::restoration::{Restorations, STATE};
+use crate::world::World;
 
 /// A way in which the engine could be wrong, made around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,73 +29,28 @@ pub(crate) enum Defect {
     Drift,
     /// What failed counts as in order.
     Failure,
+    /// What was there before is not kept before it is changed.
+    Reversal,
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Order,
         Self::Refresh,
         Self::Swap,
         Self::Drift,
         Self::Failure,
+        Self::Reversal,
     ];
 }
 
 /// The most steps of a run. One that needs more hangs.
 const MOST_STEPS: usize = 5_000;
 
-/// What others and faults do, shared with the machine.
-struct World {
-    random: Random,
-    paths: Vec<PathBuf>,
-    faults_left: usize,
-    changes_left: usize,
-    /// Paths that were changed since the last look.
-    touched: Vec<PathBuf>,
-    /// Whether a fault or a change by others hit the running attempt.
-    is_disturbed: bool,
-    junk: usize,
-}
-
-impl World {
-    fn before(&mut self, effect: &Effect<'_>, files: &mut SimulatedFiles) -> Fault {
-        if self.changes_left > 0 && self.random.chance(4) {
-            self.is_disturbed = true;
-            self.change(files);
-        }
-        if self.faults_left > 0 && self.random.chance(5) {
-            self.faults_left -= 1;
-            self.is_disturbed = true;
-            return if self.random.chance(25) {
-                Fault::Crash
-            } else {
-                Fault::Fail
-            };
-        }
-        if let Effect::Write(path) = effect {
-            self.touched.push(path.to_path_buf());
-        }
-        Fault::None
-    }
-
-    /// Others change a file.
-    fn change(&mut self, files: &mut SimulatedFiles) {
-        self.changes_left -= 1;
-        let path = self.paths[self.random.below(self.paths.len())].clone();
-        self.junk += 1;
-        if self.random.chance(30) {
-            files.remove(&path);
-        } else {
-            files.insert(path.clone(), format!("junk {}", self.junk).into_bytes());
-        }
-        self.touched.push(path);
-    }
-}
-
 /// An attempt that the runner asked for.
 struct Pending {
     key: NodeKey,
-    node: usize,
+    id: ResourceId,
     work: Work,
 }
 
@@ -124,10 +80,10 @@ pub(crate) enum Ending {
 pub(crate) struct Simulation {
     random: Random,
     defect: Option<Defect>,
-    plans: Vec<Plan>,
-    world: Arc<Mutex<World>>,
-    machine: SimulatedMachine,
-    runner: Runner,
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) world: Arc<Mutex<World>>,
+    pub(crate) machine: SimulatedMachine,
+    pub(crate) runner: Runner,
     now: Duration,
     step: usize,
     pending: Vec<Pending>,
@@ -137,17 +93,38 @@ pub(crate) struct Simulation {
     /// Whether notifications were lost, which the system will say.
     is_lost: bool,
     /// The nodes that are in order as far as the runner was told.
-    good: BTreeSet<usize>,
+    good: BTreeSet<ResourceId>,
     /// The nodes that may have changed while they were checked.
-    again: BTreeSet<usize>,
+    again: BTreeSet<ResourceId>,
     /// When each node was changed last.
-    changed_at: BTreeMap<ResourceId, usize>,
+    pub(crate) changed_at: BTreeMap<ResourceId, usize>,
     /// Nodes whose last attempt was hit by a fault or a change by others.
-    disturbed: BTreeSet<ResourceId>,
+    pub(crate) disturbed: BTreeSet<ResourceId>,
     swaps_left: usize,
     /// The plans of a graph that will replace the one that runs.
     next_plans: Option<Vec<Plan>>,
     interrupts_left: usize,
+    state: Arc<AppliedState>,
+    pub(crate) restorations: Restorations,
+}
+
+/// The state of the engine, and the runner of a graph, on a machine that may fail and crash meanwhile.
+fn begin(
+    machine: &SimulatedMachine,
+    plans: &[Plan],
+    options: RunOptions,
+) -> (Arc<AppliedState>, Runner) {
+    let location = || StateLocation::new("simulation").in_folder(STATE);
+    loop {
+        let begun = AppliedState::lock(machine, location(), Kinds::default());
+        let begun = begun.and_then(|state| Ok((state.begin(machine, graph_of(plans))?, state)));
+        match begun {
+            Ok((graph, state)) => return (state, Runner::new(graph, options)),
+            // Faults are few.
+            Err(_) if machine.is_crashed() => machine.restart(),
+            Err(_) => {}
+        }
+    }
 }
 
 impl Simulation {
@@ -160,6 +137,10 @@ impl Simulation {
             faults_left: [0, 0, 1, 3][random.below(4)],
             changes_left: random.below(5),
             touched: Vec::new(),
+            touched_at: BTreeMap::new(),
+            step: 0,
+            written: BTreeSet::new(),
+            touched_meanwhile: BTreeSet::new(),
             is_disturbed: false,
             junk: 0,
         }));
@@ -168,6 +149,12 @@ impl Simulation {
             let mut world = of_machine.lock().expect("no panic holds it");
             world.before(effect, files)
         });
+        for plan in &plans {
+            if random.chance(40) {
+                let original = format!("original {}", plan.id).into_bytes();
+                machine.change(|files| drop(files.insert(plan.path.clone(), original)));
+            }
+        }
         let options = RunOptions {
             jobs: 1 + random.below(3),
             watch: true,
@@ -184,8 +171,11 @@ impl Simulation {
         } else {
             0
         };
+        let (state, runner) = begin(&machine, &plans, options);
         Self {
-            runner: Runner::new(graph_of(&plans), options),
+            runner,
+            state,
+            restorations: Restorations::default(),
             random,
             defect,
             plans,
@@ -212,6 +202,7 @@ impl Simulation {
         self.tell(Event::Time)?;
         loop {
             self.step += 1;
+            self.world.lock().expect("no panic holds it").step = self.step;
             if self.step > MOST_STEPS {
                 return Err("it does not end".to_owned());
             }
@@ -290,20 +281,20 @@ impl Simulation {
     /// Makes an attempt, or reports one that was made.
     fn work(&mut self) -> Result<(), String> {
         let number = self.random.below(self.pending.len());
-        let Pending { key, node, work } = self.pending.swap_remove(number);
+        let Pending { key, id, work } = self.pending.swap_remove(number);
         match work {
-            Work::Done(outcome) => self.report(key, node, outcome),
+            Work::Done(outcome) => self.report(key, &id, outcome),
             Work::Asked {
                 resource,
                 input,
                 noop,
             } => {
-                let outcome = self.make(node, resource.as_ref(), &input, noop);
+                let outcome = self.make(&id, resource.as_ref(), &input, noop);
                 if self.machine.is_crashed() {
                     return self.restart();
                 }
                 let work = Work::Done(outcome);
-                self.pending.push(Pending { key, node, work });
+                self.pending.push(Pending { key, id, work });
                 Ok(())
             }
             Work::Reported {
@@ -311,41 +302,81 @@ impl Simulation {
                 input,
                 noop,
             } => {
-                self.make(node, resource.as_ref(), &input, noop);
+                self.make(&id, resource.as_ref(), &input, noop);
                 if self.machine.is_crashed() {
                     return self.restart();
                 }
-                self.good.insert(node);
+                self.good.insert(id);
                 Ok(())
             }
         }
     }
 
-    fn make(&mut self, node: usize, resource: &dyn Resource, input: &Input, noop: bool) -> Outcome {
-        self.world.lock().expect("no panic holds it").is_disturbed = false;
+    fn make(
+        &mut self,
+        id: &ResourceId,
+        resource: &dyn Resource,
+        input: &Input,
+        noop: bool,
+    ) -> Outcome {
+        let path = self.plan_of(id).map(|plan| plan.path.clone());
+        let before = path
+            .as_ref()
+            .and_then(|path| self.machine.files().remove(path));
+        {
+            let mut world = self.world.lock().expect("no panic holds it");
+            world.is_disturbed = false;
+            world.written.clear();
+            world.touched_meanwhile.clear();
+        }
+        if self.defect == Some(Defect::Reversal) && !noop && self.plan_of(id).is_some() {
+            // The resource itself, without what the state does around it.
+            let graph = graph_of(&self.plans);
+            if let Some(node) = graph.nodes().iter().find(|node| node.id == *id) {
+                attempt(node.resource.as_ref(), &self.machine, input, noop);
+            }
+        }
         let outcome = attempt(resource, &self.machine, input, noop);
-        let id = self.plans[node].id.clone();
-        if self.world.lock().expect("no panic holds it").is_disturbed {
+        let world = self.world.lock().expect("no panic holds it");
+        if world.is_disturbed {
             self.disturbed.insert(id.clone());
         } else {
-            self.disturbed.remove(&id);
+            self.disturbed.remove(id);
         }
+        if let Some(path) = &path {
+            let changes = (
+                world.written.contains(path),
+                world.touched_meanwhile.contains(path),
+            );
+            let now = (&self.machine.files(), self.step);
+            self.restorations
+                .attempted(&self.plans, id, before, changes, now);
+        }
+        drop(world);
         if matches!(outcome, Outcome::Changed(..)) {
-            self.changed_at.insert(id, self.step);
+            self.changed_at.insert(id.clone(), self.step);
+        }
+        let is_in_order = matches!(outcome, Outcome::Changed(..) | Outcome::InOrder(_));
+        if path.is_none() && is_in_order {
+            self.restorations.restored(id, self.step);
         }
         self.queue_notifications();
         outcome
     }
 
-    fn report(&mut self, key: NodeKey, node: usize, outcome: Outcome) -> Result<(), String> {
+    fn plan_of(&self, id: &ResourceId) -> Option<&Plan> {
+        self.plans.iter().find(|plan| plan.id == *id)
+    }
+
+    fn report(&mut self, key: NodeKey, id: &ResourceId, outcome: Outcome) -> Result<(), String> {
         let outcome = match outcome {
             Outcome::Failed(_) if self.defect == Some(Defect::Failure) => {
                 Outcome::InOrder(BTreeMap::new())
             }
             outcome => outcome,
         };
-        if !self.again.remove(&node) && !matches!(outcome, Outcome::Failed(_)) {
-            self.good.insert(node);
+        if !self.again.remove(id) && !matches!(outcome, Outcome::Failed(_)) {
+            self.good.insert(id.clone());
         }
         if let Some(again) = self.pending.iter().position(|pending| pending.key == key) {
             return Err(format!("{again}: two attempts at once"));
@@ -372,7 +403,7 @@ impl Simulation {
             watch: true,
             ..RunOptions::default()
         };
-        self.runner = Runner::new(graph_of(&self.plans), options);
+        (self.state, self.runner) = begin(&self.machine, &self.plans, options);
         self.world
             .lock()
             .expect("no panic holds it")
@@ -389,6 +420,15 @@ impl Simulation {
             graph_of(&self.plans)
         } else {
             graph_of(&plans)
+        };
+        let running = self.runner.graph();
+        let replaced = self.state.replace(&self.machine, graph, running);
+        self.queue_notifications();
+        let graph = match replaced {
+            Ok(graph) => graph,
+            Err(_) if self.machine.is_crashed() => return self.restart(),
+            // The graph that runs goes on.
+            Err(_) => return Ok(()),
         };
         self.next_plans = Some(plans);
         self.tell(Event::Replace(graph))
@@ -425,19 +465,14 @@ impl Simulation {
             batch.retain(|key| self.pending.iter().all(|pending| pending.key != *key));
         }
         for key in &batch {
-            if let Some(node) = self.node_of(*key) {
-                self.good.remove(&node);
+            if let Some(id) = self.runner.id_of(*key).cloned() {
+                self.good.remove(&id);
                 if self.pending.iter().any(|pending| pending.key == *key) {
-                    self.again.insert(node);
+                    self.again.insert(id);
                 }
             }
         }
         self.tell(Event::Changed(batch))
-    }
-
-    fn node_of(&self, key: NodeKey) -> Option<usize> {
-        let id = self.runner.id_of(key)?;
-        self.plans.iter().position(|plan| plan.id == *id)
     }
 
     /// Tells the runner something, and does what it asks for.
@@ -458,13 +493,9 @@ impl Simulation {
                 Action::Replaced(report) => {
                     if let Some(plans) = self.next_plans.take() {
                         let kept: BTreeSet<_> = report.kept.into_iter().collect();
-                        let good = self.good.iter().map(|node| self.plans[*node].id.clone());
-                        let good: BTreeSet<_> = good.filter(|id| kept.contains(id)).collect();
+                        self.good.retain(|id| kept.contains(id));
                         self.changed_at.retain(|id, _| kept.contains(id));
                         self.plans = plans;
-                        self.good = (0..self.plans.len())
-                            .filter(|node| good.contains(&self.plans[*node].id))
-                            .collect();
                     }
                 }
                 Action::Cancel { .. } => {}
@@ -489,25 +520,38 @@ impl Simulation {
         mut input: Input,
         noop: bool,
     ) -> Result<(), String> {
-        let node = self.plans.iter().position(|plan| plan.id == *id);
-        let node = node.ok_or("an attempt at a resource that is gone")?;
-        for before in self.all_before(node) {
+        let before = match self.plans.iter().position(|plan| plan.id == *id) {
+            Some(node) => {
+                let before = self.all_before(node).into_iter();
+                let before = before.map(|before| self.plans[before].id.clone());
+                // Whatever is reversed is reversed before anything new.
+                before.chain(self.reversals()).collect()
+            }
+            None if self.reversals().any(|reversal| reversal == *id) => {
+                let first = self.restorations.first(id).into_iter().cloned();
+                let reversals: BTreeSet<_> = self.reversals().collect();
+                first.filter(|first| reversals.contains(first)).collect()
+            }
+            None => return Err("an attempt at a resource that is gone".to_owned()),
+        };
+        let before: Vec<ResourceId> = before;
+        for before in before {
             if !self.good.contains(&before) {
-                let before = &self.plans[before].id;
                 return Err(format!("{id} is checked before {before} is in order"));
             }
         }
         if self.defect == Some(Defect::Refresh) {
             input.refresh = false;
         }
-        self.good.remove(&node);
+        self.good.remove(id);
+        let id = id.clone();
         if self.defect == Some(Defect::Order) {
             let work = Work::Reported {
                 resource,
                 input,
                 noop,
             };
-            self.pending.push(Pending { key, node, work });
+            self.pending.push(Pending { key, id, work });
             self.runner.handle(
                 Event::Finished(key, Outcome::InOrder(BTreeMap::new())),
                 self.now,
@@ -519,12 +563,19 @@ impl Simulation {
             input,
             noop,
         };
-        self.pending.push(Pending { key, node, work });
+        self.pending.push(Pending { key, id, work });
         Ok(())
     }
 
+    /// The resources that are gone and are reversed by the graph that runs.
+    pub(crate) fn reversals(&self) -> impl Iterator<Item = ResourceId> {
+        let nodes = self.runner.graph().nodes().iter();
+        let reversals = nodes.filter(|node| node.is_reversal);
+        reversals.map(|node| node.id.clone())
+    }
+
     /// The nodes before a node, directly or not.
-    fn all_before(&self, node: usize) -> BTreeSet<usize> {
+    pub(crate) fn all_before(&self, node: usize) -> BTreeSet<usize> {
         let mut before = BTreeSet::new();
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -535,91 +586,5 @@ impl Simulation {
             }
         }
         before
-    }
-
-    /// Compares the end of a run with the machine.
-    fn judge(&self, status: Status) -> Result<(), String> {
-        let files = self.machine.files();
-        let statuses: BTreeMap<_, _> = self.runner.nodes().collect();
-        let mut has_failed = false;
-        for (node, plan) in self.plans.iter().enumerate() {
-            let id = &plan.id;
-            let status = statuses.get(id).ok_or_else(|| format!("{id} is gone"))?;
-            match status {
-                NodeStatus::Failed(_) => {
-                    has_failed = true;
-                    if !self.disturbed.contains(id) {
-                        return Err(format!("{id} failed without a cause: {status:?}"));
-                    }
-                }
-                NodeStatus::Blocked(by) => {
-                    let is_before = self
-                        .all_before(node)
-                        .iter()
-                        .any(|before| self.plans[*before].id == *by);
-                    if !is_before || !matches!(statuses.get(by), Some(NodeStatus::Failed(_))) {
-                        return Err(format!("{id} waits for {by} without a cause"));
-                    }
-                }
-                NodeStatus::InOrder => {
-                    let has_failed_before = self.all_before(node).iter().any(|before| {
-                        let status = statuses.get(&self.plans[*before].id);
-                        matches!(status, Some(NodeStatus::Failed(_)))
-                    });
-                    // It is in order as far as is known: what failed before it may have sent another value.
-                    if !has_failed_before {
-                        self.judge_node(node, &files)?;
-                    }
-                }
-                NodeStatus::Pending(_) if plan.meta.noop => {}
-                _ => return Err(format!("{id} is left as {status:?}")),
-            }
-        }
-        if has_failed == (status == Status::Converged) {
-            return Err(format!("the run ended as {status:?}"));
-        }
-        Ok(())
-    }
-
-    /// Whether a node that the runner takes for being in order is.
-    fn judge_node(&self, node: usize, files: &SimulatedFiles) -> Result<(), String> {
-        let plan = &self.plans[node];
-        let id = &plan.id;
-        let is = files.get(&plan.path);
-        let wanted = match &plan.wanted {
-            Wanted::Source => return Ok(()),
-            Wanted::Unit => {
-                if is.is_none() {
-                    return Err(format!("{id} is not started"));
-                }
-                return self.judge_refresh(plan);
-            }
-            Wanted::File(content) => content.clone(),
-            Wanted::Received => {
-                let from = plan.receives_from.ok_or("it receives from nothing")?;
-                source_content(files.get(&self.plans[from].path))
-            }
-        };
-        if plan.meta.noop {
-            return Ok(());
-        }
-        if is != Some(&wanted.clone().into_bytes()) {
-            return Err(format!("{id} has {is:?} in place of {wanted:?}"));
-        }
-        Ok(())
-    }
-
-    fn judge_refresh(&self, unit: &Plan) -> Result<(), String> {
-        if unit.meta.noop {
-            return Ok(());
-        }
-        for (before, notifies) in &unit.after {
-            let changed = self.changed_at.get(&self.plans[*before].id);
-            if *notifies && changed > self.changed_at.get(&unit.id) {
-                let before = &self.plans[*before].id;
-                return Err(format!("{} was not refreshed by {before}", unit.id));
-            }
-        }
-        Ok(())
     }
 }

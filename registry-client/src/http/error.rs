@@ -37,8 +37,59 @@ pub(super) enum ErrorKind {
     Rejected,
     /// The connection would not be encrypted.
     Plain,
+    /// The certificate of the registry is not trusted.
+    Certificate(CertificateProblem),
     /// The registry exceeds a limit of the run.
     Limit(ExceededLimit),
+}
+
+/// What is wrong with a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CertificateProblem {
+    /// No trusted authority signed it.
+    UnknownIssuer,
+    /// It is that of an authority, as `openssl req -x509` makes them, and not one for a server.
+    OfAuthority,
+    /// The message says it.
+    Other,
+}
+
+impl CertificateProblem {
+    /// The problem behind the error of a request, if its certificate is the problem.
+    pub(super) fn of(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
+        let rustls::Error::InvalidCertificate(problem) = tls_error(error)? else {
+            return None;
+        };
+        Some(match problem {
+            rustls::CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            // The type of this error belongs to another library.
+            rustls::CertificateError::Other(other)
+                if other.to_string().contains("CaUsedAsEndEntity") =>
+            {
+                Self::OfAuthority
+            }
+            _ => Self::Other,
+        })
+    }
+}
+
+/// The error of the TLS library among the causes of another one.
+fn tls_error<'error>(
+    error: &'error (dyn std::error::Error + 'static),
+) -> Option<&'error rustls::Error> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(found) = error.downcast_ref::<rustls::Error>() {
+            return Some(found);
+        }
+        // The error inside of one of input or output is not its source.
+        let inner = error.downcast_ref::<std::io::Error>();
+        if let Some(inner) = inner.and_then(std::io::Error::get_ref) {
+            return tls_error(inner);
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// The limit that a registry exceeds.
@@ -118,6 +169,10 @@ impl RequestError {
             ErrorKind::Denied => (Code::Denied, "denies access"),
             ErrorKind::Rejected => (Code::Rejected, "rejected the request"),
             ErrorKind::Plain => (Code::RegistryUnreachable, "is not used without encryption"),
+            ErrorKind::Certificate(_) => (
+                Code::RegistryUnreachable,
+                "has a certificate that is not trusted",
+            ),
             ErrorKind::Limit(_) => (Code::Limit, "exceeds a limit"),
         };
         let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
@@ -132,6 +187,12 @@ impl RequestError {
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` keeps a token")),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
+            ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
+                "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
+            ),
+            ErrorKind::Certificate(CertificateProblem::OfAuthority) => finding.hint(
+                "the server needs a certificate of its own that is signed by the authority",
+            ),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {

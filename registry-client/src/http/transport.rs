@@ -19,7 +19,7 @@ use crate::registry::RegistryError;
 use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
-use super::error::{AttemptError, ErrorKind, RequestError, causes};
+use super::error::{AttemptError, CertificateProblem, ErrorKind, RequestError, causes};
 use super::network_limits::Usage;
 use super::options::HttpOptions;
 use super::redirect::followed;
@@ -320,8 +320,18 @@ impl Transport {
         }
         let length = request.body.as_ref().map_or(0, |(body, _)| body.len());
         let sent = self.usage.head(length, builder.send()).await?;
-        sent.map_err(|error| {
-            AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
+        sent.map_err(|error| match CertificateProblem::of(&error) {
+            // It is the same at the next attempt.
+            Some(problem) => {
+                let reason = match problem {
+                    CertificateProblem::OfAuthority => {
+                        "it is the certificate of an authority".to_owned()
+                    }
+                    _ => causes(&error.without_url()),
+                };
+                AttemptError::new(ErrorKind::Certificate(problem), reason)
+            }
+            None => AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url())),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod downloads;
+mod encrypted;
 mod failures;
 mod fake;
 mod galaxy;

@@ -110,7 +110,7 @@ impl Restorations {
                 .get(&expected.path)
                 .is_some_and(|touched| *touched >= restored_at);
             let wanted = expected.content.as_ref();
-            if !is_touched && wanted.is_some_and(|wanted| wanted.as_ref() != is) {
+            if !is_touched && !expected.is_unknown && wanted != is {
                 return Err(format!(
                     "{id} was restored as {is:?} in place of {wanted:?}"
                 ));

@@ -21,6 +21,7 @@ mod git;
 mod help;
 mod interrupt;
 mod invocation;
+mod live;
 mod lockfile;
 mod manifest_file;
 mod output;

@@ -198,6 +198,11 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Whether there is a terminal for what goes on, and the user wants to see it.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.shows_progress
+    }
+
     pub(crate) fn is_styled(&self) -> bool {
         self.styled.messages
     }
@@ -355,7 +360,7 @@ impl Output {
 
 /// A text without control characters, except for line feeds, tabs and the styles of messages: names of files and folders
 /// can have any, and a terminal would follow them.
-fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);

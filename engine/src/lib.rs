@@ -19,6 +19,7 @@ mod deployment;
 mod drive;
 mod graph;
 mod kinds;
+mod record;
 mod resource;
 mod runner;
 mod state;
@@ -34,6 +35,7 @@ pub use kinds::{
     LockedArtifacts, Package, PackageFiles, Query, Service, User,
 };
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
+pub use record::{MetricLabels, ResourceRecord, ResourceState, RunRecord};
 pub use resource::{
     Before, Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError,
     Values, Watching, Wish,

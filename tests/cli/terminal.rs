@@ -336,3 +336,44 @@ fn no_name_is_followed_by_the_terminal() {
         assert!(shown_escaped > 40, "{shown_escaped}");
     }
 }
+
+#[test]
+fn a_run_that_takes_a_while_shows_its_resources() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    for name in ["web", "root"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a new folder");
+    }
+    let manifest = "FullName: a.Web\nType: Application\nVersion: 1.0.0\nResources: r.yaml\n";
+    write(&folder.path().join("web/manifest.yaml"), manifest);
+    let resources = "Package:\n- file: /web.conf\n- directory: /srv\n";
+    write(&folder.path().join("web/r.yaml"), resources);
+    let variables = [("PKGRES_REGISTRY", "")];
+    let Some((_, locked)) = session_in(folder.path(), "pkgres lock web", &variables) else {
+        return;
+    };
+    assert_eq!(locked, Some(0));
+    let watch =
+        "pkgres apply web --target rootfs:root --watch --converged-exit --converged-timeout 1";
+    let (shown, exit) = session_in(folder.path(), watch, &variables).expect("`script` exists");
+    assert_eq!(exit, Some(0), "{shown}");
+    assert!(
+        shown.contains("STATE") && shown.contains("RESOURCE"),
+        "{shown:?}"
+    );
+    assert!(
+        shown.contains("changed") && shown.contains("2 in order"),
+        "{shown:?}"
+    );
+    // The changes stay, and the table is erased in the end.
+    let end = shown.rfind("STATE").expect("it is there");
+    assert!(shown.contains("+ file:/web.conf"), "{shown:?}");
+    assert!(shown[end..].contains("\u{1b}[2K"), "{shown:?}");
+    for command in [
+        format!("{watch} --no-progress"),
+        format!("{watch} --format json"),
+        format!("{watch} 2>&1 | cat"),
+    ] {
+        let (shown, _) = session_in(folder.path(), &command, &variables).expect("it was there");
+        assert!(!shown.contains("STATE"), "{command}: {shown:?}");
+    }
+}

@@ -152,6 +152,11 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     pub(crate) watch: bool,
 
+    /// Write metrics for Prometheus to this file whenever they change; the textfile collector of its node exporter reads
+    /// files whose names end with `.prom`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
+
     /// How many seconds nothing may happen until the machine counts as in order
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) converged_timeout: u64,

@@ -300,6 +300,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "pkgres apply --target local: --watch --converged-timeout 5 --converged-exit",
                 "end once nothing has happened for 5 seconds",
             ),
+            (
+                "pkgres apply --target local: --watch --metrics /var/lib/prometheus/node-exporter/pkgres.prom",
+                "with metrics for Prometheus",
+            ),
         ],
     ),
     (

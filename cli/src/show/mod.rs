@@ -7,6 +7,7 @@ mod diagnostic;
 mod drawing_order;
 mod fold;
 mod graph;
+mod live;
 mod outdated;
 mod picture;
 mod repairs;
@@ -22,6 +23,7 @@ pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use graph::Graph;
+pub(crate) use live::{LiveLine, cause_text, live_view};
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
 pub(crate) use repairs::{
     how_to_apply, repair_changes, repair_changes_json, repairs, repairs_json, unapplicable,

@@ -1,15 +1,17 @@
 //! `pkgres apply`
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pkgres_engine::{
-    Cancellation, Cause, DriveOptions, Ending, Progress, RunOptions, Status, Step, Target, drive,
+    Cancellation, Cause, DriveOptions, Ending, Progress, RunOptions, RunRecord, Status, Step,
+    Target, drive,
 };
 use pkgres_manifest::ResourceId;
 use serde_json::{Value, json};
 
+use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target};
 use super::report::{Report, change_lines, differences_json};
 use super::state::{RunState, plan_reversals};
@@ -19,8 +21,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::interrupt::RunInterrupts;
+use crate::live::LiveView;
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{cause_text, counted};
 
 pub(in crate::commands) fn apply(
     args: &ApplyArgs,
@@ -73,8 +76,18 @@ pub(in crate::commands) fn apply(
             args.deployment.target
         ));
     }
+    let name = args.deployment.target.to_string();
+    let record = Arc::new(Mutex::new(RunRecord::new(&graph)));
+    note_validations(&record, invalid);
+    let metrics = match &args.metrics {
+        Some(path) => Some(MetricsFile::start(path, name.clone(), &record)?),
+        None => None,
+    };
+    let view = LiveView::start(&record, &name, output);
     let mut observer = Observer {
         output,
+        view,
+        record,
         is_watching: args.watch,
         is_watchable: target.watchable().is_some(),
         goes_on: args.watch && !args.converged_exit,
@@ -88,6 +101,9 @@ pub(in crate::commands) fn apply(
         observer.observe(progress);
     });
     let (changed, invalid) = (observer.changed, observer.invalid);
+    // What follows is written where the view was.
+    drop(observer);
+    let unwritten = metrics.and_then(|metrics| metrics.end().err());
     if let Some(state) = state {
         state.finish()?;
     }
@@ -101,6 +117,9 @@ pub(in crate::commands) fn apply(
     }
     output.findings(&report.failures());
     output.note(&report.apply_summary(changed, &ending));
+    if let Some(failure) = unwritten {
+        return Err(failure);
+    }
     let exit = exit_of(&ending, &report);
     Ok(if invalid > 0 {
         exit.max(Exit::Invalid)
@@ -159,6 +178,9 @@ struct Afterwards<'packages> {
 /// Shows what happens while a graph runs.
 struct Observer<'run> {
     output: &'run mut Output,
+    /// The table on the terminal.
+    view: LiveView,
+    record: Arc<Mutex<RunRecord>>,
     is_watching: bool,
     /// Whether changes of files on the machine can be seen at all.
     is_watchable: bool,
@@ -175,6 +197,10 @@ struct Observer<'run> {
 
 impl Observer<'_> {
     fn observe(&mut self, progress: &Progress) {
+        self.record
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .note(progress);
         match &progress.step {
             Step::Started(id, cause) => {
                 self.causes.insert(id.clone(), *cause);
@@ -185,10 +211,13 @@ impl Observer<'_> {
         if self.output.is_json() {
             let event = event(progress);
             self.output.data(&format!("{event}\n"));
+            self.output.flush();
         } else if let Some(lines) = self.lines(progress) {
-            self.output.changes(&lines);
+            self.view.above(|| {
+                self.output.changes(&lines);
+                self.output.flush();
+            });
         }
-        self.output.flush();
         if matches!(progress.step, Step::Converged) {
             self.validate();
         }
@@ -204,9 +233,13 @@ impl Observer<'_> {
             return;
         };
         // An interrupt ends the run, too.
-        if let Ok(outcomes) = validations.run(&*target, false, &cancellation, self.output) {
-            self.invalid += report_outcomes(&outcomes, Moment::After, self.output);
-        }
+        self.view.above(|| {
+            let outcomes = validations.run(&*target, false, &cancellation, self.output);
+            if let Ok(outcomes) = outcomes {
+                self.invalid += report_outcomes(&outcomes, Moment::After, self.output);
+            }
+        });
+        note_validations(&self.record, self.invalid);
     }
 
     /// What is shown to people; `None` if it is nothing to look at.
@@ -251,6 +284,12 @@ impl Observer<'_> {
     }
 }
 
+/// Takes note of how many validations failed.
+fn note_validations(record: &Mutex<RunRecord>, failed: usize) {
+    let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.set_failed_validations(failed);
+}
+
 /// An event as JSON.
 fn event(progress: &Progress) -> Value {
     let mut event = match &progress.step {
@@ -290,16 +329,5 @@ fn cause_name(cause: Cause) -> &'static str {
         Cause::Polled => "polled",
         Cause::Retried => "retried",
         _ => "other",
-    }
-}
-
-fn cause_text(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Noticed => "it changed on the machine",
-        Cause::Received => "it received another value",
-        Cause::Refreshed => "it was notified",
-        Cause::Polled => "found by polling",
-        Cause::Retried => "another attempt",
-        _ => "checked again",
     }
 }

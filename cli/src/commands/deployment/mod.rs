@@ -2,6 +2,7 @@
 
 mod apply;
 mod collections;
+mod metrics;
 mod plan;
 mod prepared;
 mod release_files;

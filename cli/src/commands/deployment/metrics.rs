@@ -1,0 +1,81 @@
+//! The metrics of a run in a file, as the textfile collector of Prometheus' node exporter reads it.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use pkgres_engine::{MetricLabels, RunRecord};
+use pkgres_files::{FileError, RealFileSystem, write_cache_file};
+
+use crate::failure::Result;
+
+/// How often the file is written at most.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A file with the metrics of a run, which is replaced whenever they have changed.
+pub(super) struct MetricsFile {
+    path: PathBuf,
+    labels: MetricLabels,
+    record: Arc<Mutex<RunRecord>>,
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl MetricsFile {
+    /// Writes the file, and keeps it up to date until this is [ended](Self::end).
+    pub(super) fn start(
+        path: &Path,
+        target: String,
+        record: &Arc<Mutex<RunRecord>>,
+    ) -> Result<Self> {
+        let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let labels = MetricLabels {
+            target,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: started.unwrap_or_default(),
+        };
+        // A file that cannot be written is known before anything is changed.
+        let mut written = text(record, &labels);
+        write(path, &written)?;
+        let (done, is_done) = channel();
+        let thread = {
+            let (path, labels, record) = (path.to_owned(), labels.clone(), Arc::clone(record));
+            std::thread::spawn(move || {
+                while is_done.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                    let text = text(&record, &labels);
+                    // It is tried again, and the last attempt reports an error.
+                    if text != written && write(&path, &text).is_ok() {
+                        written = text;
+                    }
+                }
+            })
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            labels,
+            record: Arc::clone(record),
+            running: Some((done, thread)),
+        })
+    }
+
+    /// Writes the file for the last time.
+    pub(super) fn end(mut self) -> Result<()> {
+        if let Some((done, thread)) = self.running.take() {
+            drop(done);
+            // Nothing else writes the file afterwards.
+            let _ = thread.join();
+        }
+        Ok(write(&self.path, &text(&self.record, &self.labels))?)
+    }
+}
+
+fn text(record: &Mutex<RunRecord>, labels: &MetricLabels) -> String {
+    let record = record.lock().unwrap_or_else(PoisonError::into_inner);
+    record.prometheus(labels)
+}
+
+/// Replaces the file at once. It need not survive a crash of the machine.
+fn write(path: &Path, text: &str) -> std::result::Result<(), FileError> {
+    write_cache_file(&RealFileSystem, path, text.as_bytes())
+}

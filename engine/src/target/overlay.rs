@@ -1,6 +1,7 @@
 //! A machine on top of another one: what is written goes to a folder of its own, and the machine below stays as it is.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -182,6 +183,10 @@ impl Overlay {
     /// What a folder of the machine has that one in its place hides: it was removed with the folder.
     fn hidden_in(&self, folder: &Path) -> Result<Vec<OverlayChange>, TargetError> {
         let mut hidden = Vec::new();
+        // What is mounted there is not below the overlay, and not hidden by it.
+        if self.device(folder)? != self.device(Path::new("/"))? {
+            return Ok(hidden);
+        }
         for name in self.lower.names(folder)? {
             let path = folder.join(name);
             // What was removed by itself is in the overlay.
@@ -190,6 +195,16 @@ impl Overlay {
             }
         }
         Ok(hidden)
+    }
+
+    /// The file system of a folder of the machine below; `None` if there is nothing.
+    fn device(&self, folder: &Path) -> Result<Option<u64>, TargetError> {
+        let Some(found) = self.lower.descriptor(folder)? else {
+            return Ok(None);
+        };
+        // It cannot fail for what is open.
+        let metadata = std::fs::File::from(found).metadata();
+        Ok(metadata.ok().map(|metadata| metadata.dev()))
     }
 }
 
@@ -203,10 +218,8 @@ fn make_devices(machine: &Machine) -> Vec<PathBuf> {
         }
         let command = Command::new("mknod").arguments(["-m", "666", &path, "c", "1", number]);
         // Without it, a program that needs the device fails, and says so.
-        if machine
-            .run(&command)
-            .is_ok_and(|output| output.is_success())
-        {
+        let _ = machine.run(&command);
+        if matches!(machine.entry(Path::new(&path)), Ok(Some(_))) {
             made.push(path.into());
         }
     }

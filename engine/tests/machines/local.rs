@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pkgres_engine::{
     Command, ContentDifference, EntryAttributes, Machine, Overlay, Probe as _, Target as _,
+    TargetLocation,
 };
 use pkgres_tests::skip;
 
@@ -81,6 +82,21 @@ fn an_overlay_keeps_changes_apart() {
     assert!(!folder.path().join("etc/deep/new").exists());
     drop(overlay);
     assert_eq!(fs::read_dir(place.path()).expect("it exists").count(), 0);
+}
+
+#[test]
+fn an_overlay_of_this_machine_has_no_changes_at_first() {
+    let overlay = match TargetLocation::Local.overlay() {
+        Ok(overlay) => overlay,
+        Err(error) => {
+            skip::without_service(&error.to_string());
+            return;
+        }
+    };
+    // It has no mounts, and devices of its own in place of those in `/dev`.
+    let null = overlay.machine().entry(Path::new("/dev/null"));
+    assert!(null.expect("it can be read").is_some());
+    assert_eq!(overlay.changes().expect("it can be read"), []);
 }
 
 #[test]

@@ -175,15 +175,26 @@ fn changes(before: &RootEntry, after: &RootEntry, content: &ContentDifference) -
     changes
 }
 
-/// The lines that differ, as `diff -u` writes them.
+/// The lines that differ, as `diff -u` writes them; `None` if there are none to show.
 fn unified(difference: &FileDifference) -> Option<String> {
     let ContentDifference::Text { before, after } = &difference.content else {
         return None;
     };
+    // Logs keep what a plan prints.
+    if is_secret(difference) {
+        return None;
+    }
     let diff = TextDiff::from_lines(before, after);
     let mut unified = diff.unified_diff();
     let hunks = unified.context_radius(3).iter_hunks();
     Some(hunks.map(|hunk| hunk.to_string()).collect())
+}
+
+/// Whether not everybody may read the file: it can have passwords.
+fn is_secret(difference: &FileDifference) -> bool {
+    let entries = [&difference.before, &difference.after];
+    let mut entries = entries.into_iter().flatten();
+    entries.any(|entry| entry.mode & 0o004 == 0)
 }
 
 fn entry_json(entry: &RootEntry) -> Value {

@@ -52,6 +52,10 @@ pub(super) fn first(universe: &Universe, selection: &Selection) -> Option<Compro
             }
             let is_named = prerelease_named.contains(&package);
             let mut remaining = catalog.candidates_of(package);
+            if catalog.is_locked(*bound) {
+                // A lock can have several releases of a package, and which one is best depends on who requires it.
+                remaining = PositionSet::single(bound.index);
+            }
             let mut better = Vec::new();
             while let Some(best) = catalog.best(package, &remaining, is_named)
                 && best != bound.index

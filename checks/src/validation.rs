@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Severity};
 use pkgres_manifest::{
-    ArgumentCase, ArgumentName, ArgumentValue, DISTRO_ARGUMENT, OsCase, RESERVED_NAMES, Script,
-    Validation, ValidatorCheck, most_similar,
+    ArgumentCase, ArgumentName, ArgumentValue, DISTRO_ARGUMENT, OsCase, OsName, RESERVED_NAMES,
+    Script, Validation, ValidatorCheck, most_similar,
 };
 
 /// Returns the findings on a validation. `has_script` returns whether there is a file for a script.
@@ -134,7 +134,10 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
                 }
                 self.unreachable_values(case);
             }
-            ValidatorCheck::OsCase(cases) => self.unreachable_systems(cases),
+            ValidatorCheck::OsCase(cases) => {
+                self.unreachable_systems(cases);
+                self.unknown_systems(cases);
+            }
             _ => {}
         }
     }
@@ -259,6 +262,26 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
                 .label(first.os.location.clone(), "this case applies first")
                 .hint(hint);
             self.findings.push(finding);
+        }
+    }
+
+    /// Warns about operating systems that nobody knows: their cases are skipped everywhere.
+    fn unknown_systems(&mut self, cases: &[OsCase]) {
+        for os in cases.iter().map(|case| &case.os) {
+            if os.value.is_known() {
+                continue;
+            }
+            let message = format!("`{}` is not a known operating system", os.value);
+            let hint = match most_similar(os.value.as_str(), OsName::known()) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => format!(
+                    "the case counts where /etc/os-release has `ID={}`",
+                    os.value
+                ),
+            };
+            let finding = Diagnostic::warning(Code::UnreachableCase, message);
+            self.findings
+                .push(finding.at(os.location.clone()).hint(hint));
         }
     }
 

@@ -88,11 +88,17 @@ fn document(
     let mut documents = documents.into_iter();
     match (documents.next(), documents.next()) {
         (Some(node), None) => Some((node, false)),
-        (first, second) => {
-            let span = second.or(first).map(|node| node.span).unwrap_or_default();
-            let message = "an object model must be a single document";
+        (None, _) => {
+            let place = Location::new(source, Span::default());
+            let finding = Diagnostic::error(Code::Model, "the object model is empty").at(place);
             diagnostics
-                .push(Diagnostic::error(Code::Model, message).at(Location::new(source, span)));
+                .push(finding.hint("write an object with a header `?`, or a list of objects"));
+            None
+        }
+        (Some(_), Some(second)) => {
+            let message = "an object model must be a single document";
+            let place = Location::new(source, second.span);
+            diagnostics.push(Diagnostic::error(Code::Model, message).at(place));
             None
         }
     }
@@ -149,13 +155,15 @@ impl<'source> ModelReader<'source> {
     fn model(&mut self, root: &'source Node) -> (bool, BTreeMap<PackageName, BTreeSet<Version>>) {
         let Some(mapping) = root.as_mapping() else {
             // A list of objects is a model too.
-            if root.as_sequence().is_some() {
-                self.value(root, None);
+            if let Some(items) = root.as_sequence() {
+                for item in items {
+                    self.listed(item);
+                }
             } else {
-                self.error(
-                    format!("an object model must be a mapping, not {}", root.kind()),
-                    root.span,
-                );
+                let kind = root.kind();
+                let message =
+                    format!("an object model must be an object or a list of objects, not {kind}");
+                self.error(message, root.span);
             }
             return (false, BTreeMap::new());
         };
@@ -175,6 +183,22 @@ impl<'source> ModelReader<'source> {
                 self.value(root, None);
                 (false, BTreeMap::new())
             }
+        }
+    }
+
+    /// An object of a list at the top. There, writing an object again means nothing.
+    fn listed(&mut self, item: &'source Node) {
+        let value = self.value(item, None);
+        if let (ValueKind::Reference(object), Some(mapping)) = (value.kind, item.as_mapping()) {
+            let first = self.objects[object.0].location.clone();
+            let id = self.objects[object.0].id.clone().unwrap_or_default();
+            let header = mapping.get(HEADER).map_or(item.span, |header| header.span);
+            let message = format!("the object `{}` is listed twice", Escaped::shortened(&id));
+            let finding = Diagnostic::warning(Code::Model, message)
+                .label(self.location(header), "again here")
+                .label(first, "first here")
+                .hint("if they are two objects, give each an `id` of its own");
+            self.diagnostics.push(finding);
         }
     }
 

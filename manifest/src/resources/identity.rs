@@ -31,13 +31,13 @@ pub struct ResourceId {
 #[non_exhaustive]
 pub enum ResourceIdError {
     /// There is no `:`.
-    #[error("`{}` is no resource: write `kind:name`", Escaped::new(.0))]
+    #[error("`{}` does not name a resource: write `kind:name`", Escaped::new(.0))]
     WithoutKind(String),
     /// The kind is not a word of lower-case letters, digits and `-`.
-    #[error("`{}` is no kind of resource: a kind has lower-case letters, digits and `-`", Escaped::new(.0))]
+    #[error("`{}` is not a kind of resource: a kind has lower-case letters, digits and `-`", Escaped::new(.0))]
     Kind(String),
     /// The name is empty, too long, or has a character that cannot be shown.
-    #[error("`{}` is no name of a resource", Escaped::new(.0))]
+    #[error("`{}` is not a name for a resource", Escaped::new(.0))]
     Name(String),
 }
 

@@ -114,7 +114,7 @@ pub struct Semaphore {
 /// A text that is not a semaphore.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{}` is no semaphore: write a name, or a name and how many may hold it, such as `disk:2`",
+    "`{}` is not a semaphore: write a name, or a name and how many may hold it, such as `disk:2`",
     Escaped::new(.0)
 )]
 pub struct SemaphoreError(String);

@@ -67,6 +67,28 @@ pub const RESERVED_NAMES: [&str; 4] = [
     "SIV_RECONCILE",
 ];
 
+/// Variables that decide which programs run and what they load, so that no argument can set them.
+const HELD_VARIABLES: [&str; 8] = [
+    "BASH_ENV",
+    "ENV",
+    "HOME",
+    "IFS",
+    "LC_ALL",
+    "PATH",
+    "PERL5OPT",
+    "PYTHONSTARTUP",
+];
+
+/// The beginnings of more such variables.
+const HELD_PREFIXES: [&str; 2] = ["LD_", "DYLD_"];
+
+/// Whether no argument may set a variable, as that would change how scripts run.
+#[cfg(feature = "packages")]
+fn is_held(variable: &VariableName) -> bool {
+    let name = variable.as_str();
+    HELD_VARIABLES.contains(&name) || HELD_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The folder of a package in which scripts are looked up that are not beside the validation file.
 const SCRIPTS_FOLDER: &str = "Resources";
 

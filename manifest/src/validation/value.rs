@@ -182,25 +182,63 @@ impl fmt::Display for ArgumentValue {
 }
 
 /// Operating systems, and the family that each belongs to.
-const FAMILIES: [(&str, &str); 18] = [
+const FAMILIES: [(&str, &str); 36] = [
     ("almalinux", "redhat"),
     ("alpine", "alpine"),
     ("amzn", "redhat"),
     ("arch", "arch"),
     ("centos", "redhat"),
     ("debian", "debian"),
+    ("devuan", "debian"),
+    ("elementary", "debian"),
+    ("endeavouros", "arch"),
     ("fedora", "redhat"),
     ("gentoo", "gentoo"),
+    ("kali", "debian"),
+    ("linuxmint", "debian"),
+    ("manjaro", "arch"),
+    ("neon", "debian"),
+    ("ol", "redhat"),
     ("opensuse", "suse"),
     ("opensuse-leap", "suse"),
     ("opensuse-tumbleweed", "suse"),
     ("oracle", "redhat"),
+    ("parrot", "debian"),
+    ("pop", "debian"),
+    ("postmarketos", "alpine"),
+    ("raspbian", "debian"),
     ("redhat", "redhat"),
     ("rhel", "redhat"),
     ("rocky", "redhat"),
+    ("scientific", "redhat"),
+    ("sled", "suse"),
     ("sles", "suse"),
+    ("sles_sap", "suse"),
     ("suse", "suse"),
+    ("trisquel", "debian"),
     ("ubuntu", "debian"),
+    ("virtuozzo", "redhat"),
+    ("zorin", "debian"),
+];
+
+/// Operating systems that belong to no family that matters here.
+const OTHERS: [&str; 16] = [
+    "azurelinux",
+    "bottlerocket",
+    "cirros",
+    "clear-linux-os",
+    "flatcar",
+    "mageia",
+    "mariner",
+    "nixos",
+    "openeuler",
+    "openwrt",
+    "photon",
+    "slackware",
+    "solus",
+    "talos",
+    "void",
+    "wolfi",
 ];
 
 impl OsName {
@@ -217,6 +255,25 @@ impl OsName {
         let mut families = FAMILIES.iter();
         let found = families.find(|(os, _)| *os == self.0);
         found.map(|(_, family)| *family)
+    }
+
+    /// Whether it is a known operating system or family.
+    ///
+    /// ```
+    /// use pkgres_manifest::OsName;
+    ///
+    /// assert!(OsName::parse("debian")?.is_known());
+    /// assert!(!OsName::parse("debain")?.is_known());
+    /// # Ok::<(), pkgres_manifest::ValidationValueError>(())
+    /// ```
+    pub fn is_known(&self) -> bool {
+        Self::known().any(|known| known == self.0)
+    }
+
+    /// The known operating systems, those that are families among them.
+    pub fn known() -> impl Iterator<Item = &'static str> {
+        let with_family = FAMILIES.iter().map(|(os, _)| *os);
+        with_family.chain(OTHERS)
     }
 }
 

@@ -218,7 +218,10 @@ impl ResourcesReader<'_> {
             return None;
         };
         let Some(first) = mapping.entries.first() else {
-            self.error("a resource cannot be empty", node.span);
+            // What is wrong with the document may be in front of it.
+            if self.is_whole {
+                self.error("a resource cannot be empty", node.span);
+            }
             return None;
         };
         let id = self.identity(first, scope);
@@ -313,7 +316,7 @@ impl ResourcesReader<'_> {
             });
         if !is_name {
             let message = format!(
-                "`{}` is no property: a property has lower-case letters, digits, `-` and `_`",
+                "`{}` is not a property: a property has lower-case letters, digits, `-` and `_`",
                 Escaped::shortened(key)
             );
             self.error(message, entry.key_span);
@@ -376,6 +379,17 @@ impl ResourcesReader<'_> {
         scope: Scope,
     ) -> Option<Located<ResourceId>> {
         match text.parse::<ResourceId>() {
+            Ok(id) if id.name().starts_with(' ') => {
+                let name = id.name().trim_start();
+                let message = format!("the name of a resource cannot begin with a blank: `{id}`");
+                let hint = format!(
+                    "write it without the blank: `{}:{}`",
+                    id.kind(),
+                    Escaped::new(name)
+                );
+                self.error_with_hint(message, span, &hint);
+                None
+            }
             Ok(id) if id == *own => {
                 let message = format!("`{id}` cannot depend on itself");
                 self.error(message, span);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{
     ArgumentName, ArgumentValue, RESERVED_NAMES, Validation, ValidationArgument,
-    ValidationValueError, VariableName,
+    ValidationValueError, VariableName, is_held,
 };
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, Parsed, SourceText, Span, in_order,
@@ -143,9 +143,6 @@ impl ValidationReader<'_> {
 
     fn argument(&mut self, entry: &Entry) -> Option<ValidationArgument> {
         let name = self.checked(&entry.key.text, entry.key_span, ArgumentName::parse);
-        if let Some(name) = &name {
-            self.reject_reserved(&name.value.as_variable(), entry.key_span);
-        }
         let empty = Mapping::default();
         let mapping = if entry.value.is_null() {
             &empty
@@ -170,6 +167,9 @@ impl ValidationReader<'_> {
             self.reject_reserved(&variable.value, node.span);
             Some(variable)
         });
+        if let (Some(name), None) = (&name, &target_variable) {
+            self.reject_reserved(&name.value.as_variable(), entry.key_span);
+        }
         let hidden = mapping.entry("hidden");
         let hidden = hidden.map(|entry| self.location(entry.key_span));
         // As for Sahara, an argument without a default has to say that it is required.
@@ -235,6 +235,13 @@ impl ValidationReader<'_> {
         if RESERVED_NAMES.contains(&name.as_str()) {
             let message = format!("the name `{name}` is reserved: pkgres gives it a value");
             self.error(message, span);
+        } else if is_held(name) {
+            let message = format!(
+                "an argument cannot set the variable `{name}`, which decides how scripts run"
+            );
+            self.error(message, span)
+                .hints
+                .push("name another variable with `target_variable`".to_owned());
         }
     }
 

@@ -27,7 +27,9 @@ mod target;
 mod validator;
 mod watch;
 
-pub use deployment::{DeployedArtifacts, DeployedResource, Deployment, GraphOptions};
+pub use deployment::{
+    DeployedArtifacts, DeployedResource, Deployment, GraphOptions, ResourceCheck,
+};
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
 pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};
 pub use kinds::{
@@ -37,8 +39,8 @@ pub use kinds::{
 pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use record::{MetricLabels, ResourceRecord, ResourceState, RunRecord};
 pub use resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Relation, Resource, ResourceError,
-    Values, Watching, Wish,
+    Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Relation, Resource,
+    ResourceError, Values, Watching, Wish,
 };
 pub use runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,

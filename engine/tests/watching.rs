@@ -15,7 +15,7 @@ use pkgres_engine::{
     Control, Directory, DriveOptions, Ending, File, Graph, GraphBuilder, Machine, RunOptions,
     Status, Step, drive,
 };
-use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_manifest::{MetaParameters, Polling, ResourceId};
 
 /// The longest time that a test waits for something.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -138,6 +138,45 @@ fn every_change_of_a_file_is_repaired() {
     }
     let ending = run.end();
     assert_eq!(ending.status, Status::Interrupted);
+}
+
+#[test]
+fn what_has_failed_is_tried_again_when_something_happens() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let page = root.path().join("srv/page");
+    let mut builder = GraphBuilder::new();
+    let file = File::new("/srv/page").with_content("page\n");
+    builder.add(id("file:page"), file, MetaParameters::default());
+    let polled = MetaParameters {
+        poll: Polling::Every(Duration::from_secs(1)),
+        ..MetaParameters::default()
+    };
+    let file = File::new("/polled").with_content("polled\n");
+    builder.add(id("file:polled"), file, polled);
+    fs::create_dir(root.path().join("polled")).expect("the root is there");
+    let run = Run::start(root.path(), builder.build().expect("it has no circle"));
+    let fails = |name: &str| {
+        run.wait(|step| matches!(step, Step::Failed(at, _) if *at == id(name)));
+    };
+    let is_mended = |name: &str| {
+        run.wait(|step| matches!(step, Step::Changed(at, _) if *at == id(name)));
+    };
+    // The folder around it comes later.
+    fails("file:page");
+    fs::create_dir(root.path().join("srv")).expect("the root is there");
+    is_mended("file:page");
+    // A folder takes its place, and goes again.
+    fs::remove_file(&page).expect("it is there");
+    fs::create_dir(&page).expect("its folder is there");
+    fails("file:page");
+    fs::remove_dir(&page).expect("it is there");
+    is_mended("file:page");
+    assert_eq!(fs::read_to_string(&page).expect("it is there"), "page\n");
+
+    fails("file:polled");
+    fs::remove_dir(root.path().join("polled")).expect("it is there");
+    is_mended("file:polled");
+    run.end();
 }
 
 #[test]

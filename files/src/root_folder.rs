@@ -7,7 +7,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use crate::atomic::{file_name, is_temporary_name_of, parent, temporary_name};
@@ -93,6 +93,19 @@ impl RootFolder {
     /// The folder outside of it.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Checks that entries can be made in a folder, which links may lead to.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder, its file system is read-only, or this user may not write in it.
+    pub fn check_writable(&self, folder: &Path) -> Result<(), FileError> {
+        let error = || failed("cannot write in", folder);
+        let opened = self.resolve(folder, OFlags::RDONLY | OFlags::DIRECTORY);
+        let opened = opened.map_err(error())?;
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        rustix::fs::accessat(&opened, ".", access, AtFlags::EACCESS).map_err(error())
     }
 
     /// What is at a path; `None` if there is nothing.

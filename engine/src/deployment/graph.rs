@@ -1,13 +1,16 @@
 //! From the resources of a deployment to a graph, with errors at the places in the files that they come from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
 use pkgres_manifest::{ResourceId, most_similar};
 
+use super::contradictions::contradictions;
 use super::{DeployedResource, Deployment};
 use crate::graph::{Graph, GraphBuilder, GraphError, Receipt};
 use crate::kinds::{FilesOfPackage, Kinds};
+use crate::resource::Resource;
 
 /// What is left out of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,27 +31,39 @@ impl Deployment {
     pub fn graph(&self, kinds: &Kinds, options: GraphOptions) -> Result<Graph, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let mut by_id: BTreeMap<&ResourceId, &DeployedResource> = BTreeMap::new();
+        let mut read_by_id: BTreeMap<&ResourceId, Arc<dyn Resource>> = BTreeMap::new();
         let mut builder = GraphBuilder::new();
         for resource in &self.resources {
             let description = &resource.description;
             let id = &description.id.value;
-            if let Some(first) = by_id.get(id) {
-                findings.push(declared_twice(first, resource));
-                continue;
-            }
-            by_id.insert(id, resource);
             let files = match &self.files {
                 Some(files) => FilesOfPackage::new(files.as_ref(), &resource.release),
                 None => FilesOfPackage::none(),
             };
-            match kinds.read_with_files(description, files) {
-                Ok(read) => {
-                    builder.add_shared(id.clone(), read, description.meta.clone());
+            let read = match kinds.read_with_files(description, files) {
+                Ok(read) => read,
+                Err(errors) => {
+                    // Another one of this name may be right, but is not looked at without this one.
+                    by_id.entry(id).or_insert(resource);
+                    findings.extend(errors);
+                    continue;
                 }
-                Err(errors) => findings.extend(errors),
+            };
+            match (by_id.get(id), read_by_id.get(id)) {
+                (None, _) => {
+                    by_id.insert(id, resource);
+                    builder.add_shared(id.clone(), Arc::clone(&read), description.meta.clone());
+                    read_by_id.insert(id, read);
+                }
+                // Several packages may need the same folder. What depends on it is added below.
+                (Some(first), Some(same))
+                    if same.definition() == read.definition()
+                        && first.description.meta == description.meta => {}
+                (Some(first), Some(_)) => findings.push(declared_twice(first, resource)),
+                (Some(_), None) => {}
             }
         }
-        for resource in by_id.values() {
+        for resource in &self.resources {
             for reference in references(resource) {
                 if !by_id.contains_key(&reference.value) {
                     findings.push(unknown(resource, reference, by_id.keys().copied()));
@@ -58,7 +73,7 @@ impl Deployment {
         if !findings.is_empty() {
             return Err(findings);
         }
-        for resource in by_id.values() {
+        for resource in &self.resources {
             add_edges(resource, &mut builder);
         }
         if options.without_automatic_edges {
@@ -67,10 +82,16 @@ impl Deployment {
         if options.without_grouping {
             builder.without_grouping();
         }
-        builder.build().map_err(|errors| {
-            let located = errors.iter().map(|error| located(error, &by_id));
-            located.collect()
-        })
+        let place_of = |id: &ResourceId| Some(&by_id.get(id)?.description.id.location);
+        let mut findings = contradictions(builder.nodes(), place_of);
+        match builder.build() {
+            Ok(graph) if findings.is_empty() => Ok(graph),
+            Ok(_) => Err(findings),
+            Err(errors) => {
+                findings.extend(errors.iter().map(|error| located(error, &by_id)));
+                Err(findings)
+            }
+        }
     }
 }
 
@@ -97,7 +118,9 @@ fn add_edges(resource: &DeployedResource, builder: &mut GraphBuilder) {
 }
 
 /// The resources that a resource names.
-fn references(resource: &DeployedResource) -> impl Iterator<Item = &Located<ResourceId>> {
+pub(super) fn references(
+    resource: &DeployedResource,
+) -> impl Iterator<Item = &Located<ResourceId>> {
     let description = &resource.description;
     let senders = description.receives.iter().map(|received| &received.sender);
     let edges = description.after.iter().chain(&description.before);
@@ -107,7 +130,7 @@ fn references(resource: &DeployedResource) -> impl Iterator<Item = &Located<Reso
 fn declared_twice(first: &DeployedResource, again: &DeployedResource) -> Diagnostic {
     let id = &again.description.id;
     let place = &first.description.id.location;
-    let message = format!("the resource `{}` is declared twice", id.value);
+    let message = format!("the resource `{}` is declared twice, and differs", id.value);
     let finding = Diagnostic::error(Code::Resource, message);
     match (&first.object, &again.object) {
         (Some(one), Some(other)) if *place == id.location => finding
@@ -133,7 +156,10 @@ fn unknown<'ids>(
     ids: impl Iterator<Item = &'ids ResourceId>,
 ) -> Diagnostic {
     let id = &resource.description.id.value;
-    let message = format!("`{id}` names `{}`, which does not exist", reference.value);
+    let message = format!(
+        "`{id}` refers to `{}`, which does not exist",
+        reference.value
+    );
     let finding = Diagnostic::error(Code::Resource, message).at(reference.location.clone());
     let names: Vec<String> = ids
         .filter(|other| *other != id)

@@ -5,9 +5,12 @@
 //! edges: a resource waits for another one only if one of them names the other, or looks for it as a file looks for its
 //! folder. So independent packages are brought into order side by side.
 
+mod check;
+mod contradictions;
 mod graph;
 mod object_values;
 
+pub use check::ResourceCheck;
 pub use graph::GraphOptions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -278,6 +281,7 @@ impl<'packages> Collected<'packages> {
             },
         );
         let mut candidates: Vec<&Release> = by_name.into_values().flatten().collect();
+        let defining = candidates.first().copied();
         if let Some(package) = &object.package {
             candidates.retain(|(name, _)| name == package);
         }
@@ -295,10 +299,20 @@ impl<'packages> Collected<'packages> {
                 "`pkgres pin` writes versions into a model",
             )),
             ([], _, _) if self.is_of_core(class) => Ok(None),
-            ([], _, _) => Err(error(
-                format!("no locked release defines the class `{class}`"),
-                "require the package of the class in the manifest, and lock again",
-            )),
+            ([], _, _) => {
+                if let (Some(package), Some((name, _))) = (&object.package, defining) {
+                    return Err(error(
+                        format!(
+                            "`{package}` does not define the class `{class}`, but `{name}` does"
+                        ),
+                        "correct `package` in the header of the object",
+                    ));
+                }
+                Err(error(
+                    format!("no locked release defines the class `{class}`"),
+                    "require the package of the class in the manifest, and lock again",
+                ))
+            }
             (several, _, _) => {
                 let names: Vec<String> = several
                     .iter()

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::ResourceId;
 
 use crate::graph::Graph;
-use crate::resource::{Difference, Watching};
+use crate::resource::{Difference, ResourceError, Watching};
 use crate::runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
 };
@@ -18,6 +18,9 @@ use crate::state::{AppliedState, StateError};
 use crate::target::{Cancellation, Target};
 use crate::watch::{Noticed, Watcher};
 use workers::{Work, Workers};
+
+/// How long commands have to end after a run took too long, until they are killed.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// How a graph is driven.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +30,7 @@ pub struct DriveOptions {
     /// Whether the run ends once the graph is converged, or nothing else can be done. Without
     /// [`RunOptions::watch`] it always does.
     pub exit_when_settled: bool,
-    /// The longest time of the run, after which it is interrupted.
+    /// The longest time of the run. Then nothing new starts, what runs is asked to end, and killed ten seconds later.
     pub max_runtime: Option<Duration>,
     /// The state that the graph was [begun](AppliedState::begin) with. A graph that replaces another one gets its
     /// reversals from it.
@@ -64,6 +67,11 @@ pub enum Step {
     Changed(ResourceId, Vec<Difference>),
     /// A resource differs, and nothing may be changed.
     Pending(ResourceId, Vec<Difference>),
+    /// What is known about a resource is in order; the text says why the rest is not known.
+    Unknown(ResourceId, String),
+    /// A change of a resource was begun and did not succeed, so that some of it may have been done. That the attempt
+    /// failed is the next step.
+    Unfinished(ResourceId, Vec<Difference>),
     /// An attempt failed.
     Failed(ResourceId, String),
     /// A resource cannot be watched, so that it is checked from time to time.
@@ -83,7 +91,7 @@ pub struct Ending {
     pub status: Status,
     /// Whether the run ended because of its longest time.
     pub is_out_of_time: bool,
-    /// The state of every resource.
+    /// The state of every resource, in an order in which they can be brought into order.
     pub nodes: Vec<(ResourceId, NodeStatus)>,
 }
 
@@ -162,6 +170,10 @@ struct Driver<Observe> {
 
 impl<Observe: FnMut(&Progress)> Driver<Observe> {
     fn run(&mut self, options: &DriveOptions, messages: &Receiver<Message>) -> Ending {
+        // The times at which it is interrupted because it takes too long, the last one first.
+        let mut limits: Vec<Duration> = (options.max_runtime.into_iter())
+            .flat_map(|limit| [limit + GRACE, limit, limit])
+            .collect();
         let mut is_out_of_time = false;
         let mut was_converged = false;
         self.runner.handle(Event::Time, self.now());
@@ -185,12 +197,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 return Ending {
                     status,
                     is_out_of_time,
-                    nodes: (self.runner.nodes())
-                        .map(|(id, status)| (id.clone(), status))
-                        .collect(),
+                    nodes: self.statuses(),
                 };
             }
-            let limit = options.max_runtime.filter(|_| !is_out_of_time);
+            let limit = limits.last().copied();
             let wake = self.runner.next_alarm().into_iter().chain(limit).min();
             let pause = wake.map(|at| at.saturating_sub(self.now()));
             let event = match messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1))) {
@@ -199,11 +209,20 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Time,
             };
             self.runner.handle(event, self.now());
-            if limit.is_some_and(|limit| limit <= self.now()) {
+            while limits.last().is_some_and(|limit| *limit <= self.now()) {
+                limits.pop();
                 is_out_of_time = true;
                 self.runner.handle(Event::Interrupt, self.now());
             }
         }
+    }
+
+    /// The state of every resource, in an order in which they can be brought into order.
+    fn statuses(&self) -> Vec<(ResourceId, NodeStatus)> {
+        let mut statuses: HashMap<&ResourceId, NodeStatus> = self.runner.nodes().collect();
+        let ids = self.runner.graph().order();
+        ids.filter_map(|id| Some((id.clone(), statuses.remove(id)?)))
+            .collect()
     }
 
     fn now(&self) -> Duration {
@@ -220,12 +239,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             Message::Finished(node, outcome) => {
                 self.cancellations.remove(&node);
                 if let Some(id) = self.runner.id_of(node).cloned() {
-                    self.report(match &outcome {
-                        Outcome::InOrder(_) => Step::InOrder(id),
-                        Outcome::Changed(differences, _) => Step::Changed(id, differences.clone()),
-                        Outcome::Pending(differences) => Step::Pending(id, differences.clone()),
-                        Outcome::Failed(error) => Step::Failed(id, error.to_string()),
-                    });
+                    self.report_outcome(node, id, &outcome);
                 }
                 Event::Finished(node, outcome)
             }
@@ -248,6 +262,28 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             Some(state) => state.replace(&*self.target, graph, self.runner.graph()),
             None => Ok(graph),
         }
+    }
+
+    fn report_outcome(&mut self, node: NodeKey, id: ResourceId, outcome: &Outcome) {
+        let step = match outcome {
+            Outcome::InOrder(_) => Step::InOrder(id),
+            Outcome::Changed(differences, _) => Step::Changed(id, differences.clone()),
+            Outcome::Pending(differences) => Step::Pending(id, differences.clone()),
+            Outcome::Impossible(differences, error) => {
+                if self.runner.has_unchanged_before(node) {
+                    Step::Pending(id, differences.clone())
+                } else {
+                    Step::Failed(id, error.to_string())
+                }
+            }
+            Outcome::Unfinished(differences, error) => {
+                self.report(Step::Unfinished(id.clone(), differences.clone()));
+                Step::Failed(id, error.to_string())
+            }
+            Outcome::Failed(ResourceError::Unknown(reason)) => Step::Unknown(id, reason.clone()),
+            Outcome::Failed(error) => Step::Failed(id, error.to_string()),
+        };
+        self.report(step);
     }
 
     fn act(&mut self, action: Action) {

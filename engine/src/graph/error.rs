@@ -12,7 +12,7 @@ pub enum GraphError {
     #[error("there are two resources `{0}`")]
     Duplicate(ResourceId),
     /// An edge leads to a resource that is not there.
-    #[error("`{id}` names `{unknown}`, which does not exist")]
+    #[error("`{id}` refers to `{unknown}`, which does not exist")]
     Unknown {
         /// The resource at the other end of the edge.
         id: ResourceId,
@@ -42,7 +42,7 @@ pub enum GraphError {
     #[error("what was there before `{0}` cannot be restored, as `reverse` asks for")]
     Irreversible(ResourceId),
     /// Each of these resources goes before the next, and the last one before the first.
-    #[error("resources go before each other in a circle: {}", circle(.0))]
+    #[error("resources wait for each other in a circle: {}", circle(.0))]
     Circle(Vec<ResourceId>),
 }
 

@@ -10,7 +10,7 @@ mod grouping;
 
 pub use error::GraphError;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use pkgres_manifest::{MetaParameters, ResourceId};
@@ -108,6 +108,45 @@ impl Graph {
                 (from, to, edge.notifies)
             })
         })
+    }
+
+    /// The resources in an order in which they can be brought into order, one after another: of those that are possible
+    /// at a time, the one that was added first.
+    pub fn order(&self) -> impl Iterator<Item = &ResourceId> {
+        let mut before = vec![0_usize; self.nodes.len()];
+        for edge in self.successors.iter().flatten() {
+            before[edge.to] += 1;
+        }
+        let mut ready: BTreeSet<usize> = (0..self.nodes.len())
+            .filter(|node| before[*node] == 0)
+            .collect();
+        std::iter::from_fn(move || {
+            let node = ready.pop_first()?;
+            for edge in &self.successors[node] {
+                before[edge.to] -= 1;
+                if before[edge.to] == 0 {
+                    ready.insert(edge.to);
+                }
+            }
+            Some(&self.nodes[node].id)
+        })
+    }
+
+    /// Whether a path leads from one node to another.
+    pub(crate) fn is_before(&self, first: usize, second: usize) -> bool {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open = vec![first];
+        while let Some(node) = open.pop() {
+            for edge in &self.successors[node] {
+                if edge.to == second {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[edge.to], true) {
+                    open.push(edge.to);
+                }
+            }
+        }
+        false
     }
 
     /// The number of a resource, or of the group that it is in.
@@ -236,6 +275,11 @@ impl GraphBuilder {
             receives: Vec::new(),
         });
         self
+    }
+
+    /// The resources that were added, in order.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// Adds an edge: `first` is in order before `second` is looked at.

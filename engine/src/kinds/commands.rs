@@ -1,12 +1,14 @@
 //! Changes that are made by programs of the machine.
 
 use crate::resource::{Change, Difference, ResourceError};
-use crate::target::{Command, Target, TargetError};
+use crate::target::{Command, Probe, Target, TargetError};
 
 /// Runs commands one after another, until one fails.
 pub(super) struct Commands {
     differences: Vec<Difference>,
-    commands: Vec<Command>,
+    in_order: Vec<Command>,
+    /// Why they cannot succeed on the machine as it is.
+    obstacle: Option<String>,
 }
 
 impl Commands {
@@ -14,8 +16,15 @@ impl Commands {
     pub(super) fn new(differences: Vec<Difference>, commands: Vec<Command>) -> Self {
         Self {
             differences,
-            commands,
+            in_order: commands,
+            obstacle: None,
         }
+    }
+
+    /// Sets why the commands cannot succeed on the machine as it is.
+    pub(super) fn with_obstacle(mut self, obstacle: Option<String>) -> Self {
+        self.obstacle = obstacle;
+        self
     }
 }
 
@@ -24,8 +33,15 @@ impl Change for Commands {
         self.differences.clone()
     }
 
+    fn precheck(&self, _: &dyn Probe) -> Result<(), ResourceError> {
+        match &self.obstacle {
+            Some(obstacle) => Err(ResourceError::Invalid(obstacle.clone())),
+            None => Ok(()),
+        }
+    }
+
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        for command in &self.commands {
+        for command in &self.in_order {
             TargetError::unless_success(command, target.run(command)?)?;
         }
         Ok(())

@@ -7,9 +7,11 @@ use pkgres_manifest::ResourceDescription;
 
 use super::attributes::{WantedAttributes, octal};
 use super::path_text;
+use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
+    Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -22,6 +24,8 @@ const DEFAULT_MODE: u32 = 0o755;
 pub struct Directory {
     path: PathBuf,
     absence: Absence,
+    /// Whether missing folders around it are made.
+    has_parents: bool,
     attributes: WantedAttributes,
 }
 
@@ -42,6 +46,7 @@ impl Directory {
         Self {
             path: path.as_ref().to_owned(),
             absence: Absence::No,
+            has_parents: false,
             attributes: WantedAttributes::default(),
         }
     }
@@ -57,6 +62,13 @@ impl Directory {
     #[must_use]
     pub fn absent_if_empty(mut self) -> Self {
         self.absence = Absence::IfEmpty;
+        self
+    }
+
+    /// Sets that the folders around it are made if they are missing, with the mode `0755`.
+    #[must_use]
+    pub fn with_parents(mut self) -> Self {
+        self.has_parents = true;
         self
     }
 
@@ -116,16 +128,27 @@ impl Resource for Directory {
         if differences.is_empty() {
             return Ok(Checked::in_order());
         }
+        let parents = Parents::missing(self.has_parents, &self.path, probe)?;
+        differences.extend(parents.difference());
         Ok(Checked::drift(Make {
             path: self.path.clone(),
             exists: entry.is_some(),
             attributes: compared.attributes,
+            parents,
             differences,
         }))
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.path)
+    }
+
+    fn presence(&self) -> Presence {
+        match self.absence {
+            Absence::No => Presence::Present,
+            Absence::IfEmpty => Presence::Unsaid,
+            Absence::Yes => Presence::Absent,
+        }
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
@@ -161,7 +184,9 @@ impl Resource for Directory {
 
 fn obstacle(path: &Path) -> ResourceError {
     let path = path.display();
-    ResourceError::Invalid(format!("{path} exists and is no folder: remove it first"))
+    ResourceError::Invalid(format!(
+        "{path} exists, but is not a folder: remove it first"
+    ))
 }
 
 /// The user and the group that have to exist before they can own something.
@@ -175,6 +200,7 @@ struct Make {
     path: PathBuf,
     exists: bool,
     attributes: EntryAttributes,
+    parents: Parents,
     differences: Vec<Difference>,
 }
 
@@ -183,7 +209,16 @@ impl Change for Make {
         self.differences.clone()
     }
 
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        self.parents.check(&self.path, probe)
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.parents.is_empty()
+    }
+
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        self.parents.make(target)?;
         if self.exists {
             target.set_attributes(&self.path, self.attributes)?;
         } else {

@@ -13,6 +13,9 @@ use crate::resource::{
 };
 use crate::target::{Command, Probe, Target, TargetError, shown};
 
+/// The exit codes with which shells and programs that start others say that a program could not be started.
+const NOT_RUN: std::ops::RangeInclusive<i32> = 125..=127;
+
 /// The name of the value that a command sends.
 const STDOUT: &str = "stdout";
 
@@ -39,8 +42,8 @@ impl Guard {
     fn lets_run(&self, probe: &dyn Probe, input: &Input) -> Result<bool, ResourceError> {
         Ok(match self {
             Self::Creates(path) => probe.entry(path)?.is_none(),
-            Self::Unless(command) => !probe.query(command)?.is_success(),
-            Self::OnlyIf(command) => probe.query(command)?.is_success(),
+            Self::Unless(command) => !succeeds("unless", command, probe)?,
+            Self::OnlyIf(command) => succeeds("only_if", command, probe)?,
             Self::OnRefresh => input.refresh,
         })
     }
@@ -58,6 +61,21 @@ impl Guard {
             Self::Unless(command) | Self::OnlyIf(command) => Some(command),
             Self::Creates(_) | Self::OnRefresh => None,
         }
+    }
+}
+
+/// Whether the command of a guard succeeds. One that could not run, or was killed, says neither yes nor no.
+fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, ResourceError> {
+    let output = probe.query(command)?;
+    match output.code {
+        Some(code) if !NOT_RUN.contains(&code) => Ok(code == 0),
+        _ => match TargetError::unless_success(command, output) {
+            Ok(_) => Ok(true),
+            Err(error) => {
+                let message = format!("`{guard}` gives no answer: {error}");
+                Err(ResourceError::Invalid(message))
+            }
+        },
     }
 }
 
@@ -282,7 +300,8 @@ impl Change for RunCommand {
         let output = target.run(&self.command)?;
         let output = TargetError::unless_success(&self.command, output)?;
         let mut stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
-        *stdout = Some(without_end(&output.text()));
+        // What is no text cannot be sent.
+        *stdout = String::from_utf8(output.stdout).ok().map(without_end);
         Ok(())
     }
 }
@@ -309,7 +328,11 @@ impl Resource for Query {
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
         let output = probe.query(&self.command)?;
         let output = TargetError::unless_success(&self.command, output)?;
-        let value = (STDOUT.to_owned(), without_end(&output.text()));
+        let Ok(text) = String::from_utf8(output.stdout) else {
+            let message = format!("what `{}` writes is not UTF-8", self.command);
+            return Err(ResourceError::Invalid(message));
+        };
+        let value = (STDOUT.to_owned(), without_end(text));
         Ok(Checked::InOrder(Values::from([value])))
     }
 
@@ -326,6 +349,7 @@ impl Resource for Query {
     }
 }
 
-fn without_end(text: &str) -> String {
-    text.trim_end_matches('\n').to_owned()
+fn without_end(mut text: String) -> String {
+    text.truncate(text.trim_end_matches('\n').len());
+    text
 }

@@ -4,20 +4,25 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_files::{EntryAttributes, EntryKind};
+use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 use pkgres_manifest::{ResourceDescription, sha256};
 
 use super::attributes::{WantedAttributes, octal};
 use super::directory::account_wishes;
 use super::path_text;
+use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Resource,
+    ResourceError, Watching, Wish,
 };
 use crate::target::{Probe, Target, TargetError};
 
 /// The mode of a new file unless it has its own.
 const DEFAULT_MODE: u32 = 0o644;
+
+/// How a value is shown that another resource sends once it was changed.
+const KNOWN_LATER: &str = "known after apply";
 
 /// The property that can receive a value.
 const CONTENT: &str = "content";
@@ -30,6 +35,8 @@ const MOST_COPIED: u64 = 256 << 20;
 pub struct File {
     path: PathBuf,
     is_absent: bool,
+    /// Whether missing folders around it are made.
+    has_parents: bool,
     content: Option<Content>,
     /// The file of the machine that has the content.
     copied: Option<PathBuf>,
@@ -61,6 +68,7 @@ impl File {
         Self {
             path: path.as_ref().to_owned(),
             is_absent: false,
+            has_parents: false,
             content: None,
             copied: None,
             attributes: WantedAttributes::default(),
@@ -100,6 +108,13 @@ impl File {
         self
     }
 
+    /// Sets that the folders around it are made if they are missing, with the mode `0755`.
+    #[must_use]
+    pub fn with_parents(mut self) -> Self {
+        self.has_parents = true;
+        self
+    }
+
     /// Sets the mode. Without it, a new file gets `0644`, and another one is left alone.
     #[must_use]
     pub fn with_mode(mut self, mode: u32) -> Self {
@@ -132,7 +147,7 @@ impl Resource for File {
         let kind = entry.as_ref().map(|entry| entry.kind);
         if kind.is_some_and(|kind| kind != EntryKind::File) {
             let path = self.path.display();
-            let message = format!("{path} exists and is no plain file: remove it first");
+            let message = format!("{path} exists, but is not a plain file: remove it first");
             return Err(ResourceError::Invalid(message));
         }
         if self.is_absent {
@@ -140,6 +155,9 @@ impl Resource for File {
                 None => Checked::in_order(),
                 Some(_) => Checked::drift(Removal::new("file", &self.path)),
             });
+        }
+        if let Some(awaited) = input.awaited.get(CONTENT) {
+            return self.check_awaited(probe, entry.as_ref(), awaited);
         }
         let content = self.wanted_content(probe, input)?;
         let compared = self
@@ -168,16 +186,23 @@ impl Resource for File {
         if differences.is_empty() {
             return Ok(Checked::in_order());
         }
+        let parents = Parents::missing(self.has_parents, &self.path, probe)?;
+        differences.extend(parents.difference());
         Ok(Checked::drift(Write {
             path: self.path.clone(),
             content: written,
             attributes: compared.attributes,
+            parents,
             differences,
         }))
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.path)
+    }
+
+    fn presence(&self) -> Presence {
+        Presence::unless(self.is_absent)
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
@@ -248,6 +273,45 @@ impl File {
         let received = received.map(|text| Content(text.as_bytes().into()));
         Ok(received.or_else(|| self.content.clone()))
     }
+
+    /// The check while the content that it receives is not known. Nothing is written in its place.
+    fn check_awaited(
+        &self,
+        probe: &dyn Probe,
+        entry: Option<&RootEntry>,
+        awaited: &Awaited,
+    ) -> Result<Checked, ResourceError> {
+        let compared = self.attributes.compare(probe, entry, DEFAULT_MODE)?;
+        let mut differences = compared.differences;
+        match entry {
+            None if awaited.is_pending => {
+                let mode = octal(compared.attributes.mode);
+                let wanted = Some(format!("{mode}, content {KNOWN_LATER}"));
+                differences.push(Difference::new("file", None::<String>, wanted));
+            }
+            None => {
+                let message =
+                    format!("the file does not exist, and its content is not known: {awaited}");
+                return Err(ResourceError::Invalid(message));
+            }
+            Some(entry) if awaited.is_pending => {
+                let (is, wanted) = (sized(entry.size), KNOWN_LATER);
+                differences.insert(0, Difference::new(CONTENT, Some(is), Some(wanted)));
+            }
+            Some(_) if differences.is_empty() => {
+                let message = format!("its content is not known: {awaited}");
+                return Err(ResourceError::Unknown(message));
+            }
+            Some(_) => {}
+        }
+        Ok(Checked::drift(Write {
+            path: self.path.clone(),
+            content: None,
+            attributes: compared.attributes,
+            parents: Parents::missing(self.has_parents, &self.path, probe)?,
+            differences,
+        }))
+    }
 }
 
 fn sized(bytes: u64) -> String {
@@ -281,6 +345,7 @@ struct Write {
     /// The new content; `None` if only the attributes differ.
     content: Option<Content>,
     attributes: EntryAttributes,
+    parents: Parents,
     differences: Vec<Difference>,
 }
 
@@ -289,7 +354,16 @@ impl Change for Write {
         self.differences.clone()
     }
 
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        self.parents.check(&self.path, probe)
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.parents.is_empty()
+    }
+
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        self.parents.make(target)?;
         match &self.content {
             Some(content) => target.write_file(&self.path, &content.0, self.attributes)?,
             None => target.set_attributes(&self.path, self.attributes)?,

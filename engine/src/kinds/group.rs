@@ -5,7 +5,7 @@ use pkgres_manifest::ResourceDescription;
 use super::accounts::{GROUPS, check_name, groups};
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching,
+    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, Watching,
 };
 use crate::target::{Command, Probe};
 
@@ -95,6 +95,10 @@ impl Resource for Group {
 
     fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(GROUPS)
+    }
+
+    fn presence(&self) -> Presence {
+        Presence::unless(self.is_absent)
     }
 
     fn identifiers(&self) -> Vec<Identifier> {

@@ -6,9 +6,11 @@ use pkgres_files::EntryKind;
 use pkgres_manifest::ResourceDescription;
 
 use super::path_text;
+use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError,
+    Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -18,6 +20,8 @@ pub struct Link {
     path: PathBuf,
     /// Where it leads to; `None` if there shall be no such link.
     target: Option<PathBuf>,
+    /// Whether missing folders around it are made.
+    has_parents: bool,
 }
 
 impl Link {
@@ -26,6 +30,7 @@ impl Link {
         Self {
             path: path.as_ref().to_owned(),
             target: Some(target.as_ref().to_owned()),
+            has_parents: false,
         }
     }
 
@@ -34,7 +39,15 @@ impl Link {
         Self {
             path: path.as_ref().to_owned(),
             target: None,
+            has_parents: false,
         }
+    }
+
+    /// Sets that the folders around it are made if they are missing, with the mode `0755`.
+    #[must_use]
+    pub fn with_parents(mut self) -> Self {
+        self.has_parents = true;
+        self
     }
 }
 
@@ -48,7 +61,7 @@ impl Resource for Link {
         let kind = entry.as_ref().map(|entry| entry.kind);
         if kind.is_some_and(|kind| kind != EntryKind::Link) {
             let path = self.path.display();
-            let message = format!("{path} exists and is no link: remove it first");
+            let message = format!("{path} exists, but is not a link: remove it first");
             return Err(ResourceError::Invalid(message));
         }
         let is = entry.and_then(|entry| entry.link_target);
@@ -59,6 +72,7 @@ impl Resource for Link {
             return Ok(Checked::drift(Removal::new("link", &self.path)));
         };
         Ok(Checked::drift(MakeLink {
+            parents: Parents::missing(self.has_parents, &self.path, probe)?,
             path: self.path.clone(),
             is,
             wanted: wanted.clone(),
@@ -67,6 +81,10 @@ impl Resource for Link {
 
     fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::path(&self.path)
+    }
+
+    fn presence(&self) -> Presence {
+        Presence::unless(self.target.is_none())
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
@@ -98,6 +116,7 @@ impl Resource for Link {
 }
 
 struct MakeLink {
+    parents: Parents,
     path: PathBuf,
     is: Option<PathBuf>,
     wanted: PathBuf,
@@ -107,10 +126,22 @@ impl Change for MakeLink {
     fn differences(&self) -> Vec<Difference> {
         let shown = |path: &PathBuf| path.display().to_string();
         let (is, wanted) = (self.is.as_ref().map(shown), shown(&self.wanted));
-        vec![Difference::new("link", is, Some(wanted))]
+        let link = Difference::new("link", is, Some(wanted));
+        std::iter::once(link)
+            .chain(self.parents.difference())
+            .collect()
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        self.parents.check(&self.path, probe)
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.parents.is_empty()
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        self.parents.make(target)?;
         Ok(target.make_link(&self.path, &self.wanted)?)
     }
 }

@@ -79,7 +79,7 @@ impl Package {
     }
 
     /// Checks that name and version mean nothing else to apt: not an option, and not `-` at the end, which removes.
-    fn validate(&self) -> Result<(), ResourceError> {
+    pub(super) fn validate(&self) -> Result<(), ResourceError> {
         let is_plain = |text: &str, more: &str| {
             text.starts_with(|first: char| first.is_ascii_alphanumeric())
                 && !text.ends_with('-')

@@ -1,13 +1,14 @@
 //! How the kinds read their properties.
 
-use std::path::Path;
 use std::time::Duration;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{Properties, PropertyError, PropertyErrors};
+use pkgres_manifest::{Properties, PropertyError, PropertyErrors, VariableName};
 
+use super::accounts::{check_field, check_name};
 use super::package_files::FilesOfPackage;
 use super::{Directory, Exec, File, Group, Guard, Link, Package, Query, Service, User};
+use crate::resource::ResourceError;
 use crate::target::Command;
 
 pub(super) fn read_file(
@@ -15,9 +16,9 @@ pub(super) fn read_file(
     properties: &mut Properties,
     files: FilesOfPackage<'_>,
 ) -> Result<File, PropertyErrors> {
-    require_absolute("file", name, properties)?;
+    require_path("file", name, properties)?;
     let mut file = File::new(name);
-    if takes_absence(properties)? {
+    if takes_absence("file", properties)? {
         return Ok(file.absent());
     }
     if let Some(content) = properties.take_text("content")? {
@@ -38,13 +39,16 @@ pub(super) fn read_file(
         }
         file = file.with_copy_of(path);
     }
+    if properties.take_bool("parents")? == Some(true) {
+        file = file.with_parents();
+    }
     if let Some(mode) = take_mode(properties)? {
         file = file.with_mode(mode);
     }
-    if let Some(owner) = properties.take_text("owner")? {
+    if let Some(owner) = take_account("owner", properties)? {
         file = file.with_owner(owner);
     }
-    if let Some(group) = properties.take_text("group")? {
+    if let Some(group) = take_account("group", properties)? {
         file = file.with_group(group);
     }
     Ok(file)
@@ -54,37 +58,40 @@ pub(super) fn read_directory(
     name: &str,
     properties: &mut Properties,
 ) -> Result<Directory, PropertyErrors> {
-    require_absolute("directory", name, properties)?;
+    require_path("directory", name, properties)?;
     let mut directory = Directory::new(name);
-    match properties.take_text("state")?.as_deref() {
-        None | Some("present") => {}
-        Some("absent") => return Ok(directory.absent()),
-        Some("absent-if-empty") => return Ok(directory.absent_if_empty()),
-        Some(other) => {
-            let other = Escaped::shortened(other);
-            let message =
-                format!("`state` must be `present`, `absent` or `absent-if-empty`, not `{other}`");
+    if takes_directory_absence(&mut directory, properties)? {
+        if name == "/" {
+            let message = "the folder `/` cannot be absent";
             return Err(properties.invalid("state", message).into());
         }
+        return Ok(directory);
+    }
+    if properties.take_bool("parents")? == Some(true) {
+        directory = directory.with_parents();
     }
     if let Some(mode) = take_mode(properties)? {
         directory = directory.with_mode(mode);
     }
-    if let Some(owner) = properties.take_text("owner")? {
+    if let Some(owner) = take_account("owner", properties)? {
         directory = directory.with_owner(owner);
     }
-    if let Some(group) = properties.take_text("group")? {
+    if let Some(group) = take_account("group", properties)? {
         directory = directory.with_group(group);
     }
     Ok(directory)
 }
 
 pub(super) fn read_link(name: &str, properties: &mut Properties) -> Result<Link, PropertyErrors> {
-    require_absolute("link", name, properties)?;
-    if takes_absence(properties)? {
+    require_path("link", name, properties)?;
+    if takes_absence("link", properties)? {
         return Ok(Link::absent(name));
     }
-    Ok(Link::new(name, properties.take_required_text("target")?))
+    let link = Link::new(name, properties.take_required_text("target")?);
+    Ok(match properties.take_bool("parents")? {
+        Some(true) => link.with_parents(),
+        _ => link,
+    })
 }
 
 pub(super) fn read_package(
@@ -92,21 +99,25 @@ pub(super) fn read_package(
     properties: &mut Properties,
 ) -> Result<Package, PropertyErrors> {
     let package = Package::new(name);
-    if takes_absence(properties)? {
+    valid("package", package.validate(), properties)?;
+    if takes_absence("package", properties)? {
         return Ok(package.absent());
     }
-    Ok(match properties.take_text("version")? {
-        Some(version) => package.with_version(version),
-        None => package,
-    })
+    let Some(version) = properties.take_text("version")? else {
+        return Ok(package);
+    };
+    let package = package.with_version(version);
+    valid("version", package.validate(), properties)?;
+    Ok(package)
 }
 
 pub(super) fn read_group(name: &str, properties: &mut Properties) -> Result<Group, PropertyErrors> {
+    valid("group", check_name("group", name), properties)?;
     let mut group = Group::new(name);
-    if takes_absence(properties)? {
+    if takes_absence("group", properties)? {
         return Ok(group.absent());
     }
-    if let Some(number) = properties.take_parsed("number")? {
+    if let Some(number) = take_id("number", properties)? {
         group = group.with_number(number);
     }
     if properties.take_bool("system")? == Some(true) {
@@ -116,17 +127,21 @@ pub(super) fn read_group(name: &str, properties: &mut Properties) -> Result<Grou
 }
 
 pub(super) fn read_user(name: &str, properties: &mut Properties) -> Result<User, PropertyErrors> {
+    valid("user", check_name("user", name), properties)?;
     let mut user = User::new(name);
-    if takes_absence(properties)? {
+    if takes_absence("user", properties)? {
         return Ok(user.absent());
     }
-    if let Some(number) = properties.take_parsed("number")? {
+    if let Some(number) = take_id("number", properties)? {
         user = user.with_number(number);
     }
-    if let Some(group) = properties.take_text("group")? {
+    if let Some(group) = take_account("group", properties)? {
         user = user.with_group(group);
     }
     if let Some(groups) = properties.take_texts("groups")? {
+        for group in &groups {
+            check_account("groups", group, properties)?;
+        }
         user = user.with_groups(groups);
     }
     if let Some(groups) = properties.take_texts("only_groups")? {
@@ -136,13 +151,15 @@ pub(super) fn read_user(name: &str, properties: &mut Properties) -> Result<User,
         }
         user = user.with_only_groups(groups);
     }
-    if let Some(home) = properties.take_text("home")? {
+    if let Some(home) = take_place("home", properties)? {
         user = user.with_home(home);
     }
-    if let Some(shell) = properties.take_text("shell")? {
+    if let Some(shell) = take_place("shell", properties)? {
+        valid("shell", check_field("shell", &shell), properties)?;
         user = user.with_shell(shell);
     }
     if let Some(comment) = properties.take_text("comment")? {
+        valid("comment", check_field("comment", &comment), properties)?;
         user = user.with_comment(comment);
     }
     if properties.take_bool("system")? == Some(true) {
@@ -155,7 +172,7 @@ pub(super) fn read_user(name: &str, properties: &mut Properties) -> Result<User,
 pub(super) fn read_exec(_name: &str, properties: &mut Properties) -> Result<Exec, PropertyErrors> {
     let command = take_required_command(properties)?;
     let mut guards = Vec::new();
-    if let Some(path) = properties.take_text("creates")? {
+    if let Some(path) = take_path("creates", properties)? {
         guards.push(Guard::creates(path));
     }
     if let Some(command) = take_command("unless", properties)? {
@@ -218,11 +235,76 @@ pub(super) fn read_service(
             return Err(properties.invalid("state", message).into());
         }
     };
-    Ok(match properties.take_bool("enabled")? {
+    let service = match properties.take_bool("enabled")? {
         None => service,
         Some(true) => service.enabled(),
         Some(false) => service.disabled(),
+    };
+    valid("service", service.validate(), properties)?;
+    Ok(service)
+}
+
+/// An error about a property, if a kind would reject it on the machine.
+fn valid(
+    key: &str,
+    checked: Result<(), ResourceError>,
+    properties: &Properties,
+) -> Result<(), PropertyError> {
+    checked.map_err(|error| properties.invalid(key, error.to_string()))
+}
+
+/// Takes the number of a user or group.
+fn take_id(key: &str, properties: &mut Properties) -> Result<Option<u32>, PropertyError> {
+    let Some(number) = properties.take_number(key)? else {
+        return Ok(None);
+    };
+    // The last one means that there is none.
+    let id = u32::try_from(number).ok().filter(|id| *id < u32::MAX);
+    id.map(Some).ok_or_else(|| {
+        let message = format!("`{key}` must be less than {}, not {number}", u32::MAX);
+        properties.invalid(key, message)
     })
+}
+
+/// Takes the name or number of a user or group.
+fn take_account(key: &str, properties: &mut Properties) -> Result<Option<String>, PropertyError> {
+    let account = properties.take_text(key)?;
+    if let Some(account) = &account {
+        check_account(key, account, properties)?;
+    }
+    Ok(account)
+}
+
+fn check_account(key: &str, account: &str, properties: &Properties) -> Result<(), PropertyError> {
+    if account.parse::<u32>().is_ok() {
+        return Ok(());
+    }
+    let is_user = matches!(key, "owner" | "user");
+    let what = if is_user { "user" } else { "group" };
+    valid(key, check_name(what, account), properties)
+}
+
+/// Takes an absolute path as it is in the list of users, where it may also be empty.
+fn take_place(key: &str, properties: &mut Properties) -> Result<Option<String>, PropertyError> {
+    let place = properties.take_text(key)?;
+    if let Some(place) = place
+        .as_ref()
+        .filter(|place| !place.is_empty() && !place.starts_with('/'))
+    {
+        let place = Escaped::shortened(place);
+        let message = format!("`{key}` must be an absolute path, not `{place}`");
+        return Err(properties.invalid(key, message));
+    }
+    Ok(place)
+}
+
+/// Takes an absolute path.
+fn take_path(key: &str, properties: &mut Properties) -> Result<Option<String>, PropertyError> {
+    let path = properties.take_text(key)?;
+    if let Some(path) = &path {
+        check_path(key, &format!("`{key}`"), path, properties)?;
+    }
+    Ok(path)
 }
 
 /// Takes the command of a resource, and how it runs.
@@ -232,18 +314,24 @@ fn take_required_command(properties: &mut Properties) -> Result<Command, Propert
     };
     let variables = properties.take_text_mapping("environment")?;
     for (name, value) in variables.unwrap_or_default() {
+        if let Err(error) = VariableName::parse(&name) {
+            return Err(properties.invalid("environment", error.to_string()));
+        }
         command = command.variable(name, value);
     }
-    if let Some(folder) = properties.take_text("folder")? {
+    if let Some(folder) = take_path("folder", properties)? {
         command = command.folder(folder);
     }
-    if let Some(user) = properties.take_text("user")? {
+    if let Some(user) = take_account("user", properties)? {
         command = command.user(user);
     }
-    if let Some(group) = properties.take_text("group")? {
+    if let Some(group) = take_account("group", properties)? {
         command = command.group(group);
     }
     if let Some(seconds) = properties.take_number("timeout")? {
+        if seconds == 0 {
+            return Err(properties.invalid("timeout", "`timeout` must be at least 1 second"));
+        }
         command = command.timeout(Duration::from_secs(seconds));
     }
     Ok(command)
@@ -267,28 +355,112 @@ fn take_command(key: &str, properties: &mut Properties) -> Result<Option<Command
     Ok(Some(Command::new(program).arguments(words)))
 }
 
-/// Checks that the name of a resource is an absolute path.
-fn require_absolute(kind: &str, name: &str, properties: &Properties) -> Result<(), PropertyError> {
-    if Path::new(name).is_absolute() {
-        return Ok(());
+/// Checks that the name of a resource is a path. Only a directory can be at `/`.
+fn require_path(kind: &str, name: &str, properties: &Properties) -> Result<(), PropertyError> {
+    check_path(kind, &format!("the name of a {kind}"), name, properties)?;
+    if name == "/" && kind != "directory" {
+        let message = format!("a {kind} cannot be at `/`");
+        return Err(properties.invalid(kind, message));
     }
-    let name = Escaped::shortened(name);
-    let message = format!("the name of a {kind} must be an absolute path, not `{name}`");
-    Err(properties.invalid(kind, message))
+    Ok(())
 }
 
-/// Takes `state`: whether the resource shall not exist.
-fn takes_absence(properties: &mut Properties) -> Result<bool, PropertyError> {
+/// Checks that a path is absolute, and the only way to write it: resources find each other by their paths.
+fn check_path(
+    key: &str,
+    what: &str,
+    path: &str,
+    properties: &Properties,
+) -> Result<(), PropertyError> {
+    let shown = Escaped::shortened(path);
+    if !path.starts_with('/') {
+        let message = format!("{what} must be an absolute path, not `{shown}`");
+        return Err(properties.invalid(key, message));
+    }
+    let mut parts = path.split('/');
+    if parts.any(|part| part == "..") {
+        let message = format!("{what} must be a path without `..`, not `{shown}`");
+        return Err(properties.invalid(key, message));
+    }
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let plain: String = parts.map(|part| format!("/{part}")).collect();
+    let plain = if plain.is_empty() { "/" } else { &plain };
+    if plain != path {
+        let message = format!("{what} is not written plainly: `{shown}`");
+        let hint = format!("write it as `{}`", Escaped::shortened(plain));
+        return Err(properties.invalid(key, message).hint(hint));
+    }
+    Ok(())
+}
+
+/// Takes `state`: whether the resource shall not exist. Nothing else can be said about it then.
+fn takes_absence(kind: &str, properties: &mut Properties) -> Result<bool, PropertyErrors> {
     match properties.take_text("state")?.as_deref() {
         None | Some("present") => Ok(false),
-        Some("absent") => Ok(true),
+        Some("absent") => {
+            reject_of_present(kind, properties)?;
+            Ok(true)
+        }
         Some(other) => {
             let other = Escaped::shortened(other);
             let message = format!("`state` must be `present` or `absent`, not `{other}`");
-            Err(properties.invalid("state", message))
+            Err(properties.invalid("state", message).into())
         }
     }
 }
+
+/// Takes `state` of a folder, and sets whether it shall not exist.
+fn takes_directory_absence(
+    directory: &mut Directory,
+    properties: &mut Properties,
+) -> Result<bool, PropertyErrors> {
+    let present = directory.clone();
+    *directory = match properties.take_text("state")?.as_deref() {
+        None | Some("present") => return Ok(false),
+        Some("absent") => present.absent(),
+        Some("absent-if-empty") => present.absent_if_empty(),
+        Some(other) => {
+            let other = Escaped::shortened(other);
+            let message =
+                format!("`state` must be `present`, `absent` or `absent-if-empty`, not `{other}`");
+            return Err(properties.invalid("state", message).into());
+        }
+    };
+    reject_of_present("directory", properties)?;
+    Ok(true)
+}
+
+/// Rejects what can only be said about something that exists.
+fn reject_of_present(kind: &str, properties: &mut Properties) -> Result<(), PropertyError> {
+    let mut known = PRESENT_PROPERTIES.into_iter();
+    let said = known.find(|key| properties.keys().any(|said| said == *key));
+    let Some(key) = said else {
+        return Ok(());
+    };
+    properties.take(key);
+    let message = format!("`{key}` means nothing for a {kind} that shall be absent");
+    Err(properties.invalid(key, message))
+}
+
+/// The properties of what exists.
+const PRESENT_PROPERTIES: [&str; 16] = [
+    "comment",
+    "content",
+    "copy_of",
+    "group",
+    "groups",
+    "only_groups",
+    "home",
+    "mode",
+    "number",
+    "owner",
+    "parents",
+    "shell",
+    "source",
+    "system",
+    "target",
+    "version",
+];
 
 /// Takes `mode`: three or four octal digits.
 fn take_mode(properties: &mut Properties) -> Result<Option<u32>, PropertyError> {

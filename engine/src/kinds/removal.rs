@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::places::check_place;
 use crate::resource::{Change, Difference, ResourceError};
-use crate::target::Target;
+use crate::target::{Probe, Target};
 
 /// Removes what is at a path, with everything in it.
 pub(super) struct Removal {
@@ -23,6 +24,10 @@ impl Change for Removal {
     fn differences(&self) -> Vec<Difference> {
         let path = self.path.display().to_string();
         vec![Difference::new(self.what, Some(path), None::<String>)]
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        check_place(probe, &self.path)
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

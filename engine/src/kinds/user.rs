@@ -10,7 +10,8 @@ use super::accounts::{
 };
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, Watching,
+    Wish,
 };
 use crate::target::{Command, Probe};
 
@@ -143,6 +144,20 @@ impl User {
         ]
         .into_iter()
         .filter_map(|(property, value)| Some((property, value?)))
+    }
+
+    /// The message about a group that the machine does not have.
+    fn missing_group(&self, groups: &[GroupEntry]) -> Option<String> {
+        if self.is_absent {
+            return None;
+        }
+        let mut wanted = self.group.iter().chain(&self.groups);
+        let is_there = |wanted: &String| {
+            let mut groups = groups.iter();
+            groups.any(|group| group.name == *wanted || group.number.to_string() == *wanted)
+        };
+        let missing = wanted.find(|wanted| !is_there(wanted))?;
+        Some(format!("the machine has no group `{missing}`"))
     }
 
     /// The command that makes the user.
@@ -287,11 +302,17 @@ impl Resource for User {
             return Ok(Checked::in_order());
         }
         let command = command.arguments(["--", &self.name]);
-        Ok(Checked::drift(Commands::new(differences, vec![command])))
+        let obstacle = self.missing_group(&groups);
+        let change = Commands::new(differences, vec![command]).with_obstacle(obstacle);
+        Ok(Checked::drift(change))
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
         Watching::Paths([USERS, GROUPS].map(PathBuf::from).into())
+    }
+
+    fn presence(&self) -> Presence {
+        Presence::unless(self.is_absent)
     }
 
     fn identifiers(&self) -> Vec<Identifier> {

@@ -149,6 +149,13 @@ impl RunRecord {
                 let detail = listed(differences);
                 self.entry(id).ended(ResourceState::Pending, detail, at);
             }
+            // What could be checked is in order.
+            Step::Unknown(id, reason) => {
+                let detail = Some(reason.clone());
+                self.entry(id).ended(ResourceState::InOrder, detail, at);
+            }
+            // The attempt is still running: how it failed follows.
+            Step::Unfinished(id, _) => self.entry(id).changes += 1,
             Step::Failed(id, message) => {
                 let resource = self.entry(id);
                 resource.failures += 1;

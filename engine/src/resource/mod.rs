@@ -15,8 +15,8 @@ pub use watching::Watching;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{ResourceDescription, ResourceId};
 use thiserror::Error;
 
 use crate::target::{Probe, Target, TargetError};
@@ -29,8 +29,32 @@ pub type Values = BTreeMap<String, String>;
 pub struct Input {
     /// The values of other resources, by the property that receives them.
     pub received: Values,
+    /// The values that were not sent, by the property that shall receive them.
+    pub awaited: BTreeMap<String, Awaited>,
     /// Whether a resource that notifies this one was changed since this one was last in order.
     pub refresh: bool,
+}
+
+/// A value that a property shall receive, and that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    /// The resource that sends it.
+    pub from: ResourceId,
+    /// Its name there.
+    pub value: String,
+    /// Whether it is sent as soon as its sender is changed, which this run does not do.
+    pub is_pending: bool,
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, value) = (&self.from, Escaped::new(&self.value));
+        write!(formatter, "`{from}` has not sent `{value}`")?;
+        if from.kind() == "exec" {
+            formatter.write_str(", which it only does after it has run, if the text is UTF-8")?;
+        }
+        Ok(())
+    }
 }
 
 /// The answer of a check.
@@ -69,6 +93,18 @@ impl fmt::Debug for Checked {
 pub trait Change: Send {
     /// What differs; at least one.
     fn differences(&self) -> Vec<Difference>;
+
+    /// Whether the machine, as it is, lets the change be made; an error is the reason why not. A dry run asks this in
+    /// place of changing the machine, so that it does not promise what the change could not do.
+    fn precheck(&self, _probe: &dyn Probe) -> Result<(), ResourceError> {
+        Ok(())
+    }
+
+    /// Whether the change is either made as a whole or not at all. A change that is not may leave something behind when
+    /// it fails.
+    fn is_atomic(&self) -> bool {
+        false
+    }
 
     /// Changes the machine.
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError>;
@@ -125,6 +161,10 @@ pub enum ResourceError {
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),
+    /// The machine cannot be compared with the resource, as a value of another one is not known. What is known about it
+    /// is in order.
+    #[error("{0}")]
+    Unknown(String),
     /// The change was made, and the resource still differs.
     #[error("the change did not lead to the wanted state: {}", listed(.0))]
     StillDiffers(Vec<Difference>),
@@ -136,6 +176,28 @@ pub enum ResourceError {
 fn listed(differences: &[Difference]) -> String {
     let texts: Vec<_> = differences.iter().map(Difference::to_string).collect();
     texts.join("; ")
+}
+
+/// Whether a resource wants what it is to exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It shall exist.
+    Present,
+    /// It shall not exist, and nothing in it.
+    Absent,
+    /// It says nothing about that.
+    Unsaid,
+}
+
+impl Presence {
+    /// Present, unless it is said to be absent.
+    pub(crate) fn unless(is_absent: bool) -> Self {
+        if is_absent {
+            Self::Absent
+        } else {
+            Self::Present
+        }
+    }
 }
 
 /// A part of a machine that can be checked, and changed if it differs.
@@ -237,6 +299,12 @@ pub trait Resource: Send + Sync {
     /// The properties that can receive a value.
     fn receives(&self) -> &[&str] {
         &[]
+    }
+
+    /// Whether it wants what it [is](Self::identifiers) to exist. So resources that contradict each other are found
+    /// before anything is changed.
+    fn presence(&self) -> Presence {
+        Presence::Unsaid
     }
 
     /// Whether a notification matters to it.

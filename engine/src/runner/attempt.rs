@@ -14,6 +14,10 @@ pub enum Outcome {
     Changed(Vec<Difference>, Values),
     /// The resource differs, and nothing may be changed.
     Pending(Vec<Difference>),
+    /// The resource differs, nothing may be changed, and the machine would not let it be changed as it is now.
+    Impossible(Vec<Difference>, ResourceError),
+    /// The resource differed, and the attempt failed after its change was begun. Some of it may have been done.
+    Unfinished(Vec<Difference>, ResourceError),
     /// The attempt failed.
     Failed(ResourceError),
 }
@@ -46,15 +50,31 @@ fn try_once(
     };
     let differences = change.differences();
     if noop {
-        return Ok(Outcome::Pending(differences));
+        return Ok(match change.precheck(probe) {
+            Ok(()) => Outcome::Pending(differences),
+            Err(error) => Outcome::Impossible(differences, error),
+        });
     }
-    change.apply(target)?;
+    let is_atomic = change.is_atomic();
+    if let Err(error) = change.apply(target) {
+        return Ok(if is_atomic {
+            Outcome::Failed(error)
+        } else {
+            Outcome::Unfinished(differences, error)
+        });
+    }
     let input = Input {
         refresh: false,
         ..input.clone()
     };
-    match resource.check(probe, &input)? {
-        Checked::InOrder(values) => Ok(Outcome::Changed(differences, values)),
-        Checked::Drift(change) => Err(ResourceError::StillDiffers(change.differences())),
-    }
+    Ok(match resource.check(probe, &input) {
+        Ok(Checked::InOrder(values)) => Outcome::Changed(differences, values),
+        // What could be changed was.
+        Err(ResourceError::Unknown(_)) => Outcome::Changed(differences, Values::new()),
+        Ok(Checked::Drift(change)) => {
+            let error = ResourceError::StillDiffers(change.differences());
+            Outcome::Unfinished(differences, error)
+        }
+        Err(error) => Outcome::Unfinished(differences, error),
+    })
 }

@@ -134,6 +134,12 @@ pub enum NodeStatus {
     InOrder,
     /// It differs, and nothing may be changed.
     Pending(Vec<Difference>),
+    /// What is known about it is in order; the text says why the rest is not known.
+    Unknown(String),
+    /// It cannot be in order before another one, which this run does not change, with the reason.
+    Deferred(ResourceId, String),
+    /// The user ended its attempt, which may have changed something.
+    Cancelled,
     /// It failed, and will be tried again.
     Retrying(String),
     /// It failed.
@@ -314,11 +320,17 @@ impl Runner {
                 (Phase::Dirty, None) => match (failed_before[number], &node.last_error) {
                     (Some(failed), _) => NodeStatus::Blocked(self.graph.nodes()[failed].id.clone()),
                     (None, Some(error)) => NodeStatus::Retrying(error.clone()),
+                    (None, None) if node.is_cancelled => NodeStatus::Cancelled,
                     (None, None) => NodeStatus::Waiting,
                 },
-                (Phase::Clean, None) => match &node.pending {
-                    Some(differences) => NodeStatus::Pending(differences.clone()),
-                    None => NodeStatus::InOrder,
+                (Phase::Clean, None) => match (&node.pending, &node.deferred, &node.unknown) {
+                    (Some(differences), ..) => NodeStatus::Pending(differences.clone()),
+                    (None, Some((before, reason)), _) => {
+                        let before = self.graph.nodes()[*before].id.clone();
+                        NodeStatus::Deferred(before, reason.clone())
+                    }
+                    (None, None, Some(reason)) => NodeStatus::Unknown(reason.clone()),
+                    (None, None, None) => NodeStatus::InOrder,
                 },
             };
             (id, status)
@@ -329,6 +341,23 @@ impl Runner {
     pub fn id_of(&self, key: NodeKey) -> Option<&ResourceId> {
         let node = self.by_key.get(&key)?;
         Some(&self.graph.nodes()[*node].id)
+    }
+
+    /// Whether something before a node is not as it shall be because this run does not change it.
+    pub(crate) fn has_unchanged_before(&self, key: NodeKey) -> bool {
+        let node = self.by_key.get(&key);
+        node.is_some_and(|node| self.unchanged_before(*node).is_some())
+    }
+
+    /// A node before another one, directly or not, that is not as it shall be because this run does not change it.
+    fn unchanged_before(&self, node: usize) -> Option<usize> {
+        (0..self.nodes.len()).find(|before| {
+            let state = &self.nodes[*before];
+            let is_unchanged = state.pending.is_some()
+                || state.deferred.is_some()
+                || self.graph.nodes()[*before].meta.hidden;
+            is_unchanged && self.graph.is_before(*before, node)
+        })
     }
 
     /// A failed node before each node, directly or not.

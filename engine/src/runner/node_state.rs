@@ -52,6 +52,8 @@ pub enum Cause {
 }
 
 /// The state of a node.
+// They are independent facts about it.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug)]
 pub(super) struct NodeState {
     pub(super) key: NodeKey,
@@ -62,6 +64,16 @@ pub(super) struct NodeState {
     pub(super) last_error: Option<String>,
     /// What differs, if it may not be changed.
     pub(super) pending: Option<Vec<Difference>>,
+    /// Why it is not known whether all of it is in order.
+    pub(super) unknown: Option<String>,
+    /// A node before it that is not changed in this run, and why it cannot be in order without that.
+    pub(super) deferred: Option<(usize, String)>,
+    /// Whether a change was begun that those which it notifies do not know of yet.
+    pub(super) is_changed: bool,
+    /// Whether its last attempt was cancelled by the user.
+    pub(super) is_cancelled: bool,
+    /// How often it failed for good in a row, and when the last time was.
+    pub(super) given_up: (u32, Duration),
     /// Whether a resource that notifies it was changed.
     pub(super) refresh: bool,
     /// The values that it received, by property.

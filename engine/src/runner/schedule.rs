@@ -1,5 +1,6 @@
 //! When a node starts, and what follows from how it ended.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pkgres_manifest::{Polling, Retries};
@@ -7,8 +8,14 @@ use pkgres_manifest::{Polling, Retries};
 use super::attempt::Outcome;
 use super::node_state::{Cause, Observed, Phase};
 use super::{Action, NodeKey, Runner};
-use crate::resource::{Input, ResourceError, Values};
+use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
 use crate::target::TargetError;
+
+/// The pause after which an event gives a node that has failed for good another chance. An attempt that fails can cause
+/// events itself, so the pause is doubled each time, up to about half a minute.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// How often the pause is doubled at most.
+const LAST_DOUBLING: u32 = 6;
 
 impl Runner {
     /// The node that runs with a key.
@@ -19,8 +26,14 @@ impl Runner {
 
     /// An event says that a node may have changed.
     pub(super) fn may_have_changed(&mut self, node: usize) {
+        if self.graph.nodes()[node].meta.hidden {
+            return;
+        }
         let state = &mut self.nodes[node];
-        if self.graph.nodes()[node].meta.hidden || state.failure.is_some() {
+        if state.failure.is_some() {
+            let (times, at) = state.given_up;
+            let pause = FIRST_PAUSE.saturating_mul(1 << times.saturating_sub(1).min(LAST_DOUBLING));
+            self.try_again(node, Cause::Noticed, at + pause);
             return;
         }
         match &mut state.phase {
@@ -33,6 +46,20 @@ impl Runner {
                 self.make_dirty(node, Cause::Noticed);
             }
         }
+    }
+
+    /// Gives a node that has failed for good another chance, if the run goes on.
+    fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
+        let state = &mut self.nodes[node];
+        if !self.options.watch {
+            return;
+        }
+        state.last_error = state.failure.take();
+        state.attempts = 0;
+        state.phase = Phase::Dirty;
+        state.cause = cause;
+        state.not_before = state.not_before.max(not_before);
+        self.update_open(node);
     }
 
     /// A node has to be checked.
@@ -121,6 +148,7 @@ impl Runner {
         };
         state.poll_at = None;
         state.is_timed_out = false;
+        state.is_cancelled = false;
         state.timeout_at = in_graph.meta.timeout.map(|timeout| now + timeout);
         if let Some(at) = state.timeout_at {
             self.alarms.insert((at, node));
@@ -131,12 +159,17 @@ impl Runner {
             let resource = in_graph.resource.clone();
             self.actions.push_back(Action::Watch(state.key, resource));
         }
+        let received = state.received.clone();
+        let awaited = self.awaited(node);
+        let in_graph = &self.graph.nodes()[node];
+        let state = &self.nodes[node];
         self.actions.push_back(Action::Attempt {
             node: state.key,
             id: in_graph.id.clone(),
             resource: in_graph.resource.clone(),
             input: Input {
-                received: state.received.clone(),
+                received,
+                awaited,
                 refresh: refresh && in_graph.resource.is_refreshable(),
             },
             noop: self.options.noop || in_graph.meta.noop,
@@ -144,6 +177,29 @@ impl Runner {
         });
         self.running += 1;
         self.update_open(node);
+    }
+
+    /// The values that a node shall receive, and that were not sent.
+    fn awaited(&self, node: usize) -> BTreeMap<String, Awaited> {
+        let in_graph = &self.graph.nodes()[node];
+        let is_noop = self.options.noop || in_graph.meta.noop;
+        let missing = in_graph
+            .receives
+            .iter()
+            .filter(|receipt| !self.nodes[node].received.contains_key(&receipt.property));
+        let awaited = missing.map(|receipt| {
+            let sender = self.graph.number_of(&receipt.from);
+            let sender = sender.map(|sender| &self.nodes[sender]);
+            let is_pending =
+                sender.is_some_and(|sender| sender.pending.is_some() || sender.deferred.is_some());
+            let awaited = Awaited {
+                from: receipt.from.clone(),
+                value: receipt.value.clone(),
+                is_pending: is_noop && is_pending,
+            };
+            (receipt.property.clone(), awaited)
+        });
+        awaited.collect()
     }
 
     /// A running attempt has ended.
@@ -157,18 +213,38 @@ impl Runner {
             Phase::Dirty | Phase::Clean => (false, false),
         };
         // What is owed stays owed until an attempt succeeds.
-        state.refresh |= refresh && matches!(outcome, Outcome::Pending(_) | Outcome::Failed(_));
+        let is_success = matches!(outcome, Outcome::InOrder(_) | Outcome::Changed(..));
+        state.refresh |= refresh && !is_success;
         state.timeout_at = None;
         state.phase = Phase::Clean;
+        state.unknown = None;
+        state.deferred = None;
         match outcome {
-            Outcome::InOrder(values) => self.succeeded(node, &values),
+            Outcome::InOrder(values) => {
+                // A change that was begun before is finished now.
+                let is_changed = std::mem::take(&mut state.is_changed);
+                self.succeeded(node, &values);
+                if is_changed {
+                    self.tell_successors(node);
+                }
+            }
             Outcome::Changed(_, values) => {
+                state.is_changed = false;
                 self.succeeded(node, &values);
                 self.tell_successors(node);
             }
-            Outcome::Pending(differences) => {
-                state.pending = Some(differences);
-                state.last_error = None;
+            Outcome::Pending(differences) => self.is_pending(node, differences),
+            Outcome::Impossible(differences, error) => {
+                // What comes before it may make it possible.
+                if self.unchanged_before(node).is_some() {
+                    self.is_pending(node, differences);
+                } else {
+                    self.failed(node, &error);
+                }
+            }
+            Outcome::Unfinished(_, error) => {
+                state.is_changed = true;
+                self.failed(node, &error);
             }
             Outcome::Failed(error) => self.failed(node, &error),
         }
@@ -179,14 +255,39 @@ impl Runner {
         self.update_open(node);
     }
 
+    fn is_pending(&mut self, node: usize, differences: Vec<Difference>) {
+        let state = &mut self.nodes[node];
+        state.pending = Some(differences);
+        state.last_error = None;
+        state.given_up.0 = 0;
+        if self.options.noop {
+            // It would be changed, and would refresh them.
+            self.refresh_successors(node);
+        }
+    }
+
     fn succeeded(&mut self, node: usize, values: &Values) {
         let state = &mut self.nodes[node];
-        state.pending = None;
+        let was_pending = state.pending.take().is_some();
         state.last_error = None;
+        state.given_up.0 = 0;
         if self.graph.nodes()[node].meta.retry_reset {
             state.attempts = 0;
         }
+        if was_pending {
+            self.wake_deferred(node);
+        }
         self.send(node, values);
+    }
+
+    /// Others have changed a node, so that those which wait for that can go on.
+    fn wake_deferred(&mut self, node: usize) {
+        for other in 0..self.nodes.len() {
+            let before = self.nodes[other].deferred.as_ref();
+            if before.is_some_and(|(before, _)| *before == node) {
+                self.make_dirty(other, Cause::Noticed);
+            }
+        }
     }
 
     /// Gives the values of a node to those that receive them. Who gets another value than before has to be checked.
@@ -222,6 +323,13 @@ impl Runner {
                 state.attempts = 0;
                 self.update_open(edge.to);
             }
+        }
+        self.refresh_successors(node);
+    }
+
+    fn refresh_successors(&mut self, node: usize) {
+        for number in 0..self.graph.successors(node).len() {
+            let edge = self.graph.successors(node)[number];
             if edge.notifies && self.graph.nodes()[edge.to].resource.is_refreshable() {
                 self.nodes[edge.to].refresh = true;
                 self.make_dirty(edge.to, Cause::Refreshed);
@@ -230,11 +338,19 @@ impl Runner {
     }
 
     fn failed(&mut self, node: usize, error: &ResourceError) {
+        // What is reversed comes before anything new, so that nothing goes on without it.
+        let is_reversal = self.graph.nodes()[node].is_reversal;
+        let before = self.unchanged_before(node).filter(|_| !is_reversal);
         let meta = &self.graph.nodes()[node].meta;
         let state = &mut self.nodes[node];
+        state.pending = None;
+        if let ResourceError::Unknown(reason) = error {
+            state.unknown = Some(reason.clone());
+            state.last_error = None;
+            return;
+        }
         state.phase = Phase::Dirty;
         state.cause = Cause::Retried;
-        state.pending = None;
         let is_cancelled = matches!(error, ResourceError::Target(TargetError::Cancelled));
         let message = if state.is_timed_out {
             let timeout = meta.timeout.unwrap_or_default().as_secs_f64();
@@ -244,13 +360,20 @@ impl Runner {
         };
         // What the user ended has not failed.
         if is_cancelled && !state.is_timed_out {
+            state.is_cancelled = true;
             return;
         }
         state.attempts = state.attempts.saturating_add(1);
         match meta.retry {
             Retries::Times(times) if state.attempts > times => {
-                state.failure = Some(message);
                 state.last_error = None;
+                if let Some(before) = before {
+                    state.phase = Phase::Clean;
+                    state.deferred = Some((before, message));
+                    return;
+                }
+                state.failure = Some(message);
+                state.given_up = (state.given_up.0.saturating_add(1), self.now);
             }
             _ => {
                 state.last_error = Some(message);
@@ -262,10 +385,8 @@ impl Runner {
     /// Decides when a node that was checked is checked again.
     pub(super) fn set_poll(&mut self, node: usize) {
         let state = &mut self.nodes[node];
-        if state.phase != Phase::Clean
-            || !self.options.watch
-            || self.graph.nodes()[node].meta.hidden
-        {
+        let is_settled = state.phase == Phase::Clean || state.failure.is_some();
+        if !is_settled || !self.options.watch || self.graph.nodes()[node].meta.hidden {
             return;
         }
         let pause = match self.graph.nodes()[node].meta.poll {
@@ -293,7 +414,11 @@ impl Runner {
             };
             if state.poll_at.is_some_and(|at| at <= self.now) {
                 state.poll_at = None;
-                self.make_dirty(node, Cause::Polled);
+                if state.failure.is_some() {
+                    self.try_again(node, Cause::Polled, self.now);
+                } else {
+                    self.make_dirty(node, Cause::Polled);
+                }
                 continue;
             }
             if state.timeout_at.is_some_and(|at| at <= self.now) {

@@ -1,6 +1,7 @@
 //! Another graph in place of the one that runs: what stays the same keeps its state.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use pkgres_manifest::{Polling, ResourceId};
 
@@ -42,6 +43,10 @@ impl Runner {
                 if node.meta.reset {
                     state.attempts = 0;
                 }
+                // Its number is that of another node now.
+                if state.deferred.take().is_some() {
+                    state.phase = Phase::Dirty;
+                }
                 if node.meta.rewatch && state.failure.take().is_some() {
                     state.attempts = 0;
                     state.phase = Phase::Dirty;
@@ -62,6 +67,11 @@ impl Runner {
                     failure: None,
                     last_error: None,
                     pending: None,
+                    unknown: None,
+                    deferred: None,
+                    is_changed: false,
+                    is_cancelled: false,
+                    given_up: (0, Duration::ZERO),
                     refresh: false,
                     received: Values::new(),
                     attempts: 0,

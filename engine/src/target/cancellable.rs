@@ -66,6 +66,10 @@ impl Probe for Cancellable<'_> {
         self.go_on()?.names(path)
     }
 
+    fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
+        self.go_on()?.check_writable(folder)
+    }
+
     fn query(&self, command: &Command) -> Result<Output, TargetError> {
         self.go_on()?.query(&self.obeying(command))
     }

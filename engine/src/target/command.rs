@@ -1,5 +1,6 @@
 //! Commands that are run on a machine.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -117,15 +118,38 @@ impl Command {
     }
 }
 
-/// The program with its arguments, with a blank between them.
+/// The program with its arguments, as a shell would read them.
 impl fmt::Display for Command {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, word) in self.words().enumerate() {
             let blank = if number > 0 { " " } else { "" };
-            write!(formatter, "{blank}{}", Escaped::new(word))?;
+            write!(formatter, "{blank}{}", Escaped::new(&quoted(word)))?;
         }
         Ok(())
     }
+}
+
+/// A word as a shell reads it, with quotes if it needs some.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "_-./:=@%+,".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    if !word.chars().any(char::is_control) {
+        return Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")));
+    }
+    let mut text = "$'".to_owned();
+    for character in word.chars() {
+        match character {
+            '\n' => text.push_str(r"\n"),
+            '\t' => text.push_str(r"\t"),
+            '\'' | '\\' => text.extend(['\\', character]),
+            other => text.push(other),
+        }
+    }
+    text.push('\'');
+    Cow::Owned(text)
 }
 
 /// What a command that ended wrote.
@@ -153,10 +177,47 @@ impl Output {
     /// The last line of the standard error, or of the standard output if that is empty: most programs say there what
     /// went wrong.
     pub fn last_words(&self) -> Option<String> {
+        self.last_lines(1)
+    }
+
+    /// The last lines of the standard error, or of the standard output if that is empty, with `; ` between them.
+    pub(super) fn last_lines(&self, count: usize) -> Option<String> {
         [&self.stderr, &self.stdout].into_iter().find_map(|bytes| {
             let text = String::from_utf8_lossy(bytes);
-            let line = text.lines().rfind(|line| !line.trim().is_empty())?;
-            Some(line.trim().to_owned())
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let lines: Vec<&str> = lines.collect();
+            let last = &lines[lines.len().saturating_sub(count)..];
+            (!last.is_empty()).then(|| last.join("; "))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_a_shell_reads_it() {
+        let command = Command::new("/bin/sh").arguments([
+            "-c",
+            "date > /x; echo a'b",
+            "",
+            "tab\there",
+            "k=v",
+        ]);
+        assert_eq!(
+            command.to_string(),
+            "/bin/sh -c 'date > /x; echo a'\\''b' '' $'tab\\there' k=v"
+        );
+    }
+
+    #[test]
+    fn the_last_lines_say_what_went_wrong() {
+        let output = Output {
+            stderr: b"one\n\ntwo\n three\nfour\n".to_vec(),
+            ..Output::default()
+        };
+        assert_eq!(output.last_lines(3).as_deref(), Some("two; three; four"));
+        assert_eq!(output.last_words().as_deref(), Some("four"));
     }
 }

@@ -72,6 +72,25 @@ fn explained(words: Option<&str>) -> String {
     words.map_or_else(String::new, |words| format!(": {}", Escaped::new(words)))
 }
 
+/// The most lines of what a command said last that are part of a message.
+const SHOWN_LINES: usize = 3;
+
+/// Why a command could not even be started in the root of its machine; `None` if it was.
+fn not_entered(output: &Output) -> Option<&'static str> {
+    if !output.code.is_some_and(|code| (125..=127).contains(&code)) {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().find(|line| line.contains("chroot: "))?;
+    if said.contains("cannot change root directory") {
+        Some("only root may run commands in a folder, or users with a namespace of their own")
+    } else if said.contains("/bin/sh") {
+        Some("the machine has no /bin/sh, which starts commands")
+    } else {
+        None
+    }
+}
+
 /// A command as a line of text, for messages.
 pub(crate) fn shown(command: &Command) -> String {
     command.to_string()
@@ -83,10 +102,15 @@ impl TargetError {
         if output.is_success() {
             return Ok(output);
         }
+        let command = shown(command);
+        if let Some(reason) = not_entered(&output) {
+            let message = format!("cannot run `{command}`: {reason}");
+            return Err(Self::Unsupported(message));
+        }
         Err(Self::Command {
-            command: shown(command),
+            command,
             code: output.code,
-            words: output.last_words(),
+            words: output.last_lines(SHOWN_LINES),
         })
     }
 }

@@ -98,6 +98,10 @@ impl Probe for Machine {
         Ok(self.root.names(path)?)
     }
 
+    fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
+        Ok(self.root.check_writable(folder)?)
+    }
+
     fn query(&self, command: &Command) -> Result<Output, TargetError> {
         let words = mounts::with_root(&self.inside, command);
         let mut all = self.entering.clone();

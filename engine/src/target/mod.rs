@@ -40,7 +40,7 @@ pub use ssh::{SshAddress, SshMachine, SshOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use pkgres_files::{EntryAttributes, RootEntry};
+use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 use pkgres_manifest::Facts;
 
 /// The side of a machine that reads. Paths are absolute, and mean what they mean to a process on the machine.
@@ -56,6 +56,18 @@ pub trait Probe: Send + Sync {
 
     /// The names in a folder, sorted.
     fn names(&self, path: &Path) -> Result<Vec<OsString>, TargetError>;
+
+    /// Checks that something can be made in a folder, as far as that is known without making it. Links are followed.
+    fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
+        let problem = match self.entry(folder)?.map(|entry| entry.kind) {
+            // A link may lead to a folder.
+            Some(EntryKind::Folder | EntryKind::Link) => return Ok(()),
+            Some(_) => "is not a folder",
+            None => "does not exist",
+        };
+        let message = format!("the folder {} {problem}", folder.display());
+        Err(TargetError::Unsupported(message))
+    }
 
     /// Runs a command that must not change anything. Where the machine allows it, its file systems are read-only
     /// meanwhile; [`enforces_read_only`](Self::enforces_read_only) says whether they are.

@@ -72,7 +72,7 @@ pub(super) fn check_variables(command: &Command) -> std::io::Result<()> {
     let Some(name) = command.variables.keys().find(|name| !is_variable(name)) else {
         return Ok(());
     };
-    let message = format!("`{}` is no name of a variable", Escaped::new(name));
+    let message = format!("`{}` cannot be the name of a variable", Escaped::new(name));
     Err(std::io::Error::new(
         std::io::ErrorKind::InvalidInput,
         message,

@@ -176,6 +176,10 @@ impl Probe for SimulatedMachine {
         Ok(names)
     }
 
+    fn check_writable(&self, folder: &Path) -> Result<(), TargetError> {
+        self.happen(&Effect::Read(folder)).map(|_| ())
+    }
+
     fn query(&self, command: &Command) -> Result<Output, TargetError> {
         self.run(command)
     }

@@ -7,6 +7,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ArgumentValue, PackagePin, Script, ValidatorCheck};
 
 use super::arguments::ArgumentValues;
+use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use crate::target::{Command, Output, Probe, Target, TargetError};
@@ -60,16 +61,28 @@ pub(super) struct Leaves<'run> {
 }
 
 impl Leaves<'_> {
-    /// Runs a validator that has no others inside.
+    /// Whether only its test says what a validator does, and it has one.
+    pub(super) fn has_own_test(&self, check: &ValidatorCheck) -> bool {
+        match check {
+            ValidatorCheck::Script(_) => true,
+            ValidatorCheck::Custom { name, .. } => {
+                let custom = self.prepared.custom_of(&name.value);
+                custom.is_some_and(CustomValidator::can_test)
+            }
+            _ => false,
+        }
+    }
+
+    /// Runs a validator that has no others inside. Returns whether it is known to have changed something.
     pub(super) fn run(
         &self,
         check: &ValidatorCheck,
         access: &Access<'_>,
         values: &mut ArgumentValues,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         match check {
             ValidatorCheck::Packages(pins) => self.packages(pins, access),
-            ValidatorCheck::Script(script) => self.script(script, access, values),
+            ValidatorCheck::Script(script) => self.script(script, access, values).map(|()| false),
             ValidatorCheck::CopyScript(script) => self.copy_script(script, access),
             ValidatorCheck::Custom { name, value } => {
                 let custom = self.prepared.custom_of(&name.value);
@@ -85,13 +98,13 @@ impl Leaves<'_> {
                 });
                 // That it can was found out before.
                 let result = result.unwrap_or_else(|| Err("cannot do this".to_owned()));
-                result.map_err(Failure::Because)
+                result.map(|()| false).map_err(Failure::Because)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 
-    fn packages(&self, pins: &[PackagePin], access: &Access<'_>) -> Result<(), Failure> {
+    fn packages(&self, pins: &[PackagePin], access: &Access<'_>) -> Result<bool, Failure> {
         let manager = (self.package_manager.clone()).map_err(Failure::Because)?;
         let query = manager.query(pins).timeout(self.prepared.timeout);
         let missing = |access: &Access<'_>| -> Result<_, Failure> {
@@ -99,6 +112,7 @@ impl Leaves<'_> {
             Ok(manager.missing(pins, &output))
         };
         let mut found = missing(access)?;
+        let were_missing = !found.is_empty();
         if let (Access::Reconcile(target), false) = (access, found.is_empty()) {
             let wanted: Vec<&PackagePin> = found.iter().map(|(pin, _)| *pin).collect();
             let install = manager.install(&wanted).timeout(self.prepared.timeout);
@@ -111,7 +125,7 @@ impl Leaves<'_> {
             }
         }
         if found.is_empty() {
-            Ok(())
+            Ok(were_missing)
         } else {
             Err(Failure::Because(problems(&found)))
         }
@@ -171,7 +185,7 @@ impl Leaves<'_> {
         Ok(())
     }
 
-    fn copy_script(&self, script: &Script, access: &Access<'_>) -> Result<(), Failure> {
+    fn copy_script(&self, script: &Script, access: &Access<'_>) -> Result<bool, Failure> {
         let content = self.prepared.file(script);
         let place = Path::new("/tmp").join(script.file_name());
         let limit = u64::try_from(content.len()).unwrap_or(u64::MAX);
@@ -180,7 +194,7 @@ impl Leaves<'_> {
             _ => false,
         };
         if is_there {
-            return Ok(());
+            return Ok(false);
         }
         match access {
             Access::Test(_) => Err(Failure::Because(format!(
@@ -190,7 +204,8 @@ impl Leaves<'_> {
             ))),
             Access::Reconcile(target) => {
                 let attributes = EntryAttributes::with_mode(0o755);
-                Ok(target.write_file(&place, content, attributes)?)
+                target.write_file(&place, content, attributes)?;
+                Ok(true)
             }
         }
     }

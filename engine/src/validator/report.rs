@@ -40,6 +40,8 @@ pub struct ValidationStep {
     pub is_alternative: bool,
     /// How it ended.
     pub outcome: StepOutcome,
+    /// Whether its test failed before, and succeeds since it could change something.
+    pub is_changed: bool,
     /// What it changed, if a proof watched it.
     pub changes: Vec<PathBuf>,
 }
@@ -51,6 +53,8 @@ pub enum StepOutcome {
     Passed,
     /// It failed, and why.
     Failed(String),
+    /// None of its cases applies, and why, so that nothing was tested.
+    Skipped(String),
 }
 
 /// Why a validation could not run at all. That a machine fails it is no such error.

@@ -1,8 +1,9 @@
 //! A validation on a machine. Recursion is bounded: a validation file cannot nest validators more than 32 times.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{ArgumentCase, DISTRO_ARGUMENT, OsCase, OsName, Validator, ValidatorCheck};
 
 use super::arguments::ArgumentValues;
@@ -137,8 +138,12 @@ impl<'run> Run<'run> {
             ValidatorCheck::Any(branches) => {
                 self.any(branches, &validator.location, access, values)
             }
-            ValidatorCheck::OsCase(cases) => self.os_case(cases, access, values),
-            ValidatorCheck::ArgumentCase(case) => self.argument_case(case, access, values),
+            ValidatorCheck::OsCase(cases) => {
+                self.os_case(cases, &validator.location, access, values)
+            }
+            ValidatorCheck::ArgumentCase(case) => {
+                self.argument_case(case, &validator.location, access, values)
+            }
             ValidatorCheck::ArgumentSet { argument, value } => {
                 values.set(&argument.value, value.value.clone());
                 Ok(())
@@ -192,6 +197,7 @@ impl<'run> Run<'run> {
     fn os_case(
         &mut self,
         cases: &[OsCase],
+        location: &Location,
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
@@ -199,15 +205,36 @@ impl<'run> Run<'run> {
             let mut systems = self.systems.iter();
             systems.any(|system| system == case.os.value.as_str())
         };
-        match cases.iter().find(is_this) {
-            Some(case) => self.list(&case.validators, access, values),
-            None => Ok(()),
+        if let Some(case) = cases.iter().find(is_this) {
+            return self.list(&case.validators, access, values);
         }
+        let reason = self.systems.iter().filter(|system| !system.is_empty());
+        let reason: BTreeSet<String> = reason.map(|system| format!("`{system}`")).collect();
+        let reason = match reason.into_iter().collect::<Vec<_>>().as_slice() {
+            [] => "the machine does not say which operating system it has".to_owned(),
+            systems => format!("no case for {}", systems.join(" or ")),
+        };
+        self.skip("os_case", reason, location, access);
+        Ok(())
+    }
+
+    /// Notes that none of the cases of a validator applies.
+    fn skip(&mut self, what: &str, reason: String, location: &Location, access: &Access<'_>) {
+        self.steps.push(ValidationStep {
+            location: location.clone(),
+            what: what.to_owned(),
+            is_test: matches!(access, Access::Test(_)),
+            is_alternative: self.alternatives > 0,
+            outcome: StepOutcome::Skipped(reason),
+            is_changed: false,
+            changes: Vec::new(),
+        });
     }
 
     fn argument_case(
         &mut self,
         case: &ArgumentCase,
+        location: &Location,
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
@@ -222,10 +249,13 @@ impl<'run> Run<'run> {
             }
         };
         let mut cases = case.cases.iter();
-        match cases.find(|(case, _)| case.value.as_str() == value) {
-            Some((_, validators)) => self.list(validators, access, values),
-            None => Ok(()),
+        if let Some((_, validators)) = cases.find(|(case, _)| case.value.as_str() == value) {
+            return self.list(validators, access, values);
         }
+        let value = Escaped::shortened(value);
+        let reason = format!("no case for `{value}` of `{name}`");
+        self.skip("argument_case", reason, location, access);
+        Ok(())
     }
 
     /// Runs a validator that has no others inside.
@@ -235,18 +265,36 @@ impl<'run> Run<'run> {
         access: &Access<'_>,
         values: &mut ArgumentValues,
     ) -> Result<(), Stop> {
-        // A proof compares what a test says with what the validator then does.
-        let tested = match (access, &self.observer) {
-            (Access::Reconcile(target), Some(_)) => {
+        // What a test says is compared with what the validator then does.
+        let has_own_test = self.leaves.has_own_test(&validator.check);
+        let test = |access: &Access<'_>, values: &ArgumentValues| match access {
+            Access::Reconcile(target) if has_own_test || self.observer.is_some() => {
                 let testing = Access::Test(*target);
-                Some(
-                    self.leaves
-                        .run(&validator.check, &testing, &mut values.clone()),
-                )
+                let mut values = values.clone();
+                Some(self.leaves.run(&validator.check, &testing, &mut values))
             }
             _ => None,
         };
-        let result = self.leaves.run(&validator.check, access, values);
+        let tested = test(access, values);
+        let before = values.clone();
+        let mut result = self.leaves.run(&validator.check, access, values);
+        let was_missing = matches!(tested, Some(Err(Failure::Because(_))));
+        let mut is_untrusted = false;
+        if was_missing && has_own_test && result.is_ok() {
+            match test(access, &before) {
+                Some(Err(Failure::Because(message))) => {
+                    let message = format!(
+                        "{} succeeded when it could change something, and its test still fails: {message}",
+                        what(&validator.check)
+                    );
+                    is_untrusted = self.observer.is_some();
+                    result = Err(Failure::Because(message));
+                }
+                Some(Err(Failure::Cancelled)) => return Err(Stop::Cancelled),
+                _ => {}
+            }
+        }
+        let is_changed = result.as_ref().is_ok_and(|known| *known || was_missing);
         let observed = match (&mut self.observer, access) {
             (Some(observer), Access::Reconcile(_)) => observer.changes(),
             _ => Ok(Vec::new()),
@@ -257,19 +305,26 @@ impl<'run> Run<'run> {
                 return Err(Stop::Cancelled);
             }
             (_, Err(error)) => Err((Code::ValidationFailed, error.to_string())),
-            (Ok(()), Ok(paths)) => {
+            (Ok(_), Ok(paths)) => {
                 changed = paths;
                 Ok(())
             }
             (Err(Failure::Because(message)), Ok(paths)) => {
                 changed = paths;
-                Err((Code::ValidationFailed, message))
+                let code = if is_untrusted {
+                    Code::TestChanges
+                } else {
+                    Code::ValidationFailed
+                };
+                Err((code, message))
             }
             (Err(Failure::Lied(message)), Ok(_)) => Err((Code::TestChanges, message)),
         };
         let lied = match tested {
-            Some(Ok(())) if !changed.is_empty() => Some(lie(&validator.check, &changed)),
-            Some(Err(Failure::Lied(message))) => Some(message),
+            Some(Ok(_)) if self.observer.is_some() && !changed.is_empty() => {
+                Some(lie(&validator.check, &changed))
+            }
+            Some(Err(Failure::Lied(message))) if self.observer.is_some() => Some(message),
             _ => None,
         };
         if let Some(message) = lied {
@@ -285,6 +340,7 @@ impl<'run> Run<'run> {
                 Ok(()) => StepOutcome::Passed,
                 Err((_, message)) => StepOutcome::Failed(message.clone()),
             },
+            is_changed,
             changes: changed,
         });
         outcome.map_err(|(code, message)| {

@@ -210,21 +210,21 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:55: error[PK0105]: `command` is a list of a program and its arguments, and no text for a shell; hint: write it as in `[systemctl, reload, web]`",
             "Web/r.yaml:1:84: error[PK0105]: the property `command` is missing",
             "Web/r.yaml:1:95: error[PK0105]: the property `target` is missing",
-            "Web/r.yaml:1:118: error[PK0105]: `number` is wrong: invalid digit found in string",
+            "Web/r.yaml:1:118: error[PK0105]: `number` must be a whole number, not `x`",
         ],
     );
     check(
         "Package: [{file: /a, after: [file:/bb]}, {file: /b}]",
         None,
         &[
-            "Web/r.yaml:1:30: error[PK0105]: `file:/a` names `file:/bb`, which does not exist; hint: did you mean `file:/b`?",
+            "Web/r.yaml:1:30: error[PK0105]: `file:/a` refers to `file:/bb`, which does not exist; hint: did you mean `file:/b`?",
         ],
     );
     check(
         "Package: [{file: /a, after: [file:/b]}, {file: /b, after: [file:/a]}]",
         None,
         &[
-            "Web/r.yaml:1:18: error[PK0105]: resources go before each other in a circle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
+            "Web/r.yaml:1:18: error[PK0105]: resources wait for each other in a circle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
         ],
     );
     check(
@@ -243,12 +243,13 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:59: error[PK0106]: `${this.ports}` is a list, not a scalar [model.yaml:1:23]",
         ],
     );
-    let two = "[{'?': {id: one, type: a.Web.Web}}, {'?': {id: two, type: a.Web.Web}}]";
+    let two =
+        "[{'?': {id: one, type: a.Web.Web}, name: a}, {'?': {id: two, type: a.Web.Web}, name: b}]";
     check(
-        &of_class("{file: /a}"),
+        &of_class("{file: /a, content: '${this.name}'}"),
         Some(two),
         &[
-            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice; hint: name it by a property of the object, such as `${this.name}`",
+            "Web/r.yaml:1:30: error[PK0105]: the resource `file:/a` is declared twice, and differs; hint: name it by a property of the object, such as `${this.name}`",
         ],
     );
     check(
@@ -256,6 +257,13 @@ fn mistakes_have_places() {
         Some("{'?': {id: web, type: a.Web.Other}}"),
         &[
             "model.yaml:1:23: error[PK0060]: no locked release defines the class `a.Web.Other`; hint: require the package of the class in the manifest, and lock again",
+        ],
+    );
+    check(
+        "Package: []",
+        Some("{'?': {id: web, type: a.Web.Web, package: a.Wbe}}"),
+        &[
+            "model.yaml:1:23: error[PK0060]: `a.Wbe` does not define the class `a.Web.Web`, but `a.Web` does; hint: correct `package` in the header of the object",
         ],
     );
     check(
@@ -325,11 +333,141 @@ fn packages_share_a_machine() {
     let graph_of_both = graph(&[one, two.clone()], None).expect("it is right");
     assert_eq!(edges(&graph_of_both), ["file:/a -> file:/b"]);
 
-    let three = package("Three", &[], "Package: [{file: /b}]");
+    // What is equal is one resource, and has the edges of both.
+    let three = package(
+        "Three",
+        &[],
+        "Package: [{file: /b, before: [file:/c]}, {file: /c}]",
+    );
+    let four = package(
+        "Four",
+        &[],
+        "Package: [{file: /b, after: [file:/d]}, {file: /d}]",
+    );
+    let merged = graph(&[three.clone(), four], None).expect("it is right");
+    assert_eq!(edges(&merged), ["file:/b -> file:/c", "file:/d -> file:/b"]);
+
+    let other = package("Two", &[], "Package: [{file: /b, mode: 0600}]");
     assert_eq!(
-        graph(&[three, two], None).err().unwrap_or_default(),
+        graph(&[three, other], None).err().unwrap_or_default(),
         [
-            "Two/r.yaml:1:18: error[PK0105]: the resource `file:/b` is declared twice [Three/r.yaml:1:18]"
+            "Two/r.yaml:1:18: error[PK0105]: the resource `file:/b` is declared twice, and differs [Three/r.yaml:1:18]"
         ]
     );
+}
+
+#[test]
+fn resources_that_contradict_each_other_are_found_before_a_run() {
+    let check = |resources: &str, expected: &str| {
+        let web = package("Web", &[], resources);
+        let errors = graph(&[web], None).err().unwrap_or_default();
+        assert_eq!(errors, [expected], "{resources}");
+    };
+    check(
+        "Package: [{directory: /a, state: absent}, {file: /a/b/c}]",
+        "Web/r.yaml:1:50: error[PK0105]: `file:/a/b/c` needs `directory:/a`, which shall be absent [Web/r.yaml:1:23]",
+    );
+    check(
+        "Package: [{user: web, state: absent}, {directory: /a, owner: web}]",
+        "Web/r.yaml:1:51: error[PK0105]: `directory:/a` needs `user:web`, which shall be absent [Web/r.yaml:1:18]",
+    );
+    check(
+        "Package: [{group: www, state: absent}, {user: web, groups: [www]}]",
+        "Web/r.yaml:1:47: error[PK0105]: `user:web` needs `group:www`, which shall be absent [Web/r.yaml:1:19]",
+    );
+    check(
+        "Package: [{directory: /a}, {link: /a, target: /b}]",
+        "Web/r.yaml:1:35: error[PK0105]: `directory:/a` and `link:/a` both say what is at one place [Web/r.yaml:1:23]",
+    );
+    // An order among what goes is no contradiction.
+    let web = package(
+        "Web",
+        &[],
+        "Package: [{directory: /a, state: absent}, {file: /a/b, state: absent}]",
+    );
+    graph(&[web], None).expect("it is right");
+}
+
+#[test]
+fn mistakes_that_need_no_machine_are_found_without_one() {
+    let check = |resource: &str, expected: &str| {
+        let web = package("Web", &[], &format!("Package: [{{{resource}}}]"));
+        let errors = graph(&[web], None).err().unwrap_or_default();
+        let messages: Vec<&str> = errors
+            .iter()
+            .filter_map(|error| error.split_once("]: "))
+            .map(|(_, message)| message)
+            .collect();
+        assert_eq!(messages, [expected], "{resource}");
+    };
+    check(
+        "file: /a/../b",
+        "the name of a file must be a path without `..`, not `/a/../b`",
+    );
+    check(
+        "file: /a/./b",
+        "the name of a file is not written plainly: `/a/./b`; hint: write it as `/a/b`",
+    );
+    check(
+        "directory: /a/",
+        "the name of a directory is not written plainly: `/a/`; hint: write it as `/a`",
+    );
+    check(
+        "link: //a, target: b",
+        "the name of a link is not written plainly: `//a`; hint: write it as `/a`",
+    );
+    check("file: /", "a file cannot be at `/`");
+    check(
+        "directory: /, state: absent",
+        "the folder `/` cannot be absent",
+    );
+    check(
+        "file: /a, state: absent, content: x",
+        "`content` means nothing for a file that shall be absent",
+    );
+    check(
+        "user: web, number: -1",
+        "`number` must be a whole number, not `-1`",
+    );
+    check(
+        "user: web, number: 4294967295",
+        "`number` must be less than 4294967295, not 4294967295",
+    );
+    check(
+        "user: 'bad name'",
+        "`bad name` cannot be the name of a user: it must begin with a letter or `_`, and have at most 32 letters, digits, `_`, `.` and `-`",
+    );
+    check(
+        "user: web, comment: 'a:b'",
+        "the comment of a user must not contain `:` or line breaks",
+    );
+    check(
+        "user: web, groups: ['a b']",
+        "`a b` cannot be the name of a group: it must begin with a letter or `_`, and have at most 32 letters, digits, `_`, `.` and `-`",
+    );
+    check(
+        "file: /a, owner: 'a b'",
+        "`a b` cannot be the name of a user: it must begin with a letter or `_`, and have at most 32 letters, digits, `_`, `.` and `-`",
+    );
+    check(
+        "service: web",
+        "a service has to be `running` or `stopped`, or `enabled` or not",
+    );
+    check(
+        "service: a/b, state: running",
+        "`a/b` cannot be the name of a service",
+    );
+    check(
+        "exec: e, command: [x], creates: made",
+        "`creates` must be an absolute path, not `made`",
+    );
+    check(
+        "exec: e, command: [x], creates: /x, environment: {1B: x}",
+        "`1B` is not the name of a variable: it begins with neither a letter nor `_`",
+    );
+    check(
+        "query: q, command: [x], timeout: 0",
+        "`timeout` must be at least 1 second",
+    );
+    check("package: -y", "`-y` cannot be the name of a package");
 }

@@ -33,7 +33,7 @@ fn guards_decide_whether_a_command_runs() {
     let differences = change(machine, &make);
     assert_eq!(
         differences,
-        ["command: sh -c touch /made; echo one; echo two"]
+        ["command: sh -c 'touch /made; echo one; echo two'"]
     );
     assert_eq!(sent(machine, &make).as_deref(), Some("one\ntwo"));
     let again = Exec::new(Command::new("false"), Guard::creates("/made"));
@@ -102,7 +102,7 @@ fn a_command_has_a_user_a_folder_and_an_end() {
     let error = error.expect_err("it takes too long").to_string();
     assert_eq!(
         error,
-        "`sh -c sleep 60` was killed: it did not end in 0.1 s"
+        "`sh -c 'sleep 60'` was killed: it did not end in 0.1 s"
     );
     let failing = Exec::new(script("echo because >&2; exit 7"), Guard::creates("/late"));
     let error = try_change(machine, &failing)

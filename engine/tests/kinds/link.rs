@@ -30,7 +30,7 @@ fn a_file_is_not_replaced_by_a_link() {
             .expect_err("there is a file");
         assert_eq!(
             error.to_string(),
-            "/current exists and is no link: remove it first"
+            "/current exists, but is not a link: remove it first"
         );
     }
     let error = try_change(&machine, &File::new("/missing/file")).expect_err("it has no folder");

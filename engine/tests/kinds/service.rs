@@ -265,7 +265,7 @@ fn properties_of_services_are_checked() {
     };
     assert_eq!(
         error(Service::new("web")),
-        "a service has to be running or stopped, or enabled or disabled"
+        "a service has to be `running` or `stopped`, or `enabled` or not"
     );
     for name in ["", "--now", "../web", "a b"] {
         let error = error(Service::new(name).running());

@@ -60,6 +60,15 @@ impl Simulation {
                     }
                 }
                 NodeStatus::Pending(_) if plan.meta.noop => {}
+                NodeStatus::Deferred(by, _) => {
+                    let is_before = self
+                        .all_before(node)
+                        .iter()
+                        .any(|before| self.plans[*before].id == *by);
+                    if !is_before || !self.disturbed.contains(id) {
+                        return Err(format!("{id} waits for {by} without a cause"));
+                    }
+                }
                 _ => return Err(format!("{id} is left as {status:?}")),
             }
         }

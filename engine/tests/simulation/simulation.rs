@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pkgres_engine::{
-    Action, AppliedState, Event, Input, Kinds, NodeKey, Outcome, Resource, RunOptions, Runner,
-    SimulatedMachine, StateLocation, Status, attempt,
+    Action, AppliedState, Event, Input, Kinds, NodeKey, NodeStatus, Outcome, Resource, RunOptions,
+    Runner, SimulatedMachine, StateLocation, Status, attempt,
 };
 use pkgres_manifest::ResourceId;
 
@@ -375,7 +375,8 @@ impl Simulation {
             }
             outcome => outcome,
         };
-        if !self.again.remove(id) && !matches!(outcome, Outcome::Failed(_)) {
+        let has_failed = matches!(outcome, Outcome::Failed(_) | Outcome::Unfinished(..));
+        if !self.again.remove(id) && !has_failed {
             self.good.insert(id.clone());
         }
         if let Some(again) = self.pending.iter().position(|pending| pending.key == key) {
@@ -536,7 +537,7 @@ impl Simulation {
         };
         let before: Vec<ResourceId> = before;
         for before in before {
-            if !self.good.contains(&before) {
+            if !self.good.contains(&before) && !self.is_deferred(&before) {
                 return Err(format!("{id} is checked before {before} is in order"));
             }
         }
@@ -572,6 +573,12 @@ impl Simulation {
         let nodes = self.runner.graph().nodes().iter();
         let reversals = nodes.filter(|node| node.is_reversal);
         reversals.map(|node| node.id.clone())
+    }
+
+    /// Whether a resource waits for a change that this run does not make: then those behind it go on.
+    fn is_deferred(&self, id: &ResourceId) -> bool {
+        let mut statuses = self.runner.nodes();
+        statuses.any(|(other, status)| other == id && matches!(status, NodeStatus::Deferred(..)))
     }
 
     /// The nodes before a node, directly or not.

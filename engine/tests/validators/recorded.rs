@@ -28,7 +28,8 @@ fn any_tests_all_branches_before_it_changes_something() {
         findings(&reconcile(ANY, &machine)),
         ["v.yaml:1:15: error[PK0111]: no alternative succeeds"]
     );
-    assert_eq!(scripts(&machine), ["?a", "?b", "!a", "!b"]);
+    // Before a script changes something, its own test says whether it has to.
+    assert_eq!(scripts(&machine), ["?a", "?b", "?a", "!a", "?b", "!b"]);
     let machine = both_fail();
     let report = test(ANY, &machine);
     let notes: Vec<_> = report.findings[0]
@@ -78,7 +79,7 @@ fn only_a_branch_that_succeeds_leaves_values() {
         };
         assert!(report.is_passed());
         let decided: Vec<String> = (scripts(&machine).iter())
-            .filter(|script| script.contains('s'))
+            .filter(|script| script.contains('s') && script.starts_with('?') == is_test)
             .map(|script| script[1..].to_owned())
             .collect();
         assert_eq!(decided, ["s1", "s3"]);
@@ -97,7 +98,31 @@ fn all_stops_at_the_first_failure() {
         findings(&reconcile(text, &machine)),
         ["v.yaml:2:23: error[PK0111]: `b` exited with code 1"]
     );
-    assert_eq!(scripts(&machine), ["!a", "!b"]);
+    assert_eq!(scripts(&machine), ["?a", "!a", "?b", "!b"]);
+}
+
+#[test]
+fn what_was_missing_is_tested_again_after_it_was_brought_about() {
+    let text = "validators:\n- script: a\n";
+    let changed = |machine: &Recorder| {
+        let report = reconcile(text, machine);
+        (findings(&report), report.steps[0].is_changed)
+    };
+    let machine = Recorder::new("debian", "debian", |_, before| {
+        exited(i32::from(before == 0))
+    });
+    assert_eq!(changed(&machine), (vec![], true));
+    assert_eq!(scripts(&machine), ["?a", "!a", "?a"]);
+    let machine = Recorder::failing(&[]);
+    assert_eq!(changed(&machine), (vec![], false));
+    assert_eq!(scripts(&machine), ["?a", "!a"]);
+    // It claims to have done what its test does not find.
+    let machine = Recorder::new("debian", "debian", |_, before| {
+        exited(i32::from(before != 1))
+    });
+    let finding = "v.yaml:2:3: error[PK0111]: script a succeeded when it could change something, and its test still \
+                   fails: `a` exited with code 1";
+    assert_eq!(changed(&machine), (vec![finding.to_owned()], false));
 }
 
 #[test]

@@ -176,8 +176,12 @@ impl DirectoryRegistry {
 
     /// Reports a link to what would otherwise be looked at.
     fn tell_link(&self, path: &Path) {
-        let target = fs::metadata(path);
-        if target.is_ok_and(|target| target.is_dir() || target.is_file() && is_zip(path)) {
+        let is_package = match fs::metadata(path) {
+            Ok(target) if target.is_dir() => has_packages(path),
+            Ok(target) => target.is_file() && is_zip(path),
+            Err(_) => false,
+        };
+        if is_package {
             let message = format!(
                 "{} is a link, and links are not followed",
                 Escaped::new(&shown(path))
@@ -398,6 +402,17 @@ fn open_archive(path: &Path, options: &ReadOptions) -> Result<Archive, Vec<Diagn
     let bytes =
         read_file(path, limit, Follow::Nothing).map_err(|error| vec![error.to_diagnostic()])?;
     Archive::open(&shown(path), bytes, &options.limits).map_err(|error| vec![error])
+}
+
+/// Whether a folder is a package, or has one. The root of a machine has links to many other folders.
+fn has_packages(folder: &Path) -> bool {
+    let has_manifest = |folder: &Path| folder.join(MANIFEST_FILE).symlink_metadata().is_ok();
+    if has_manifest(folder) {
+        return true;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut inside = entries.map(|entry| entry.path());
+    inside.any(|path| has_manifest(&path) || is_zip(&path))
 }
 
 /// Whether the name of a file is that of a package archive.

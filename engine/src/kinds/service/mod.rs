@@ -94,7 +94,8 @@ impl Service {
         self
     }
 
-    fn validate(&self) -> Result<(), ResourceError> {
+    /// Checks that the name can be one, and that something is wanted.
+    pub(super) fn validate(&self) -> Result<(), ResourceError> {
         let is_plain = |other: char| other.is_ascii_alphanumeric() || "_.@:-".contains(other);
         if !self
             .name
@@ -106,7 +107,7 @@ impl Service {
             return Err(ResourceError::Invalid(message));
         }
         if self.wanted == WantedState::default() {
-            let message = "a service has to be running or stopped, or enabled or disabled";
+            let message = "a service has to be `running` or `stopped`, or `enabled` or not";
             return Err(ResourceError::Invalid(message.to_owned()));
         }
         Ok(())

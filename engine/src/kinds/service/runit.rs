@@ -23,6 +23,9 @@ const SUPERVISED: [&str; 3] = ["pid", "stat", "status"];
 /// How long `sv` waits for a service to start or stop, in seconds.
 const WAIT: &str = "15";
 
+/// The exit code of a shell that does not find a program.
+const NOT_FOUND: i32 = 127;
+
 /// How often `runsvdir` looks for new services is up to it: every five seconds, usually.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The most pauses until a service that shall run is supervised.
@@ -95,15 +98,20 @@ impl Runit {
             });
         };
         let is_down = probe.entry(&definition.join("down"))?.is_some();
-        let status = self.status(probe)?;
+        let status = self.status(wanted, probe)?;
+        if status == Supervision::NotInstalled && wanted.is_running == Some(true) {
+            let message = "the machine has no `sv`, so no service can be started";
+            return Err(TargetError::Unsupported(message.to_owned()).into());
+        }
         Ok(ServiceState {
             is_running: status == Supervision::Running,
             is_enabled: self.is_linked && !is_down,
         })
     }
 
-    fn status(&self, probe: &dyn Probe) -> Result<Supervision, TargetError> {
-        if !self.is_linked {
+    fn status(&self, wanted: WantedState, probe: &dyn Probe) -> Result<Supervision, TargetError> {
+        // Only what runs needs the program that is asked.
+        if !self.is_linked && wanted.is_running != Some(true) {
             return Ok(Supervision::Unsupervised);
         }
         status(&self.link, probe)
@@ -148,6 +156,8 @@ enum Supervision {
     Running,
     Stopped,
     Unsupervised,
+    /// Nothing can run: there is no program that supervises.
+    NotInstalled,
 }
 
 /// What `sv` says about a service with a link.
@@ -170,6 +180,10 @@ fn status(link: &Path, probe: &dyn Probe) -> Result<Supervision, TargetError> {
     }
     if said.starts_with("warning: ") || said.starts_with("fail: ") {
         return Ok(Supervision::Unsupervised);
+    }
+    // So it is in a root folder in which nothing runs.
+    if output.code == Some(NOT_FOUND) {
+        return Ok(Supervision::NotInstalled);
     }
     TargetError::unless_success(&command, output)?;
     Ok(Supervision::Unsupervised)
@@ -221,7 +235,8 @@ impl Change for Supervise {
             }
             Some(false) => {
                 let pauses = if is_linked_now { FEW_PAUSES } else { 0 };
-                if self.wait(target, pauses)? != Supervision::Unsupervised {
+                let status = self.wait(target, pauses)?;
+                if matches!(status, Supervision::Running | Supervision::Stopped) {
                     self.control(target, "stop")?;
                 }
             }

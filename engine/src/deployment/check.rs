@@ -1,0 +1,230 @@
+//! Checks of the resources of a package alone: without a lockfile, a model or a machine.
+//!
+//! What a template names is not known then, so that a text stands for each value. An error about a part of the file
+//! that has a template is left out: with its true value, it may be right.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use pkgres_manifest::{
+    Limits, PackageName, PackageResources, ResourceDescription, ResourceId, ResourceTemplate,
+    TemplateValue, TemplateValues, Version, most_similar,
+};
+
+use super::graph::references;
+use super::{DeployedResource, Deployment, GraphOptions};
+use crate::kinds::{ARTIFACT, FilesOfPackage, Kinds, PackageFiles};
+
+/// The resources of a package, to be checked without a machine.
+#[derive(Clone)]
+pub struct ResourceCheck<'package> {
+    /// The resources.
+    pub resources: &'package PackageResources,
+    /// The release of the package.
+    pub release: &'package (PackageName, Version),
+    /// The files of the package.
+    pub files: Arc<dyn PackageFiles>,
+    /// Whether the package requires no other one, so that its resources can only name each other.
+    pub is_alone: bool,
+}
+
+impl std::fmt::Debug for ResourceCheck<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ResourceCheck")
+            .field("release", &self.release)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ResourceCheck<'_> {
+    /// The mistakes that a plan would find: kinds that do not exist, wrong properties, names of resources that do not
+    /// exist, circles, and resources that contradict each other.
+    pub fn findings(&self, kinds: &Kinds, limits: &Limits) -> Vec<Diagnostic> {
+        let of_package = self.filled_in(&self.resources.for_package, limits);
+        let mut findings = Vec::new();
+        let of_package = self.right(of_package, kinds, &mut findings);
+        let classes = self.resources.for_classes.iter();
+        let classes: Vec<Vec<DeployedResource>> = classes
+            .map(|class| {
+                let of_class = self.filled_in(&class.resources, limits);
+                self.right(of_class, kinds, &mut findings)
+            })
+            .collect();
+        let all: BTreeSet<ResourceId> = (self.resources.for_classes.iter())
+            .flat_map(|class| self.filled_in(&class.resources, limits))
+            .chain(self.filled_in(&self.resources.for_package, limits))
+            .map(|resource| resource.description.id.value)
+            .collect();
+        for resource in classes.iter().flatten().chain(&of_package) {
+            self.check_references(resource, &all, &mut findings);
+        }
+        let scopes = if classes.is_empty() {
+            vec![Vec::new()]
+        } else {
+            classes
+        };
+        for class in scopes {
+            let mut resources = of_package.clone();
+            resources.extend(class);
+            findings.extend(self.graph_findings(resources, kinds));
+        }
+        let mut unique: Vec<Diagnostic> = Vec::with_capacity(findings.len());
+        for finding in findings {
+            // Resources of the package are in the graph of each class.
+            if !unique.contains(&finding) {
+                unique.push(finding);
+            }
+        }
+        unique.sort_by_key(|finding| {
+            let place = finding.labels.first();
+            place.map(|place| place.location.span().start)
+        });
+        unique
+    }
+
+    /// Resources with texts in place of the values that are not known.
+    fn filled_in(&self, templates: &[ResourceTemplate], limits: &Limits) -> Vec<DeployedResource> {
+        let values = AnyValues {
+            release: self.release,
+            version: self.release.1.to_string(),
+        };
+        let filled = templates.iter().filter_map(|template| {
+            // What cannot be filled in is reported when the file is read.
+            let (description, _) = template.instantiate(&values, limits).into_result().ok()?;
+            Some(DeployedResource {
+                description,
+                release: self.release.clone(),
+                object: None,
+            })
+        });
+        filled.collect()
+    }
+
+    /// The resources that their kinds accept.
+    fn right(
+        &self,
+        resources: Vec<DeployedResource>,
+        kinds: &Kinds,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Vec<DeployedResource> {
+        let right = resources.into_iter().filter(|resource| {
+            let description = &resource.description;
+            if description.id.value.kind() == ARTIFACT {
+                return false;
+            }
+            let files = FilesOfPackage::new(self.files.as_ref(), self.release);
+            match kinds.read_with_files(description, files) {
+                Ok(_) => true,
+                Err(errors) => {
+                    findings.extend(errors.into_iter().filter(is_certain));
+                    false
+                }
+            }
+        });
+        right.collect()
+    }
+
+    /// Reports names of resources that do not exist. Those of required packages are not known here.
+    fn check_references(
+        &self,
+        resource: &DeployedResource,
+        all: &BTreeSet<ResourceId>,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        let id = &resource.description.id.value;
+        for reference in references(resource) {
+            let is_elsewhere = has_template(&reference.location)
+                || reference.value.kind() == ARTIFACT
+                || all.contains(&reference.value);
+            if is_elsewhere {
+                continue;
+            }
+            let names: Vec<String> = (all.iter().filter(|other| *other != id))
+                .map(ToString::to_string)
+                .collect();
+            let name = reference.value.to_string();
+            let similar = most_similar(&name, names.iter().map(String::as_str));
+            let finding = match (self.is_alone, similar) {
+                (true, _) => {
+                    let message = format!("`{id}` refers to `{name}`, which does not exist");
+                    Diagnostic::error(Code::Resource, message)
+                }
+                (false, Some(_)) => {
+                    let message =
+                        format!("`{id}` refers to `{name}`, which this package does not have");
+                    Diagnostic::warning(Code::Resource, message)
+                }
+                (false, None) => continue,
+            };
+            let finding = finding.at(reference.location.clone());
+            findings.push(match similar {
+                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+                None => finding,
+            });
+        }
+    }
+
+    /// What is wrong with resources together.
+    fn graph_findings(&self, resources: Vec<DeployedResource>, kinds: &Kinds) -> Vec<Diagnostic> {
+        let known: BTreeSet<ResourceId> = (resources.iter())
+            .map(|resource| resource.description.id.value.clone())
+            .collect();
+        let mut resources = resources;
+        for resource in &mut resources {
+            retain_known(&mut resource.description, &known);
+        }
+        let deployment = Deployment {
+            resources,
+            files: Some(Arc::clone(&self.files)),
+        };
+        let graph = deployment.graph(kinds, GraphOptions::default());
+        let findings = graph.err().unwrap_or_default().into_iter();
+        findings.filter(is_certain).collect()
+    }
+}
+
+/// Leaves out what a resource says about others that are not looked at.
+fn retain_known(description: &mut ResourceDescription, known: &BTreeSet<ResourceId>) {
+    for edges in [
+        &mut description.after,
+        &mut description.before,
+        &mut description.notifies,
+    ] {
+        edges.retain(|id| known.contains(&id.value));
+    }
+    description
+        .receives
+        .retain(|received| known.contains(&received.sender.value));
+}
+
+/// Whether a finding is about something that no value changes.
+fn is_certain(finding: &Diagnostic) -> bool {
+    let mut places = finding.labels.iter().map(|label| &label.location);
+    !places.any(has_template)
+}
+
+fn has_template(place: &Location) -> bool {
+    let span = place.span();
+    let text = place.source().text().get(span.start..span.end);
+    text.is_some_and(|text| text.contains("${"))
+}
+
+/// A text for each value: for those of an object, their names.
+struct AnyValues<'package> {
+    release: &'package (PackageName, Version),
+    version: String,
+}
+
+impl TemplateValues for AnyValues<'_> {
+    fn value(&self, path: &[&str]) -> TemplateValue<'_> {
+        TemplateValue::Text(match path {
+            ["package", "name"] => Cow::Borrowed(self.release.0.as_str()),
+            ["package", "version"] => Cow::Borrowed(&self.version),
+            ["package", ..] => Cow::Borrowed("/package"),
+            path => Cow::Owned(path.join(".")),
+        })
+    }
+}

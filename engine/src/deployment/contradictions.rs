@@ -1,0 +1,57 @@
+//! Resources that cannot all be in order: one wants something to be gone that another one makes, or needs.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::ResourceId;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+
+use crate::graph::Node;
+use crate::resource::{Identifier, Presence, Relation};
+
+/// The contradictions between the nodes of a graph. `place_of` returns where a resource is described.
+pub(super) fn contradictions<'place>(
+    nodes: &[Node],
+    place_of: impl Fn(&ResourceId) -> Option<&'place Location>,
+) -> Vec<Diagnostic> {
+    let mut claims: BTreeMap<Identifier, &Node> = BTreeMap::new();
+    let mut findings = Vec::new();
+    let mut report = |message: String, node: &Node, other: &Node| {
+        let mut finding = Diagnostic::error(Code::Resource, message);
+        for id in [&node.id, &other.id] {
+            if let Some(place) = place_of(id) {
+                finding = finding.at(place.clone());
+            }
+        }
+        findings.push(finding);
+    };
+    let said = nodes
+        .iter()
+        .filter(|node| node.resource.presence() != Presence::Unsaid);
+    for node in said.clone() {
+        for identifier in node.resource.identifiers() {
+            if let Some(other) = claims.get(&identifier) {
+                let message = format!(
+                    "`{}` and `{}` both say what is at one place",
+                    other.id, node.id
+                );
+                report(message, node, other);
+            } else {
+                claims.insert(identifier, node);
+            }
+        }
+    }
+    for node in said.filter(|node| node.resource.presence() == Presence::Present) {
+        let needs = node.resource.wishes().into_iter();
+        let needs = needs.filter(|wish| wish.relation == Relation::After);
+        for needed in needs.flat_map(|wish| wish.alternatives) {
+            let Some(gone) = claims.get(&needed) else {
+                continue;
+            };
+            if gone.resource.presence() == Presence::Absent && gone.id != node.id {
+                let message = format!("`{}` needs `{}`, which shall be absent", node.id, gone.id);
+                report(message, node, gone);
+            }
+        }
+    }
+    findings
+}

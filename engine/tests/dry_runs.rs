@@ -1,0 +1,296 @@
+//! What a run says about resources that it does not change, cannot check, or changes in part.
+
+// The tests change files themselves.
+#![allow(clippy::disallowed_methods)]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pkgres_engine::{
+    Change, Checked, Command, Difference, Directory, DriveOptions, EntryAttributes, Exec, File,
+    Graph, GraphBuilder, Guard, Input, Link, Machine, Probe, Query, Receipt, Resource,
+    ResourceError, RunOptions, Step, Target, User, drive,
+};
+use pkgres_manifest::{MetaParameters, ResourceId};
+
+fn id(text: &str) -> ResourceId {
+    text.parse().expect("it is an identity")
+}
+
+/// The steps of a run, and the states at its end.
+struct Run {
+    steps: Vec<String>,
+    states: Vec<String>,
+}
+
+fn run(root: &Path, graph: Graph, noop: bool) -> Run {
+    let machine = Arc::new(Machine::root_folder(root).expect("it is a folder"));
+    let options = DriveOptions {
+        run: RunOptions {
+            noop,
+            ..RunOptions::default()
+        },
+        ..DriveOptions::default()
+    };
+    let mut steps = Vec::new();
+    let (_control, controlled) = std::sync::mpsc::channel();
+    let ending = drive(graph, machine, &options, controlled, |progress| {
+        if !matches!(progress.step, Step::Started(..)) {
+            steps.push(format!("{:?}", progress.step));
+        }
+    });
+    let states = ending.nodes.iter();
+    let states = states.map(|(id, status)| format!("{id} {status:?}"));
+    Run {
+        steps,
+        states: states.collect(),
+    }
+}
+
+fn with(resources: impl FnOnce(&mut GraphBuilder)) -> Graph {
+    let mut builder = GraphBuilder::new();
+    resources(&mut builder);
+    builder.build().expect("it has no circle")
+}
+
+fn noop() -> MetaParameters {
+    MetaParameters {
+        noop: true,
+        ..MetaParameters::default()
+    }
+}
+
+fn default() -> MetaParameters {
+    MetaParameters::default()
+}
+
+#[test]
+fn a_dry_run_does_not_promise_what_the_machine_refuses() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    std::fs::write(root.path().join("plain"), "").expect("the root is there");
+    let graph = with(|builder| {
+        builder.add(id("file:/none/a"), File::new("/none/a"), default());
+        builder.add(id("link:/none/b"), Link::new("/none/b", "/"), default());
+        let inside = Directory::new("/plain/c");
+        builder.add(id("directory:/plain/c"), inside, default());
+        let user = User::new("web").with_group("none");
+        builder.add(id("user:web"), user, default());
+        // Its folder is made before it.
+        builder.add(id("directory:/new"), Directory::new("/new"), default());
+        builder.add(id("file:/new/d"), File::new("/new/d"), default());
+    });
+    let run = run(root.path(), graph, true);
+    let problems = [
+        r#"file:/none/a Failed("cannot write in /none: No such file or directory (os error 2)")"#,
+        r#"link:/none/b Failed("cannot write in /none: No such file or directory (os error 2)")"#,
+        r#"directory:/plain/c Failed("cannot write in /plain: Not a directory (os error 20)")"#,
+        r#"user:web Failed("the machine has no group `none`")"#,
+    ];
+    assert_eq!(run.states[..4], problems);
+    for state in &run.states[4..] {
+        assert!(state.contains("Pending"), "{state}");
+    }
+}
+
+#[test]
+fn missing_folders_are_made_around_what_asks_for_them() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let graph = || {
+        with(|builder| {
+            let file = File::new("/a/b/file").with_parents();
+            builder.add(id("file:/a/b/file"), file, default());
+            let folder = Directory::new("/a/c/folder").with_parents();
+            builder.add(id("directory:/a/c/folder"), folder, default());
+            let link = Link::new("/d/link", "/a").with_parents();
+            builder.add(id("link:/d/link"), link, default());
+        })
+    };
+    let dry = run(root.path(), graph(), true);
+    let parents = |number: usize, folders: &str| {
+        let part = format!(r#"property: "parents", is: None, wanted: Some("{folders}")"#);
+        assert!(dry.states[number].contains(&part), "{:?}", dry.states);
+    };
+    parents(0, "/a, /a/b");
+    parents(1, "/a, /a/c");
+    parents(2, "/d");
+    assert!(!root.path().join("a").exists());
+    for _ in 0..2 {
+        let real = run(root.path(), graph(), false);
+        let is_in_order = |state: &String| state.ends_with("InOrder");
+        assert!(real.states.iter().all(is_in_order), "{:?}", real.states);
+    }
+    assert!(root.path().join("a/b/file").is_file());
+    assert!(root.path().join("d/link").is_symlink());
+}
+
+#[test]
+fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let graph = || {
+        with(|builder| {
+            builder.add(id("user:web"), User::new("web"), default());
+            let owned = Directory::new("/d").with_owner("web");
+            builder.add(id("directory:/d"), owned, default());
+        })
+    };
+    let dry = run(root.path(), graph(), true);
+    let waits = r#"directory:/d Deferred(ResourceId { kind: "user", name: "web" }, "the machine has no user `web`")"#;
+    assert_eq!(dry.states[1], waits);
+
+    // The same holds behind a resource that is only checked, or not even that.
+    for meta in [
+        noop(),
+        MetaParameters {
+            hidden: true,
+            ..default()
+        },
+    ] {
+        let graph = with(|builder| {
+            builder.add(id("directory:/e"), Directory::new("/e"), meta);
+            builder.add(id("file:/e/f"), File::new("/e/f"), default());
+        });
+        let real = run(root.path(), graph, false);
+        let waits = r#"file:/e/f Deferred(ResourceId { kind: "directory", name: "/e" }, "cannot open the folder of /e/f: "#;
+        assert!(real.states[1].starts_with(waits), "{:?}", real.states);
+        assert!(!root.path().join("e").exists());
+    }
+}
+
+#[test]
+fn a_dry_run_shows_what_would_be_refreshed() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let graph = |content: &str| {
+        let file = File::new("/conf").with_content(content);
+        with(|builder| {
+            builder.add(id("file:/conf"), file, default());
+            let reload = Exec::new(Command::new("true"), Guard::OnRefresh);
+            builder.add(id("exec:reload"), reload, default());
+            builder.notify(id("file:/conf"), id("exec:reload"));
+        })
+    };
+    let dry = run(root.path(), graph("a"), true);
+    assert!(
+        dry.states[1].starts_with("exec:reload Pending"),
+        "{:?}",
+        dry.states
+    );
+    std::fs::write(root.path().join("conf"), "a").expect("the root is there");
+    let dry = run(root.path(), graph("a"), true);
+    assert_eq!(dry.states[1], "exec:reload InOrder");
+}
+
+/// A file that receives what a command writes.
+fn rendered(guard: Guard, meta: MetaParameters) -> Graph {
+    let command = Command::new("sh").arguments(["-c", "echo rendered"]);
+    with(|builder| {
+        builder.add(id("exec:render"), Exec::new(command, guard), default());
+        builder.add(id("file:/page"), File::new("/page"), meta);
+        let receipt = Receipt {
+            property: "content".to_owned(),
+            from: id("exec:render"),
+            value: "stdout".to_owned(),
+        };
+        builder.receive(&id("file:/page"), receipt);
+    })
+}
+
+#[test]
+fn content_that_was_not_sent_is_neither_checked_nor_made_up() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let page = root.path().join("page");
+    // The command has nothing to do, so it does not run, and sends nothing.
+    let done = || Guard::creates("/");
+    for noop in [true, false] {
+        let run = run(root.path(), rendered(done(), default()), noop);
+        let unknown = "file:/page Failed(\"the file does not exist, and its content is not known: `exec:render` has not \
+                       sent `stdout`, which it only does after it has run, if the text is UTF-8\")";
+        assert_eq!(run.states[1], unknown);
+        assert!(!page.exists(), "an empty file was made");
+    }
+    std::fs::write(&page, "broken").expect("the root is there");
+    let run_again = run(root.path(), rendered(done(), default()), false);
+    assert!(
+        run_again.states[1].starts_with(
+            "file:/page Unknown(\"its content is not known: `exec:render` has not sent"
+        ),
+        "{:?}",
+        run_again.states
+    );
+    assert_eq!(
+        std::fs::read_to_string(&page).expect("it is there"),
+        "broken"
+    );
+
+    // A dry run in which the command would run says that the content comes with it.
+    let dry = run(
+        root.path(),
+        rendered(Guard::creates("/none"), default()),
+        true,
+    );
+    assert!(
+        dry.states[1].contains("wanted: Some(\"known after apply\")"),
+        "{:?}",
+        dry.states
+    );
+}
+
+/// A file that is written, but never as it shall be.
+struct Crooked;
+
+impl Resource for Crooked {
+    fn definition(&self) -> String {
+        "Crooked".to_owned()
+    }
+
+    fn check(&self, _: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+        Ok(Checked::drift(Self))
+    }
+}
+
+impl Change for Crooked {
+    fn differences(&self) -> Vec<Difference> {
+        vec![Difference::new("shape", Some("crooked"), Some("straight"))]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        let attributes = EntryAttributes::with_mode(0o644);
+        Ok(target.write_file(Path::new("/made"), b"", attributes)?)
+    }
+}
+
+#[test]
+fn a_change_that_does_not_lead_anywhere_is_reported_as_one() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let graph = with(|builder| {
+        builder.add(id("crooked:made"), Crooked, default());
+    });
+    let run = run(root.path(), graph, false);
+    assert!(root.path().join("made").exists());
+    assert!(run.steps[0].starts_with("Unfinished("), "{:?}", run.steps);
+    assert!(run.steps[1].starts_with("Failed("), "{:?}", run.steps);
+}
+
+#[test]
+fn a_guard_that_cannot_run_gives_no_answer() {
+    let machine = Machine::local().expect("it is this machine");
+    for (name, guard) in [
+        ("unless", Guard::Unless(Command::new("/none"))),
+        ("only_if", Guard::OnlyIf(Command::new("/none"))),
+    ] {
+        let exec = Exec::new(Command::new("true"), guard);
+        let error = exec.check(&machine, &Input::default()).expect_err(name);
+        let text = error.to_string();
+        let beginning = format!("`{name}` gives no answer: `/none` exited with code 127");
+        assert!(text.starts_with(&beginning), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_not_sent() {
+    let machine = Machine::local().expect("it is this machine");
+    let query = Query::new(Command::new("printf").argument(r"\377\376"));
+    let error = query
+        .check(&machine, &Input::default())
+        .expect_err("no text");
+    assert!(error.to_string().ends_with("is not UTF-8"), "{error}");
+}

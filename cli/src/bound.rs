@@ -1,12 +1,12 @@
 //! Packages with the releases that they are bound to, for checks that follow classes from package to package.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_checks::{ApiOf, BoundPackage, BoundPackages};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, Version};
+use pkgres_manifest::{ArtifactDigest, Lockfile, Package, PackageName, ReleaseSource, Version};
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::{Locked, Resolution, Root};
 
@@ -53,6 +53,8 @@ pub(crate) struct BoundRelease {
     pub(crate) registries: RegistrySet,
     /// The digests of the artifacts of the releases, as far as the registries know them.
     pub(crate) digests: BTreeMap<(PackageName, Version), ArtifactDigest>,
+    /// The releases that the host has or that are built in, which have no files.
+    pub(crate) provided: BTreeSet<(PackageName, Version)>,
     /// The reason why the package is bound to nothing, if its requirements have no resolution.
     pub(crate) unbound: Option<Diagnostic>,
 }
@@ -99,12 +101,20 @@ impl BoundRelease {
         }
         let (searched, registries) = problem.search(context, output)?;
         let mut digests = BTreeMap::new();
+        let mut provided = BTreeSet::new();
         let (mut packages, requires, unbound) = match searched {
             Searched::Solved(resolution) => {
                 digests.extend(resolution.packages().iter().filter_map(|package| {
                     let release = (package.name.clone(), package.version.clone());
                     Some((release, package.digest?))
                 }));
+                let without_files = resolution.packages().iter().filter(|package| {
+                    let source = &package.source;
+                    matches!(source, ReleaseSource::Host | ReleaseSource::BuiltIn)
+                });
+                provided.extend(
+                    without_files.map(|package| (package.name.clone(), package.version.clone())),
+                );
                 let packages = bound_packages(&resolution, &registries, context)?;
                 let requires = resolution.roots()[0].requires.iter();
                 let requires = requires
@@ -144,6 +154,7 @@ impl BoundRelease {
             release,
             registries,
             digests,
+            provided,
             unbound,
         })
     }

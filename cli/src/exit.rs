@@ -195,11 +195,14 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     (
         "validate",
-        &[Done, Usage, Invalid],
-        &[(
-            Usage,
-            "wrong usage or invalid input: nothing was run on the machine",
-        )],
+        &[Done, Failed, Usage, Invalid],
+        &[
+            (Failed, "`--prove` found a test that is not to be trusted"),
+            (
+                Usage,
+                "wrong usage or invalid input: nothing was run on the machine",
+            ),
+        ],
     ),
     (
         "plan",
@@ -218,6 +221,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             Integrity,
             Invalid,
             Resource,
+            Pending,
             Interrupted,
         ],
         &[

@@ -1,12 +1,15 @@
-//! Ctrl-C where commands run on a machine: they end before the program does.
+//! Ctrl-C and other signals that end the program, where commands run on a machine: they end before the program does.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pkgres_engine::{Cancellation, Control};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
 
-/// Calls a function at each Ctrl-C, which does not end the program any more.
-fn on_interrupt(mut interrupted: impl FnMut() + Send + 'static) {
+/// Calls a function at each Ctrl-C, and at each signal that asks the program to end or says that its terminal is gone.
+/// None of them ends the program any more.
+fn on_interrupt(interrupted: impl FnMut() + Send + 'static) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -14,11 +17,28 @@ fn on_interrupt(mut interrupted: impl FnMut() + Send + 'static) {
     let Ok(runtime) = runtime else {
         return;
     };
+    let signals = {
+        let _runtime = runtime.enter();
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        kinds.map(signal)
+    };
+    let interrupted = Arc::new(Mutex::new(interrupted));
     std::thread::spawn(move || {
         runtime.block_on(async {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                interrupted();
+            let mut listening = JoinSet::new();
+            for mut signal in signals.into_iter().flatten() {
+                let interrupted = Arc::clone(&interrupted);
+                listening.spawn(async move {
+                    while signal.recv().await.is_some() {
+                        interrupted.lock().unwrap_or_else(PoisonError::into_inner)();
+                    }
+                });
             }
+            while listening.join_next().await.is_some() {}
         });
     });
 }

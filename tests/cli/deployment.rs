@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pkgres_tests::ssh::SshServer;
 use serde_json::Value;
@@ -153,6 +153,117 @@ fn what_breaks_is_mended_until_an_interrupt() {
     assert_eq!(status.code(), Some(0));
 }
 
+/// A run of a command that takes a minute, which has begun. The file `begun` has the number of its process.
+fn busy(command: &[&str], options: &[&str]) -> (TempDir, Child) {
+    let folder = folder();
+    let begun = folder.path().join("begun");
+    let script = format!(
+        "echo $$ > {0}.new; mv {0}.new {0}; exec sleep 60",
+        begun.display()
+    );
+    let never = folder.path().join("never");
+    let resources = format!(
+        "Package:\n- exec: long\n  command: [sh, -c, '{script}']\n  creates: {}\n",
+        never.display()
+    );
+    write(&folder.path().join("web/r.yaml"), &resources);
+    let script = format!("[ $test_only = 1 ] && exit 1; {script}");
+    let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
+    write(&folder.path().join("v.yaml"), &validation);
+    let child = pkgres(folder.path())
+        .args(command)
+        .args(["--target", "local:"])
+        .args(options)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let start = Instant::now();
+    while !begun.exists() {
+        assert!(start.elapsed() < PATIENCE, "the command does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    (folder, child)
+}
+
+fn is_running(folder: &TempDir) -> bool {
+    let number = std::fs::read_to_string(folder.path().join("begun")).expect("it has begun");
+    Path::new("/proc").join(number.trim()).exists()
+}
+
+fn signal(child: &Child, name: &str) {
+    let process = child.id().to_string();
+    let killed = Command::new("kill").args([name, &process]).status();
+    assert!(killed.expect("kill starts").success());
+}
+
+fn has_root() -> bool {
+    let owner = std::fs::metadata("/proc/self").expect("this process is there");
+    std::os::unix::fs::MetadataExt::uid(&owner) == 0
+}
+
+#[test]
+fn every_signal_that_ends_a_run_ends_its_commands_first() {
+    if !has_root() {
+        pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");
+        return;
+    }
+    for name in ["-TERM", "-HUP", "-INT"] {
+        let (folder, child) = busy(&["apply", "web"], &["--format", "json"]);
+        // The first one lets the command end by itself.
+        signal(&child, name);
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(is_running(&folder), "{name}");
+        signal(&child, name);
+        let ended = child.wait_with_output().expect("it ends");
+        assert_eq!(ended.status.code(), Some(130), "{name}");
+        assert!(!is_running(&folder), "{name}");
+        // What the command did until then is a change.
+        let stdout = String::from_utf8_lossy(&ended.stdout);
+        let last = stdout.lines().last().expect("it says how it ended");
+        let last: Value = serde_json::from_str(last).expect("it is JSON");
+        assert_eq!(last["status"], "interrupted");
+        assert_eq!(last["unfinished"], 1);
+        assert_eq!(last["resources"][0]["state"], "interrupted");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        let summary =
+            "The run on local: was interrupted: 0 changes, 1 unfinished change, 1 interrupted";
+        assert!(stderr.contains(summary), "{stderr}");
+    }
+    let (folder, child) = busy(&["validate", "v.yaml"], &["--reconcile"]);
+    signal(&child, "-TERM");
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130));
+    assert!(!is_running(&folder));
+}
+
+#[test]
+fn the_longest_time_of_a_run_ends_its_commands() {
+    if !has_root() {
+        pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");
+        return;
+    }
+    let start = Instant::now();
+    let (folder, child) = busy(&["apply", "web"], &["--max-runtime", "1"]);
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(!is_running(&folder));
+    assert!(start.elapsed() < PATIENCE);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(stderr.contains("ended because its time was up"), "{stderr}");
+}
+
+#[test]
+fn a_run_that_is_too_short_to_count_as_settled_fails() {
+    let folder = folder();
+    let options = "apply web --target rootfs:root --watch --converged-exit --converged-timeout 60 --max-runtime 1";
+    let run = pkgres(folder.path())
+        .args(options.split(' '))
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(1));
+}
+
 #[test]
 fn a_run_ends_when_its_time_is_up() {
     let folder = folder();
@@ -170,7 +281,7 @@ fn a_run_ends_when_its_time_is_up() {
         .expect("the program starts");
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains("was left when the time was up"), "{stderr}");
+    assert!(stderr.contains("ended because its time was up"), "{stderr}");
     let stdout = String::from_utf8_lossy(&run.stdout);
     assert!(stdout.contains("s  + file:/web.conf"), "{stdout}");
 }

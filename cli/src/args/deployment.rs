@@ -141,8 +141,12 @@ pub(crate) struct ApplyArgs {
     pub(crate) deployment: DeploymentArgs,
 
     /// Check everything, and change nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "dry-run")]
     pub(crate) noop: bool,
+
+    /// With `--noop`, end with 10 if something would change
+    #[arg(long, requires = "noop")]
+    pub(crate) exit_code: bool,
 
     /// Let validations bring about what is missing before the changes, instead of only testing
     #[arg(long, conflicts_with_all = ["noop", "no_validate"])]
@@ -165,7 +169,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, requires = "watch")]
     pub(crate) converged_exit: bool,
 
-    /// End after this many seconds
+    /// End after this many seconds: what still runs then is asked to end, and killed ten seconds later
     #[arg(long, value_name = "SECONDS")]
     pub(crate) max_runtime: Option<u64>,
 }

@@ -48,7 +48,7 @@ pub(crate) struct ValidateArgs {
     pub(crate) prove: bool,
 
     /// The longest time in seconds that a script or an installation may run
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: u64,
 }
 

@@ -16,7 +16,8 @@ use pkgres_registry_client::{Artifact, PackageFolder};
 use serde_json::{Value, json};
 
 use super::validation_steps::{
-    read_script, steps_json, steps_text, tells_nothing_stops_them, validation_failure,
+    is_nothing_tested, read_script, steps_json, steps_text, tells_nothing_stops_them,
+    validation_failure,
 };
 use crate::args::ValidateArgs;
 use crate::context::Context;
@@ -45,8 +46,11 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
     let mut result = Validated::run(&prepared, args, &*machine, values, &cancellation)?;
     result.findings.dedup();
     result.show(args, output);
+    let is_untrusted = |finding: &Diagnostic| finding.code == Code::TestChanges;
     Ok(if result.findings.is_empty() {
         Exit::Done
+    } else if args.prove && result.findings.iter().any(is_untrusted) {
+        Exit::Failed
     } else {
         Exit::Invalid
     })
@@ -142,7 +146,16 @@ impl Validated {
             let overlay = args.target.overlay().map_err(target_failure)?;
             let proof = prepared.prove(&overlay, &target, values, cancellation);
             let proof = proof.map_err(validation_failure)?;
-            findings.extend(proof.report.findings);
+            for mut finding in proof.report.findings {
+                // What was not in order before fails in the same way there.
+                let is_same = |other: &Diagnostic| {
+                    other.message == finding.message && other.labels == finding.labels
+                };
+                if !findings.iter().any(is_same) {
+                    finding.message = format!("on the overlay: {}", finding.message);
+                    findings.push(finding);
+                }
+            }
             changes = Some(proof.changes);
         }
         Ok(Self {
@@ -168,6 +181,7 @@ impl Validated {
             tells_nothing_stops_them(output);
         }
         let failures = match self.findings.len() {
+            0 if is_nothing_tested(&self.report) => "passes, but nothing was tested".to_owned(),
             0 => "passes".to_owned(),
             count => format!("fails: {}", counted(count, "error")),
         };
@@ -181,7 +195,11 @@ impl Validated {
             "schema_version": 1,
             "status": if self.findings.is_empty() { "passed" } else { "failed" },
             "target": args.target.to_string(),
-            "mode": if args.reconcile { "reconcile" } else { "test" },
+            "mode": match (args.reconcile, args.prove) {
+                (true, _) => "reconcile",
+                (false, true) => "prove",
+                (false, false) => "test",
+            },
             "read_only": !args.reconcile && self.is_read_only,
             "arguments": arguments.collect::<serde_json::Map<_, _>>(),
             "steps": steps_json(&self.report),

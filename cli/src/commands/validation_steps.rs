@@ -35,28 +35,41 @@ pub(super) fn steps_text(report: &ValidationReport, reconciles: bool) -> String 
     let results = steps.filter(|step| !(step.is_test && reconciles));
     let lines = results.map(|step| {
         let outcome = match &step.outcome {
+            StepOutcome::Passed if step.is_changed => "changed",
             StepOutcome::Passed => "ok",
             StepOutcome::Failed(_) if step.is_alternative => "no",
             StepOutcome::Failed(_) => "failed",
+            StepOutcome::Skipped(reason) => {
+                return format!("skipped {}: {reason}\n", step.what);
+            }
         };
-        format!("{outcome:6}  {}\n", step.what)
+        format!("{outcome:7} {}\n", step.what)
     });
     lines.collect()
+}
+
+/// Whether nothing was tested, as no case applied or there was nothing to test.
+pub(super) fn is_nothing_tested(report: &ValidationReport) -> bool {
+    let is_skipped = |outcome: &StepOutcome| matches!(outcome, StepOutcome::Skipped(_));
+    report.steps.iter().all(|step| is_skipped(&step.outcome))
 }
 
 /// The steps of a validation as JSON.
 pub(super) fn steps_json(report: &ValidationReport) -> Value {
     let steps = report.steps.iter().map(|step| {
-        let message = match &step.outcome {
-            StepOutcome::Passed => None,
-            StepOutcome::Failed(message) => Some(message),
+        let (outcome, message) = match &step.outcome {
+            StepOutcome::Passed if step.is_changed => ("changed", None),
+            StepOutcome::Passed => ("ok", None),
+            StepOutcome::Failed(message) => ("failed", Some(message)),
+            StepOutcome::Skipped(reason) => ("skipped", Some(reason)),
         };
         json!({
             "validator": step.what,
             "position": step.location.to_string(),
             "test": step.is_test,
             "alternative": step.is_alternative,
-            "passed": message.is_none(),
+            "passed": outcome != "failed",
+            "outcome": outcome,
             "message": message,
         })
     });

@@ -10,6 +10,7 @@ use pkgres_manifest::{
     read_interface_file, read_validation_file,
 };
 
+use super::resources::check_resources_file;
 use crate::manifest_file::folder_of;
 
 /// Keys that only class files have.
@@ -68,9 +69,8 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
         return with_checks(read, |interface| check_interface(&interface));
     }
     if has_line(&["Package:"]) && !has_line(&["FullName:"]) {
-        return with_checks(PackageResources::read(&shown, &bytes, options), |_| {
-            Vec::new()
-        });
+        let read = PackageResources::read(&shown, &bytes, options);
+        return with_checks(read, |resources| check_resources_file(&resources, options));
     }
     let is_class_file = if has_line(&CLASS_KEYS) {
         !has_line(&["FullName:"])

@@ -3,6 +3,7 @@
 mod file;
 mod interfaces;
 mod known_releases;
+mod resources;
 mod targets;
 
 use std::path::Path;
@@ -22,6 +23,7 @@ use serde_json::json;
 use self::file::check_file;
 use self::interfaces::InterfaceCheck;
 use self::known_releases::{CheckedPlace, KnownReleases};
+use self::resources::check_resources_of;
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
@@ -314,6 +316,8 @@ fn read_package(
     findings.extend(check_shown_files(&folder, &package, options));
     let has_file = |path: &PackagePath| folder.files().iter().any(|file| file.path == *path);
     findings.extend(check_validation_of(&package, has_file));
+    let files = folder.files().iter().map(|file| file.path.clone());
+    findings.extend(check_resources_of(&package, files, options));
     Ok((package, findings))
 }
 
@@ -328,6 +332,8 @@ fn read_archive(
     findings.extend(check_validation_of(&package, |path| {
         archive.file(path).is_some()
     }));
+    let files = archive.files().map(|file| file.path.clone());
+    findings.extend(check_resources_of(&package, files, options));
     Ok((package, findings))
 }
 

@@ -1,6 +1,6 @@
 //! `pkgres apply`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target};
-use super::report::{Report, change_lines, differences_json};
+use super::report::{Changes, Report, change_lines, differences_json, unfinished_lines};
 use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
@@ -92,7 +92,10 @@ pub(in crate::commands) fn apply(
         is_watchable: target.watchable().is_some(),
         goes_on: args.watch && !args.converged_exit,
         causes: BTreeMap::new(),
-        changed: 0,
+        changes: Changes::default(),
+        failures: BTreeMap::new(),
+        pending: BTreeSet::new(),
+        has_news: true,
         // What did not change does not have to be validated again.
         afterwards: (!args.noop).then_some(afterwards),
         invalid,
@@ -100,7 +103,7 @@ pub(in crate::commands) fn apply(
     let ending = drive(graph, target, &options, interrupts.control(), |progress| {
         observer.observe(progress);
     });
-    let (changed, invalid) = (observer.changed, observer.invalid);
+    let (changes, invalid) = (observer.changes, observer.invalid);
     // What follows is written where the view was.
     drop(observer);
     let unwritten = metrics.and_then(|metrics| metrics.end().err());
@@ -112,19 +115,23 @@ pub(in crate::commands) fn apply(
     if output.is_json() {
         let mut document = report.document(status_name(&ending, &report));
         document["event"] = json!("ended");
-        document["changed"] = json!(changed);
+        document["changed"] = json!(changes.made);
+        document["unfinished"] = json!(changes.unfinished);
         output.data(&format!("{document}\n"));
     }
     output.findings(&report.failures());
-    output.note(&report.apply_summary(changed, &ending));
+    output.findings(&report.deferrals());
+    output.note(&report.apply_summary(changes, &ending));
     if let Some(failure) = unwritten {
         return Err(failure);
     }
-    let exit = exit_of(&ending, &report);
-    Ok(if invalid > 0 {
-        exit.max(Exit::Invalid)
-    } else {
-        exit
+    let mut exit = exit_of(&ending, &report, args);
+    if invalid > 0 {
+        exit = exit.max(Exit::Invalid);
+    }
+    Ok(match exit {
+        Exit::Done if args.exit_code && report.is_pending() => Exit::Pending,
+        exit => exit,
     })
 }
 
@@ -147,13 +154,14 @@ fn report_unchanged(invalid: usize, target: &str, output: &mut Output) {
     ));
 }
 
-fn exit_of(ending: &Ending, report: &Report<'_>) -> Exit {
+fn exit_of(ending: &Ending, report: &Report<'_>, args: &ApplyArgs) -> Exit {
     match ending.status {
         Status::Converged => Exit::Done,
         Status::Failed => Exit::Resource,
         _ if !ending.is_out_of_time => Exit::Interrupted,
         _ if report.has_failed() => Exit::Resource,
-        _ if report.is_settled() => Exit::Done,
+        // A run that was to end once all is in order did not get there.
+        _ if report.is_settled() && !args.converged_exit => Exit::Done,
         _ => Exit::Failed,
     }
 }
@@ -161,6 +169,7 @@ fn exit_of(ending: &Ending, report: &Report<'_>) -> Exit {
 fn status_name(ending: &Ending, report: &Report<'_>) -> &'static str {
     match ending.status {
         Status::Converged if report.is_invalid() => "invalid",
+        Status::Converged if report.is_pending() => "pending",
         Status::Converged => "converged",
         Status::Failed => "failed",
         _ if ending.is_out_of_time => "out_of_time",
@@ -176,6 +185,8 @@ struct Afterwards<'packages> {
 }
 
 /// Shows what happens while a graph runs.
+// They are independent facts about the run.
+#[allow(clippy::struct_excessive_bools)]
 struct Observer<'run> {
     output: &'run mut Output,
     /// The table on the terminal.
@@ -188,7 +199,13 @@ struct Observer<'run> {
     goes_on: bool,
     /// Why each resource was checked last.
     causes: BTreeMap<ResourceId, Cause>,
-    changed: usize,
+    changes: Changes,
+    /// Why resources have failed that are not in order again.
+    failures: BTreeMap<ResourceId, String>,
+    /// The resources that differ, and may not be changed.
+    pending: BTreeSet<ResourceId>,
+    /// Whether something was changed, or failed, since the machine was in order last.
+    has_news: bool,
     /// The validations that run once everything is in order for the first time.
     afterwards: Option<Afterwards<'run>>,
     /// How many validations failed.
@@ -205,14 +222,18 @@ impl Observer<'_> {
             Step::Started(id, cause) => {
                 self.causes.insert(id.clone(), *cause);
             }
-            Step::Changed(..) => self.changed += 1,
+            Step::Changed(..) => self.changes.made += 1,
+            Step::Unfinished(..) => self.changes.unfinished += 1,
             _ => {}
         }
+        let is_repeated = self.remember(&progress.step);
         if self.output.is_json() {
             let event = event(progress);
             self.output.data(&format!("{event}\n"));
             self.output.flush();
-        } else if let Some(lines) = self.lines(progress) {
+        } else if let Some(note) = self.note(&progress.step) {
+            self.view.above(|| self.output.note(&note));
+        } else if let Some(lines) = self.lines(progress).filter(|_| !is_repeated) {
             self.view.above(|| {
                 self.output.changes(&lines);
                 self.output.flush();
@@ -220,6 +241,51 @@ impl Observer<'_> {
         }
         if matches!(progress.step, Step::Converged) {
             self.validate();
+        }
+    }
+
+    /// Takes note of the state of a resource; returns whether a failure was reported before.
+    fn remember(&mut self, step: &Step) -> bool {
+        match step {
+            Step::Changed(id, _) | Step::InOrder(id) | Step::Unknown(id, _) => {
+                let had_failed = self.failures.remove(id).is_some();
+                let was_pending = self.pending.remove(id);
+                let is_changed = matches!(step, Step::Changed(..));
+                self.has_news |= had_failed || was_pending || is_changed;
+                false
+            }
+            Step::Pending(id, _) => {
+                self.failures.remove(id);
+                self.has_news |= self.pending.insert(id.clone());
+                false
+            }
+            Step::Failed(id, message) => {
+                let before = self.failures.insert(id.clone(), message.clone());
+                let is_repeated = before.as_ref() == Some(message);
+                self.has_news |= !is_repeated;
+                is_repeated
+            }
+            _ => false,
+        }
+    }
+
+    /// What is said about the run itself.
+    fn note(&mut self, step: &Step) -> Option<String> {
+        match step {
+            // That nothing can be watched was said at the start.
+            Step::NotWatched(id, reason) if self.is_watchable => {
+                Some(format!("{id} is checked from time to time: {reason}"))
+            }
+            Step::Converged if self.goes_on && std::mem::take(&mut self.has_news) => {
+                Some(match self.pending.len() {
+                    0 => "The machine is in order; watching it until Ctrl-C".to_owned(),
+                    count => {
+                        let differ = counted(count, "resource");
+                        format!("{differ} to change; watching the machine until Ctrl-C")
+                    }
+                })
+            }
+            _ => None,
         }
     }
 
@@ -250,14 +316,7 @@ impl Observer<'_> {
             }
             // What has failed for good is reported at the end.
             Step::Failed(id, message) if self.is_watching => format!("! {id}: {message}\n"),
-            // That nothing can be watched was said at the start.
-            Step::NotWatched(..) if !self.is_watchable => return None,
-            Step::NotWatched(id, reason) => {
-                format!("  {id} is checked from time to time: {reason}\n")
-            }
-            Step::Converged if self.goes_on => {
-                "  the machine is in order; watching it until Ctrl-C\n".to_owned()
-            }
+            Step::Unfinished(id, differences) => unfinished_lines(id, differences),
             _ => return None,
         };
         if !self.is_watching {
@@ -304,6 +363,14 @@ fn event(progress: &Progress) -> Value {
         }),
         Step::Pending(id, differences) => json!({
             "event": "pending",
+            "resource": id.to_string(),
+            "differences": differences_json(differences),
+        }),
+        Step::Unknown(id, reason) => {
+            json!({"event": "unknown", "resource": id.to_string(), "reason": reason})
+        }
+        Step::Unfinished(id, differences) => json!({
+            "event": "unfinished",
             "resource": id.to_string(),
             "differences": differences_json(differences),
         }),

@@ -26,6 +26,7 @@ use crate::lockfile::lock_missing;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
+use crate::show::counted;
 use crate::solve::require_current_lock;
 
 /// A deployment and its graph.
@@ -76,6 +77,12 @@ impl Prepared {
             bound.digests,
             context.read_options.clone(),
         );
+        // Without its files, nobody knows what a release wants on a machine.
+        for (release, of_release) in &bound.packages.releases {
+            if of_release.package.is_none() && !bound.provided.contains(release) {
+                files.artifact(release)?;
+            }
+        }
         if args.artifacts || mention(&bound.packages, &["package.files", "artifact"]) {
             files.add_project_digest()?;
         }
@@ -95,7 +102,16 @@ impl Prepared {
         };
         let kinds = Kinds::default().with_artifacts(artifacts);
         let graph = deployment.graph(&with_collections(kinds, collections), options)?;
-        if deployment.resources().is_empty() {
+        let left_out = match &model {
+            Some(model) if !model.objects().is_empty() => 0,
+            _ => class_resources(&bound.packages),
+        };
+        if left_out > 0 {
+            let resources = counted(left_out, "resource");
+            output.note(&format!(
+                "Left out: {resources} of classes, as no model says which objects there are (`--model`)"
+            ));
+        } else if deployment.resources().is_empty() {
             output.note("Nothing to do: the packages have no resources");
         }
         let resources = deployment.resources().iter().cloned();
@@ -121,6 +137,14 @@ impl Prepared {
     pub(super) fn resource(&self, id: &ResourceId) -> Option<&DeployedResource> {
         self.resources.get(id)
     }
+}
+
+/// How many resources the classes of packages have.
+fn class_resources(packages: &BoundPackages) -> usize {
+    let bound = packages.releases.values();
+    let resources = bound.filter_map(|bound| bound.package.as_deref()?.resources.as_ref());
+    let classes = resources.flat_map(|resources| &resources.for_classes);
+    classes.map(|class| class.resources.len()).sum()
 }
 
 /// Whether resources mention one of these words. It decides whether that is read which only some kinds of resources need.

@@ -11,6 +11,7 @@ use pkgres_manifest::{ArtifactDigest, PackageName, PackagePath, ReadOptions, Ver
 use pkgres_registry_client::{Artifact, PackageFolder, RegistrySet};
 
 use crate::commands::pack::archive_of;
+use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
 /// A release by name and version.
@@ -89,7 +90,10 @@ impl ReleaseFiles {
             let message = format!("no registry has the files of {name} {version}");
             let finding = Diagnostic::error(Code::Digest, message)
                 .hint("an index file has no artifacts: name the registry that has them");
-            Failure::from(finding)
+            Failure {
+                findings: vec![finding],
+                exit: Exit::of_registry_error(Code::Digest),
+            }
         })
     }
 }

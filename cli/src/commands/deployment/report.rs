@@ -79,12 +79,12 @@ impl<'run> Report<'run> {
 
     /// Whether something would change.
     pub(super) fn is_pending(&self) -> bool {
-        self.pending() > 0
+        self.pending() + self.deferred() > 0
     }
 
     /// Whether every resource was checked and is in order, or may not be changed.
     pub(super) fn is_settled(&self) -> bool {
-        self.in_order() + self.pending() == self.nodes.len()
+        self.failed() + self.left() == 0
     }
 
     fn in_order(&self) -> usize {
@@ -95,13 +95,33 @@ impl<'run> Report<'run> {
         self.count(|status| matches!(status, NodeStatus::Pending(_)))
     }
 
+    /// The resources that wait for a change of others, which this run does not make.
+    fn deferred(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Deferred(..)))
+    }
+
+    /// The resources of which not all could be checked.
+    fn unknown(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Unknown(_)))
+    }
+
+    /// The resources whose attempt was ended by an interrupt.
+    fn cancelled(&self) -> usize {
+        self.count(|status| matches!(status, NodeStatus::Cancelled))
+    }
+
     fn failed(&self) -> usize {
         self.count(|status| matches!(status, NodeStatus::Failed(_) | NodeStatus::Retrying(_)))
     }
 
     /// The resources that were not looked at, because others before them failed or the run ended.
     fn left(&self) -> usize {
-        self.nodes.len() - self.in_order() - self.pending() - self.failed()
+        self.count(|status| {
+            matches!(
+                status,
+                NodeStatus::Waiting | NodeStatus::Running | NodeStatus::Blocked(_)
+            )
+        }) + self.cancelled()
     }
 
     /// The outcomes of validations, then all resources and what would change.
@@ -114,14 +134,44 @@ impl<'run> Report<'run> {
                 lines.replacen('\n', " (gone from the packages)\n", 1)
             }
             NodeStatus::Pending(differences) => change_lines(id, differences),
-            NodeStatus::Blocked(before) => format!("? {id} (waits for {before})\n"),
+            NodeStatus::Blocked(before) | NodeStatus::Deferred(before, _) => {
+                format!("? {id} (waits for {before})\n")
+            }
+            NodeStatus::Unknown(_) => format!("? {id} (not all of it is known)\n"),
             _ => format!("! {id}\n"),
         });
         validations.chain(lines).collect()
     }
 
-    /// The errors of the resources that have failed.
+    /// The errors of the resources that have failed, and warnings about those that could not be checked in full.
     pub(super) fn failures(&self) -> Vec<Diagnostic> {
+        let unknown = self.nodes.iter().filter_map(|(id, status)| {
+            let NodeStatus::Unknown(reason) = status else {
+                return None;
+            };
+            self.warning(id, format!("{id}: {reason}"))
+        });
+        self.errors().into_iter().chain(unknown).collect()
+    }
+
+    /// Warnings about the resources that wait for a change of others, which this run does not make.
+    pub(super) fn deferrals(&self) -> Vec<Diagnostic> {
+        let deferred = self.nodes.iter().filter_map(|(id, status)| {
+            let NodeStatus::Deferred(before, reason) = status else {
+                return None;
+            };
+            self.warning(id, format!("{id} waits for {before}: {reason}"))
+        });
+        deferred.collect()
+    }
+
+    fn warning(&self, id: &ResourceId, message: String) -> Option<Diagnostic> {
+        let resource = self.prepared.resource(id)?;
+        let finding = Diagnostic::warning(Code::ResourceFailed, message);
+        Some(finding.at(resource.description.id.location.clone()))
+    }
+
+    fn errors(&self) -> Vec<Diagnostic> {
         let failures = self.nodes.iter().filter_map(|(id, status)| {
             let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
                 return None;
@@ -151,40 +201,45 @@ impl<'run> Report<'run> {
 
     pub(super) fn plan_summary(&self) -> String {
         let mut parts = vec![format!("{} in order", self.in_order())];
-        if self.is_pending() {
-            parts.push(format!("{} to change", self.pending()));
-        }
-        self.add_failed(&mut parts);
+        self.add_open(&mut parts);
         let resources = counted(self.nodes.len(), "resource");
         format!("{resources} on {}: {}", self.target, parts.join(", "))
     }
 
-    fn add_failed(&self, parts: &mut Vec<String>) {
-        if self.has_failed() {
-            parts.push(format!("{} failed", self.failed()));
-        }
-        if self.left() > 0 {
-            parts.push(format!("{} not looked at", self.left()));
+    /// Adds how many resources are not in order, or may not be.
+    fn add_open(&self, parts: &mut Vec<String>) {
+        let counts = [
+            (self.pending(), "to change"),
+            (self.deferred(), "waiting"),
+            (self.unknown(), "not fully checked"),
+            (self.failed(), "failed"),
+            (self.cancelled(), "interrupted"),
+            (self.left() - self.cancelled(), "not looked at"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            parts.push(format!("{count} {what}"));
         }
         if self.is_invalid() {
             parts.push(format!("{} failed", counted(self.invalid, "validation")));
         }
     }
 
-    pub(super) fn apply_summary(&self, changed: usize, ending: &Ending) -> String {
-        let mut parts = vec![counted(changed, "change")];
-        if self.is_pending() {
-            parts.push(format!("{} to change", self.pending()));
+    pub(super) fn apply_summary(&self, changes: Changes, ending: &Ending) -> String {
+        let mut parts = vec![counted(changes.made, "change")];
+        if changes.unfinished > 0 {
+            parts.push(counted(changes.unfinished, "unfinished change"));
         }
-        self.add_failed(&mut parts);
-        let state = match ending.status {
-            Status::Converged if self.is_pending() => "is checked",
-            Status::Converged => "is in order",
-            Status::Failed => "is not in order",
-            _ if ending.is_out_of_time => "was left when the time was up",
-            _ => "was left at an interrupt",
-        };
-        format!("{} {state}: {}", self.target, parts.join(", "))
+        self.add_open(&mut parts);
+        let (target, parts) = (&self.target, parts.join(", "));
+        match ending.status {
+            Status::Converged if self.is_pending() => format!("{target} was checked: {parts}"),
+            Status::Converged => format!("{target} is in order: {parts}"),
+            Status::Failed => format!("{target} is not in order: {parts}"),
+            _ if ending.is_out_of_time => {
+                format!("The run on {target} ended because its time was up: {parts}")
+            }
+            _ => format!("The run on {target} was interrupted: {parts}"),
+        }
     }
 
     pub(super) fn plan_document(&self) -> Value {
@@ -228,6 +283,16 @@ impl<'run> Report<'run> {
                     document["error"] = json!(error);
                     "failed"
                 }
+                NodeStatus::Unknown(reason) => {
+                    document["reason"] = json!(reason);
+                    "unknown"
+                }
+                NodeStatus::Deferred(before, reason) => {
+                    document["waits_for"] = json!(before.to_string());
+                    document["reason"] = json!(reason);
+                    "deferred"
+                }
+                NodeStatus::Cancelled => "interrupted",
                 NodeStatus::Blocked(before) => {
                     document["waits_for"] = json!(before.to_string());
                     "blocked"
@@ -246,6 +311,27 @@ impl<'run> Report<'run> {
     }
 }
 
+/// The changes of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Changes {
+    /// Those after which a resource was in order.
+    pub(super) made: usize,
+    /// Those that were begun and failed, so that some of it may have been done.
+    pub(super) unfinished: usize,
+}
+
+/// A resource whose change was begun and failed, and its differences.
+pub(super) fn unfinished_lines(id: &ResourceId, differences: &[Difference]) -> String {
+    format!("! {id} (unfinished)\n{}", difference_lines(differences))
+}
+
+fn difference_lines(differences: &[Difference]) -> String {
+    let lines = differences.iter();
+    lines
+        .map(|difference| format!("    {difference}\n"))
+        .collect()
+}
+
 /// A resource and its differences, marked by what happens to it.
 pub(super) fn change_lines(id: &ResourceId, differences: &[Difference]) -> String {
     let is_new = differences.iter().all(|difference| difference.is.is_none());
@@ -257,10 +343,7 @@ pub(super) fn change_lines(id: &ResourceId, differences: &[Difference]) -> Strin
         (false, true) => '-',
         _ => '~',
     };
-    let lines = differences
-        .iter()
-        .map(|difference| format!("    {difference}\n"));
-    format!("{mark} {id}\n{}", lines.collect::<String>())
+    format!("{mark} {id}\n{}", difference_lines(differences))
 }
 
 pub(super) fn differences_json(differences: &[Difference]) -> Value {

@@ -7,7 +7,7 @@ use pkgres_certificate::{
     Certificate, NotCertified, Question, certify_impossible, certify_reasons, packages_of,
     unknown_packages,
 };
-use pkgres_files::{FolderWriter, RealFileSystem};
+use pkgres_files::{FileError, FileSystem as _, FolderWriter, RealFileSystem};
 use pkgres_manifest::{IndexRecord, PackageName};
 use pkgres_registry_client::{Answer, RegistrySet};
 use pkgres_resolver::{Conflict, Derivation, Request, Resolution, Root, Supply};
@@ -20,8 +20,12 @@ use crate::output::Output;
 /// The file that lists the certificates of a folder. It is written last.
 pub(crate) const CLAIMS: &str = "claims.json";
 
-/// The files of a certificate, by its name.
-pub(crate) fn file_names(name: &str) -> [String; 3] {
+/// The files of a certificate, by its name and its position in the list: the problem, the names of its variables, and the
+/// proof. Those of the first certificate, which is about the verdict as a whole, always have the same names.
+pub(crate) fn file_names(position: usize, name: &str) -> [String; 3] {
+    if position == 0 {
+        return ["problem.opb", "names.json", "proof.pbp"].map(str::to_owned);
+    }
     ["opb", "json", "pbp"].map(|end| format!("{name}.{end}"))
 }
 
@@ -139,12 +143,22 @@ impl Certified {
     /// Writes the files of certificates.
     fn save(&self, found: &Found) -> Result<()> {
         if found.0.is_empty() {
+            // What an earlier run proved is not about this one.
+            let claims = self.folder.join(CLAIMS);
+            if claims.is_file() {
+                let failed = |source| FileError::System {
+                    action: "cannot remove",
+                    path: claims.clone(),
+                    source,
+                };
+                RealFileSystem.remove(&claims).map_err(failed)?;
+            }
             return Ok(());
         }
         let folder = FolderWriter::open(&RealFileSystem, &self.folder)?;
-        for (name, certificate) in &found.0 {
+        for (position, (name, certificate)) in found.0.iter().enumerate() {
             let texts = [&certificate.problem, &certificate.names, &certificate.proof];
-            for (name, text) in file_names(name).iter().zip(texts) {
+            for (name, text) in file_names(position, name).iter().zip(texts) {
                 folder.write(name, text.as_bytes())?;
             }
             for without in &certificate.without {

@@ -19,8 +19,8 @@ const MOST_BYTES: u64 = 1 << 30;
 
 pub(super) fn run(args: &VerifyCertificateArgs, output: &mut Output) -> Result<Exit> {
     let mut all = Vec::new();
-    for name in names(&args.folder)? {
-        let certificate = read_certificate(&args.folder, &name)?;
+    for (position, name) in names(&args.folder)?.iter().enumerate() {
+        let certificate = read_certificate(&args.folder, position, name)?;
         let accepted = verify(&certificate);
         all.push(accepted.map_err(|error| rejected(&format!("{name}: {error}")))?);
     }
@@ -96,8 +96,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_allowed)
 }
 
-fn read_certificate(folder: &Path, name: &str) -> Result<Certificate> {
-    let [problem, names, proof] = file_names(name);
+fn read_certificate(folder: &Path, position: usize, name: &str) -> Result<Certificate> {
+    let [problem, names, proof] = file_names(position, name);
     let mut certificate = Certificate {
         problem: read(folder, &problem)?,
         names: read(folder, &names)?,

@@ -227,7 +227,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         &[
             (
                 Failed,
-                "the lockfile is missing or out of date, or `--max-runtime` was too short",
+                "the lockfile is missing or out of date, or `--max-runtime` or `--lock-timeout` was too short",
             ),
             (
                 Invalid,

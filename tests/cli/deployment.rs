@@ -143,6 +143,25 @@ fn what_breaks_is_mended_until_an_interrupt() {
     let waits = "Waiting for another `pkgres apply` on rootfs:root to end";
     assert_eq!(lines.next().and_then(Result::ok).as_deref(), Some(waits));
 
+    // So does one that does not wait for long, and then gives up.
+    let impatient = pkgres(folder.path())
+        .args([
+            "apply",
+            "web",
+            "--target",
+            "rootfs:root",
+            "--lock-timeout",
+            "0",
+        ])
+        .output()
+        .expect("the program starts");
+    assert_eq!(impatient.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&impatient.stderr);
+    assert!(
+        stderr.contains("still runs after 0 s: nothing was changed"),
+        "{stderr}"
+    );
+
     watched.interrupt();
     let ended = watched.next("ended");
     assert_eq!(ended["status"], "interrupted");

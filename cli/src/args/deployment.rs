@@ -169,6 +169,10 @@ pub(crate) struct ApplyArgs {
     #[arg(long, requires = "watch")]
     pub(crate) converged_exit: bool,
 
+    /// How many seconds to wait for another run on the machine to end; without it, as long as that takes
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) lock_timeout: Option<u64>,
+
     /// End after this many seconds: what still runs then is asked to end, and killed ten seconds later
     #[arg(long, value_name = "SECONDS")]
     pub(crate) max_runtime: Option<u64>,

@@ -34,7 +34,7 @@ pub(in crate::commands) fn apply(
     let graph = std::mem::take(&mut prepared.graph);
     let validations = prepared.validations(&args.deployment)?;
     let target = open_target(&args.deployment)?;
-    let _alone = lock_target(&*target, &args.deployment, output)?;
+    let _alone = lock_target(&*target, args, output)?;
     let interrupts = RunInterrupts::listen();
     let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
     let reconciles = reconciles && !args.noop;

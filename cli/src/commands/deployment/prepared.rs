@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
@@ -11,11 +11,12 @@ use pkgres_engine::{
     Target, TargetError, TargetLock,
 };
 use pkgres_manifest::ResourceId;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use super::collections::{CollectionSource, with_collections};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;
-use crate::args::DeploymentArgs;
+use crate::args::{ApplyArgs, DeploymentArgs};
 use crate::bound::BoundRelease;
 use crate::commands::pin::read_model;
 use crate::commands::validate::target_failure;
@@ -170,14 +171,27 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
 pub(super) fn lock_target(
     target: &dyn Target,
-    args: &DeploymentArgs,
+    args: &ApplyArgs,
     output: &mut Output,
 ) -> Result<Option<TargetLock>> {
+    let limit = args.lock_timeout.map(Duration::from_secs);
+    let args = &args.deployment;
+    let start = Instant::now();
     let mut waits = false;
     loop {
         match target.lock(Path::new("/")) {
             Err(TargetError::Locked(_)) => {}
             locked => return locked.map_err(target_failure),
+        }
+        if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
+            let (target, limit) = (&args.target, limit.as_secs());
+            let message = format!(
+                "another `pkgres apply` on {target} still runs after {limit} s: nothing was changed"
+            );
+            return Err(Failure {
+                findings: vec![Diagnostic::error(Code::ResourceFailed, message)],
+                exit: Exit::Failed,
+            });
         }
         if !waits {
             waits = true;

@@ -7,6 +7,8 @@ use pkgres_engine::{Kinds, PackageFiles, ResourceCheck};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{Package, PackageName, PackagePath, PackageResources, ReadOptions, Version};
 
+use crate::commands::deployment::with_unread_collections;
+
 /// The files that a package has; what is in them does not matter.
 struct ListedFiles(BTreeSet<PackagePath>);
 
@@ -29,6 +31,11 @@ impl PackageFiles for AnyFiles {
     }
 }
 
+/// The kinds that `plan` and `apply` know.
+fn kinds() -> Kinds {
+    with_unread_collections(Kinds::default())
+}
+
 /// Checks the resources of a package with these files.
 pub(super) fn check_resources_of(
     package: &Package,
@@ -44,7 +51,7 @@ pub(super) fn check_resources_of(
         files: Arc::new(ListedFiles(files.collect())),
         is_alone: package.manifest.requirements.is_empty(),
     };
-    check.findings(&Kinds::default(), &options.limits)
+    check.findings(&kinds(), &options.limits)
 }
 
 /// Checks a resources file, of whose package nothing is known.
@@ -61,5 +68,5 @@ pub(super) fn check_resources_file(
         files: Arc::new(AnyFiles),
         is_alone: false,
     };
-    check.findings(&Kinds::default(), &options.limits)
+    check.findings(&kinds(), &options.limits)
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_engine::{
-    Change, Checked, Difference, EntryAttributes, EntryKind, FilesOfPackage, Identifier, Input,
-    Kinds, Probe, Resource, ResourceError, Target, Watching, Wish,
+    Change, Checked, Difference, Directory, EntryAttributes, EntryKind, FilesOfPackage, Identifier,
+    Input, Kinds, Probe, Resource, ResourceError, Target, Watching, Wish,
 };
 use pkgres_formats::ansible::{
     COLLECTIONS_FOLDER, CollectionFiles, Collections, SOURCE_FILE, installed_version,
@@ -100,20 +100,48 @@ pub(super) fn with_collections(kinds: Kinds, source: Option<CollectionSource>) -
     })
 }
 
+/// Returns the kinds with `collections`, to check resources without registries and without a machine.
+pub(in crate::commands) fn with_unread_collections(kinds: Kinds) -> Kinds {
+    kinds.with_files("collections", |name, properties, files| {
+        let (root, _) = read_properties(name, properties, files)?;
+        // It has the place and the order of the collections.
+        Ok(Directory::new(root))
+    })
+}
+
+/// The folder `ansible_collections`, and the name and the bytes of the lockfile.
+fn read_properties(
+    name: &str,
+    properties: &mut Properties,
+    files: FilesOfPackage<'_>,
+) -> std::result::Result<(PathBuf, (String, Vec<u8>)), PropertyErrors> {
+    let path = Path::new(name);
+    let lockfile = properties.take_required_text("lockfile")?;
+    if !path.is_absolute() {
+        let message = "the name of collections must be the absolute path of a folder";
+        return Err(properties.invalid("collections", message).into());
+    }
+    let bytes = files.read(&lockfile);
+    let bytes = bytes.map_err(|reason| properties.invalid("lockfile", reason))?;
+    let is_root = path.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
+    let root = if is_root {
+        path.to_owned()
+    } else {
+        path.join(COLLECTIONS_FOLDER)
+    };
+    Ok((root, (lockfile, bytes)))
+}
+
 fn read(
     name: &str,
     properties: &mut Properties,
     files: FilesOfPackage<'_>,
     source: Option<&Arc<CollectionSource>>,
 ) -> std::result::Result<InstalledCollections, PropertyErrors> {
-    let path = Path::new(name);
-    let lockfile = properties.take_required_text("lockfile")?;
-    let Some(source) = source.filter(|_| path.is_absolute()) else {
-        let message = "the name of collections must be the absolute path of a folder";
-        return Err(properties.invalid("collections", message).into());
-    };
+    let (root, (lockfile, bytes)) = read_properties(name, properties, files)?;
     let invalid = |message: String| PropertyErrors::from(properties.invalid("lockfile", message));
-    let bytes = files.read(&lockfile).map_err(invalid)?;
+    // It is opened for every resource of this kind.
+    let source = source.ok_or_else(|| invalid("no registry was opened".to_owned()))?;
     let limits = &source.options.limits;
     let lock = Lockfile::read_of_ecosystems(&lockfile, &bytes, limits, ECOSYSTEMS);
     let (lock, _) = lock.into_result().map_err(|errors| {
@@ -140,13 +168,8 @@ fn read(
             }
         }
     }
-    let is_root = path.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
     Ok(InstalledCollections {
-        root: if is_root {
-            path.to_owned()
-        } else {
-            path.join(COLLECTIONS_FOLDER)
-        },
+        root,
         releases,
         source: Arc::clone(source),
     })

@@ -12,4 +12,5 @@ mod trial;
 mod validations;
 
 pub(super) use apply::apply;
+pub(super) use collections::with_unread_collections;
 pub(super) use plan::plan;

@@ -257,6 +257,51 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
 }
 
 #[test]
+fn a_refresh_that_failed_is_made_up_for() {
+    if !has_root() {
+        pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");
+        return;
+    }
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let resources = format!(
+        "Package:\n- file: {conf}\n  content: x\n  notifies: [exec:reload]\n\
+         - exec: reload\n  command: [sh, -c, 'test -e {ready} && echo x >> {log}']\n  on_refresh: true\n",
+        conf = path("conf"),
+        ready = path("ready"),
+        log = path("log"),
+    );
+    write(&folder.path().join("web/r.yaml"), &resources);
+    let state = path("state-of-machine");
+    let run = |command: &str| {
+        let output = pkgres(folder.path())
+            .args([command, "web", "--target", "local:", "--state", &state])
+            .output()
+            .expect("the program starts");
+        let text = [output.stdout, output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&text).into_owned(),
+        )
+    };
+    let (code, text) = run("apply");
+    assert_eq!(code, Some(7), "{text}");
+    let note = "Not refreshed after a change, which the next run makes up for: exec:reload";
+    assert!(text.contains(note), "{text}");
+    // The file is in order now, and the notification is not lost.
+    let (_, text) = run("plan");
+    assert!(text.contains("+ exec:reload"), "{text}");
+    write(&folder.path().join("ready"), "");
+    let (code, text) = run("apply");
+    assert_eq!(code, Some(0), "{text}");
+    let log = || std::fs::read_to_string(path("log")).expect("it was reloaded");
+    assert_eq!(log(), "x\n");
+    let (code, text) = run("apply");
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(log(), "x\n", "once is enough");
+}
+
+#[test]
 fn the_longest_time_of_a_run_ends_its_commands() {
     if !has_root() {
         pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");

@@ -2,7 +2,7 @@
 
 mod workers;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -93,6 +93,8 @@ pub struct Ending {
     pub is_out_of_time: bool,
     /// The state of every resource, in an order in which they can be brought into order.
     pub nodes: Vec<(ResourceId, NodeStatus)>,
+    /// The resources that have to be refreshed after a change, and were not.
+    pub owed: BTreeSet<ResourceId>,
 }
 
 /// A message to the loop.
@@ -198,6 +200,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                     status,
                     is_out_of_time,
                     nodes: self.statuses(),
+                    owed: self.runner.owed(),
                 };
             }
             let limit = limits.last().copied();

@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub polling: Duration,
     /// Whether resources are checked again at all.
     pub watch: bool,
+    /// The resources that are refreshed from the start, as an earlier run did not do it.
+    pub owed: BTreeSet<ResourceId>,
 }
 
 impl Default for RunOptions {
@@ -50,6 +52,7 @@ impl Default for RunOptions {
             converged_timeout: Duration::ZERO,
             polling: Duration::from_secs(30),
             watch: false,
+            owed: BTreeSet::new(),
         }
     }
 }
@@ -335,6 +338,29 @@ impl Runner {
             };
             (id, status)
         })
+    }
+
+    /// The resources that have to be refreshed after a change, and were not yet.
+    pub fn owed(&self) -> BTreeSet<ResourceId> {
+        let mut owed = BTreeSet::new();
+        for (number, state) in self.nodes.iter().enumerate() {
+            let is_refreshing = matches!(state.phase, Phase::Running { refresh: true, .. });
+            if (state.refresh || is_refreshing) && self.is_refreshable(number) {
+                owed.insert(self.graph.nodes()[number].id.clone());
+            }
+            if !state.is_changed {
+                continue;
+            }
+            // What was changed in part is not told to those which it notifies.
+            let notified = self.graph.successors(number).iter();
+            let notified = notified.filter(|edge| edge.notifies && self.is_refreshable(edge.to));
+            owed.extend(notified.map(|edge| self.graph.nodes()[edge.to].id.clone()));
+        }
+        owed
+    }
+
+    fn is_refreshable(&self, node: usize) -> bool {
+        self.graph.nodes()[node].resource.is_refreshable()
     }
 
     /// The resource of a node.

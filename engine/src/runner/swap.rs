@@ -72,7 +72,7 @@ impl Runner {
                     is_changed: false,
                     is_cancelled: false,
                     given_up: (0, Duration::ZERO),
-                    refresh: false,
+                    refresh: self.options.owed.contains(&node.id),
                     received: Values::new(),
                     attempts: 0,
                     not_before: self.now,

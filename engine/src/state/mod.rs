@@ -82,6 +82,8 @@ struct Memory {
     /// The resources of the graph that runs.
     wanted: BTreeSet<ResourceId>,
     next_position: u64,
+    /// The resources that the next run has to refresh.
+    owed: BTreeSet<ResourceId>,
 }
 
 impl std::fmt::Debug for AppliedState {
@@ -130,8 +132,10 @@ impl AppliedState {
             .map(|record| (record.resource.clone(), record))
             .collect();
         let last = records.values().map(|record| record.position).max();
+        let applied = location.read_applied(probe)?;
         let memory = Memory {
-            applied: location.read_applied(probe)?,
+            owed: applied.owed.clone(),
+            applied,
             next_position: last.map_or(0, |last| last.saturating_add(1)),
             wanted: BTreeSet::new(),
             records,
@@ -196,6 +200,18 @@ impl AppliedState {
         Ok(graph)
     }
 
+    /// The resources that an earlier run had to refresh after a change, and did not. They belong into
+    /// [`RunOptions::owed`](crate::RunOptions::owed).
+    pub fn owed(&self) -> BTreeSet<ResourceId> {
+        self.memory().owed.clone()
+    }
+
+    /// Sets which resources the next run has to refresh: those of [`Ending::owed`](crate::Ending::owed).
+    /// [`finish`](Self::finish) writes them.
+    pub fn owe(&self, ids: BTreeSet<ResourceId>) {
+        self.memory().owed = ids;
+    }
+
     /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs.
     pub fn finish(&self, target: &dyn Target) -> Result<(), StateError> {
         let mut memory = self.memory();
@@ -203,6 +219,7 @@ impl AppliedState {
         let left = Applied {
             ended: memory.wanted.iter().chain(recorded).cloned().collect(),
             begun: BTreeSet::new(),
+            owed: memory.owed.intersection(&memory.wanted).cloned().collect(),
         };
         if left != memory.applied {
             self.location.write_applied(target, &left)?;

@@ -67,18 +67,25 @@ pub(super) struct Applied {
     pub(super) ended: BTreeSet<ResourceId>,
     /// Those of runs since then, which go on or were killed.
     pub(super) begun: BTreeSet<ResourceId>,
+    /// Those that were to be refreshed after a change, and were not, as their refresh or the run failed.
+    pub(super) owed: BTreeSet<ResourceId>,
 }
 
 impl Applied {
     pub(super) fn to_json(&self, application: &str) -> Vec<u8> {
         let [ended, begun] = [&self.ended, &self.begun]
             .map(|ids| -> Vec<String> { ids.iter().map(identity).collect() });
-        text(&json!({
+        let mut document = json!({
             "state": VERSION,
             "application": application,
             "resources": ended,
             "begun": begun,
-        }))
+        });
+        if !self.owed.is_empty() {
+            let owed: Vec<String> = self.owed.iter().map(identity).collect();
+            document["refreshes"] = json!(owed);
+        }
+        text(&document)
     }
 
     pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<Self, StateError> {
@@ -86,6 +93,11 @@ impl Applied {
         Ok(Self {
             ended: document.identities("resources")?,
             begun: document.identities("begun")?,
+            owed: if document.0.contains_key("refreshes") {
+                document.identities("refreshes")?
+            } else {
+                BTreeSet::new()
+            },
         })
     }
 

@@ -44,7 +44,7 @@ pub(in crate::commands) fn apply(
         report_unchanged(invalid, &args.deployment.target.to_string(), output);
         return Ok(Exit::Invalid);
     }
-    let options = DriveOptions {
+    let mut options = DriveOptions {
         run: RunOptions {
             jobs: args.deployment.jobs.into(),
             noop: args.noop,
@@ -64,6 +64,7 @@ pub(in crate::commands) fn apply(
         let (state, graph, gone) = RunState::begin(location, &target, &graph)?;
         (Some(state), graph, gone)
     };
+    options.run.owed.clone_from(&gone.owed);
     let afterwards = Afterwards {
         validations,
         target: Arc::clone(&target),
@@ -108,7 +109,7 @@ pub(in crate::commands) fn apply(
     drop(observer);
     let unwritten = metrics.and_then(|metrics| metrics.end().err());
     if let Some(state) = state {
-        state.finish()?;
+        state.finish(ending.owed.clone(), output)?;
     }
     let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
     let report = report.with_invalid(invalid).with_reversed(&gone.reversed);

@@ -39,6 +39,7 @@ pub(in crate::commands) fn plan(
         run: RunOptions {
             jobs: args.deployment.jobs.into(),
             noop: true,
+            owed: gone.owed.clone(),
             ..RunOptions::default()
         },
         ..DriveOptions::default()

@@ -22,6 +22,8 @@ pub(super) struct Gone {
     pub(super) reversed: BTreeSet<ResourceId>,
     /// Those that stay as they are.
     left_behind: Vec<ResourceId>,
+    /// The resources of the packages that an earlier run did not refresh after a change.
+    pub(super) owed: BTreeSet<ResourceId>,
 }
 
 impl Gone {
@@ -30,6 +32,7 @@ impl Gone {
         Self {
             reversed: reversals.map(|node| node.id.clone()).collect(),
             left_behind: state.left_behind(graph),
+            owed: state.owed(),
         }
     }
 
@@ -89,8 +92,25 @@ impl RunState {
         Ok((Self { state, target }, whole, gone))
     }
 
-    /// Forgets what is gone.
-    pub(super) fn finish(self) -> Result<()> {
+    /// Forgets what is gone, and keeps what the next run has to refresh.
+    pub(super) fn finish(self, owed: BTreeSet<ResourceId>, output: &mut Output) -> Result<()> {
+        if !owed.is_empty() {
+            let shown: Vec<String> = owed
+                .iter()
+                .take(MOST_LISTED)
+                .map(ToString::to_string)
+                .collect();
+            let more = if owed.len() > shown.len() {
+                ", ..."
+            } else {
+                ""
+            };
+            output.note(&format!(
+                "Not refreshed after a change, which the next run makes up for: {}{more}",
+                shown.join(", ")
+            ));
+        }
+        self.state.owe(owed);
         let finished = self.state.finish(&*self.target);
         finished.map_err(|error| failure(&error))
     }

@@ -30,7 +30,9 @@ fn commands_have_no_environment_but_their_own() {
         let name = Command::new("true").variable("A=$(id) B", "");
         let error = subject.target.run(&name).expect_err("this is no name");
         assert!(
-            error.to_string().contains("no name of a variable"),
+            error
+                .to_string()
+                .contains("cannot be the name of a variable"),
             "{error}"
         );
         for name in [

@@ -113,8 +113,15 @@ fn systems_after_their_family() {
         ]
     );
     assert_eq!(
-        in_validators("- os_case: [{ubuntu: []}, {debian: []}, {unheard-of: []}]"),
+        in_validators("- os_case: [{ubuntu: []}, {debian: []}, {void: []}]"),
         NONE
+    );
+    assert_eq!(
+        in_validators("- os_case: [{ubunut: []}, {unheard-of: []}]"),
+        [
+            "3:14: warning[PK0098]: `ubunut` is not a known operating system; hint: did you mean `ubuntu`?",
+            "3:28: warning[PK0098]: `unheard-of` is not a known operating system; hint: the case counts where /etc/os-release has `ID=unheard-of`",
+        ]
     );
 }
 

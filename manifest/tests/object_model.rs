@@ -122,15 +122,34 @@ fn versions_come_from_every_place_that_can_hold_them() {
 }
 
 #[test]
+fn an_object_that_is_listed_twice_is_reported() {
+    let text = "- '?': {id: a, type: x.Y}\n- '?': {id: a, type: x.Y}\n";
+    let read = ObjectModel::read("m.yaml", text.as_bytes(), &Limits::default());
+    let (model, warnings) = read.into_result().expect("it is right");
+    assert_eq!(model.objects().len(), 1);
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "m.yaml:2:8: warning[PK0060]: the object `a` is listed twice; hint: if they are two objects, give each an `id` of its own"
+        ]
+    );
+}
+
+#[test]
 fn an_invalid_model_is_rejected_with_its_location() {
     for (text, message) in [
         (
             "",
-            "m.yaml:1:1: error[PK0060]: an object model must be a single document",
+            "m.yaml:1:1: error[PK0060]: the object model is empty; hint: write an object with a header `?`, or a list of objects",
+        ),
+        (
+            "[]\n---\n[]\n",
+            "m.yaml:3:1: error[PK0060]: an object model must be a single document",
         ),
         (
             "a",
-            "m.yaml:1:1: error[PK0060]: an object model must be a mapping, not a scalar",
+            "m.yaml:1:1: error[PK0060]: an object model must be an object or a list of objects, not a scalar",
         ),
         (
             "'?': x",

@@ -392,3 +392,32 @@ fn the_first_registry_that_has_a_name_has_all_of_it() {
         .collect();
     assert_eq!(found, [vec!["0.1.0"], vec!["1.0.0"], vec![]]);
 }
+
+#[cfg(unix)]
+#[test]
+fn only_links_to_packages_are_worth_a_word() {
+    use std::os::unix::fs::symlink;
+
+    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    let packages = elsewhere.path().join("packages");
+    add_package(&packages.join("db"), "a.Db", "1.0.0", "");
+    let plain = elsewhere.path().join("plain");
+    fs::create_dir(&plain).expect("created");
+
+    // The root of a machine has links to many folders.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    symlink(&plain, folder.path().join("current")).expect("linked");
+    assert_eq!(directory(folder.path()).take_findings(), []);
+
+    symlink(&packages, folder.path().join("packages")).expect("linked");
+    symlink(packages.join("db"), folder.path().join("db")).expect("linked");
+    let findings = directory(folder.path()).take_findings();
+    let messages: Vec<&str> = findings.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    for message in messages {
+        assert!(
+            message.ends_with("is a link, and links are not followed"),
+            "{message}"
+        );
+    }
+}

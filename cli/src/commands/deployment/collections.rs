@@ -15,14 +15,14 @@ use pkgres_engine::{
 use pkgres_formats::ansible::{
     COLLECTIONS_FOLDER, CollectionFiles, Collections, SOURCE_FILE, installed_version,
 };
-use pkgres_formats::{ECOSYSTEMS, FileTree, Format as _};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_formats::{ECOSYSTEMS, Format as _};
 use pkgres_manifest::{
     ArtifactDigest, Lockfile, PackageName, Properties, PropertyErrors, ReadOptions, RegistryName,
     ReleaseSource, Version,
 };
 use pkgres_registry_client::{RegistrySet, WantedArtifact, collection_files};
 
+use super::probe_tree::ProbeTree;
 use crate::commands::install::servers;
 use crate::context::Context;
 use crate::failure::Result;
@@ -30,9 +30,6 @@ use crate::project::Project;
 
 /// The modes of folders and programs, and of other files.
 const MODES: [u32; 2] = [0o755, 0o644];
-
-/// The most files and folders of an installed collection.
-const MAX_ENTRIES: usize = 100_000;
 
 /// The most differences of a collection that are shown.
 const SHOWN_DIFFERENCES: usize = 3;
@@ -222,7 +219,7 @@ impl InstalledCollections {
             Some(EntryKind::Folder) => {}
             Some(_) => return different(Some("no folder".to_owned())),
         }
-        let tree = ProbeTree { probe, root: &path };
+        let tree = ProbeTree::new(probe, &path);
         let options = &self.source.options;
         let version = installed_version(&tree, options);
         if version.as_ref() != Some(&release.version) {
@@ -351,7 +348,7 @@ impl Resource for InstalledCollections {
         for release in &self.releases {
             let path = self.path_of(release);
             watched.extend(path.parent().map(Path::to_owned));
-            let tree = ProbeTree { probe, root: &path };
+            let tree = ProbeTree::new(probe, &path);
             match tree.folders() {
                 Ok(folders) => watched.extend(folders),
                 // Its folders are not known yet.
@@ -384,77 +381,5 @@ impl Change for Installation {
     fn apply(self: Box<Self>, target: &dyn Target) -> std::result::Result<(), ResourceError> {
         let mut outdated = self.outdated.iter();
         outdated.try_for_each(|release| self.collections.install(release, target))
-    }
-}
-
-/// The files in a folder of a machine. Links are not followed: no collection is installed with any.
-struct ProbeTree<'probe> {
-    probe: &'probe dyn Probe,
-    root: &'probe Path,
-}
-
-/// An entry of a tree: its path, and whether it is a folder.
-type TreeEntry = (PathBuf, bool);
-
-impl ProbeTree<'_> {
-    /// All entries below the root.
-    fn entries(&self) -> std::result::Result<Vec<TreeEntry>, ResourceError> {
-        let mut entries = Vec::new();
-        let mut rest = vec![self.root.to_owned()];
-        while let Some(folder) = rest.pop() {
-            for name in self.probe.names(&folder)? {
-                let path = folder.join(name);
-                let kind = self.probe.entry(&path)?.map(|entry| entry.kind);
-                let is_folder = kind == Some(EntryKind::Folder);
-                if is_folder {
-                    rest.push(path.clone());
-                }
-                entries.push((path, is_folder));
-                if entries.len() > MAX_ENTRIES {
-                    let root = self.root.display();
-                    let message = format!("{root} has more than {MAX_ENTRIES} files and folders");
-                    return Err(ResourceError::Invalid(message));
-                }
-            }
-        }
-        Ok(entries)
-    }
-
-    /// The root, and all folders below it.
-    fn folders(&self) -> std::result::Result<Vec<PathBuf>, ResourceError> {
-        let entries = self.entries()?.into_iter();
-        let folders = entries.filter(|(_, is_folder)| *is_folder);
-        let folders = folders.map(|(path, _)| path);
-        Ok(std::iter::once(self.root.to_owned())
-            .chain(folders)
-            .collect())
-    }
-}
-
-impl FileTree for ProbeTree<'_> {
-    fn paths(&self) -> std::result::Result<Vec<String>, Diagnostic> {
-        let entries = self.entries();
-        let entries = entries.map_err(|error| Diagnostic::error(Code::File, error.to_string()))?;
-        let files = entries.into_iter().filter(|(_, is_folder)| !is_folder);
-        let mut paths: Vec<String> = files
-            .filter_map(|(path, _)| {
-                let relative = path.strip_prefix(self.root).ok()?;
-                Some(relative.to_string_lossy().into_owned())
-            })
-            .collect();
-        paths.sort_unstable();
-        Ok(paths)
-    }
-
-    fn read(&self, path: &str, limit: u64) -> std::result::Result<Option<Vec<u8>>, Diagnostic> {
-        let path = self.root.join(path);
-        let failed =
-            |error: pkgres_engine::TargetError| Diagnostic::error(Code::File, error.to_string());
-        match self.probe.entry(&path).map_err(failed)? {
-            Some(entry) if entry.kind == EntryKind::File => {
-                self.probe.read(&path, limit).map(Some).map_err(failed)
-            }
-            _ => Ok(None),
-        }
     }
 }

@@ -5,6 +5,7 @@ mod collections;
 mod metrics;
 mod plan;
 mod prepared;
+mod probe_tree;
 mod release_files;
 mod report;
 mod state;

@@ -73,7 +73,7 @@ impl Exit {
             }
             Self::GaveUp => "no answer within `--max-steps`",
             Self::Invalid => "the machine fails the validation",
-            Self::Resource => "a resource failed",
+            Self::Resource => "a resource failed, or a machine cannot be reached",
             Self::Interrupted => "interrupted",
             Self::Pending => "there are differences, and `--exit-code` is set",
         }
@@ -195,13 +195,14 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ),
     (
         "validate",
-        &[Done, Failed, Usage, Invalid],
+        &[Done, Failed, Usage, Invalid, Resource],
         &[
             (Failed, "`--prove` found a test that is not to be trusted"),
             (
                 Usage,
                 "wrong usage or invalid input: nothing was run on the machine",
             ),
+            (Resource, "the machine cannot be reached"),
         ],
     ),
     (
@@ -299,7 +300,7 @@ Exit codes:
     4  content differs from its digest, or a registry from its known state
     5  no answer within `--max-steps`
     6  a machine fails its validation
-    7  a resource failed
+    7  a resource failed, or a machine cannot be reached
    10  there are differences, and `--exit-code` is set
   130  interrupted (as shells report it)
 

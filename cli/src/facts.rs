@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use pkgres_engine::{ARCHITECTURE, Probe, TargetError};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::Facts;
 
@@ -32,6 +33,9 @@ const FAMILIES: [(&str, &str); 16] = [
     ("ubuntu", "Debian"),
 ];
 
+/// The keys of the facts that are gathered.
+const KEYS: [&str; 5] = ["kernel", "arch", "os", "os_family", "osrelease"];
+
 /// Gathers the facts of this machine: `kernel`, `os`, `os_family`, `osrelease` and `arch`, as far as they are known.
 pub(crate) fn facts_of_this_machine() -> Facts {
     let texts = OS_RELEASE.into_iter().filter_map(|file| {
@@ -40,6 +44,29 @@ pub(crate) fn facts_of_this_machine() -> Facts {
     });
     let described = texts.take(1).next().unwrap_or_default();
     facts_of(std::env::consts::OS, std::env::consts::ARCH, &described)
+}
+
+/// Gathers the same facts of another machine. `others` are known beside them, and replace those with the same key.
+pub(crate) fn facts_of_machine(
+    machine: &dyn Probe,
+    others: &[(String, String)],
+) -> Result<Facts, TargetError> {
+    let described = match machine.read(Path::new(OS_RELEASE[0]), OS_RELEASE_BYTES) {
+        Err(TargetError::File(error)) if error.is_not_found() => Vec::new(),
+        described => described?,
+    };
+    let described = String::from_utf8_lossy(&described);
+    let architecture = machine.facts().values(ARCHITECTURE).next();
+    let found = facts_of("linux", architecture.unwrap_or_default(), &described);
+    let others = || {
+        others
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+    };
+    let known = Facts::from_pairs(others());
+    let kept = KEYS.into_iter().filter(|key| !known.has(key));
+    let kept = kept.flat_map(|key| found.values(key).map(move |value| (key, value)));
+    Ok(Facts::from_pairs(kept.chain(others())))
 }
 
 /// The facts of a machine with a kernel, an architecture, and the text in which its operating system describes itself.

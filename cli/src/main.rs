@@ -25,6 +25,7 @@ mod live;
 mod lockfile;
 mod manifest_file;
 mod output;
+mod part_output;
 mod problem;
 mod project;
 mod project_lock;

@@ -42,6 +42,8 @@ pub(crate) struct Output {
     /// The first error of writing data; no data is written after it.
     failure: Option<io::Error>,
     stderr: Box<dyn io::Write + Send>,
+    /// Whether others write beside this, so that each document is one line.
+    is_part: bool,
 }
 
 /// What has styles.
@@ -99,6 +101,19 @@ pub(crate) struct Captured {
     pub(crate) stderr: String,
 }
 
+/// Where a line goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Data,
+    Messages,
+}
+
+/// A whole line of a part of a run that goes on beside others.
+pub(crate) struct PartLine {
+    pub(crate) stream: Stream,
+    pub(crate) text: String,
+}
+
 /// The style of output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputStyle {
@@ -137,6 +152,7 @@ impl Output {
             failure: None,
             // Without styles, this also removes escape sequences from foreign text.
             stderr: Box::new(AutoStream::new(io::stderr(), choice)),
+            is_part: false,
         }
     }
 
@@ -152,6 +168,7 @@ impl Output {
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
             stderr: Box::new(io::stderr()),
+            is_part: false,
         }
     }
 
@@ -178,12 +195,47 @@ impl Output {
             stdout: io::BufWriter::new(Box::new(stdout.clone())),
             failure: None,
             stderr: Box::new(stderr.clone()),
+            is_part: false,
         };
         part(&mut output);
         output.flush();
         Captured {
             stdout: stdout.text(),
             stderr: stderr.text(),
+        }
+    }
+
+    /// The output of a part of the run that goes on beside others. Each document is one line.
+    pub(crate) fn of_part(
+        style: OutputStyle,
+        stdout: impl io::Write + Send + 'static,
+        stderr: impl io::Write + Send + 'static,
+    ) -> Self {
+        Self {
+            format: style.format,
+            quiet: style.quiet,
+            styled: style.styled,
+            // The name of the part takes some of it.
+            width: None,
+            data_reader: DataReader::Program,
+            shows_progress: false,
+            stdout: io::BufWriter::new(Box::new(stdout)),
+            failure: None,
+            stderr: Box::new(stderr),
+            is_part: true,
+        }
+    }
+
+    /// Writes lines of parts until all parts have ended.
+    pub(crate) fn part_lines(&mut self, lines: impl IntoIterator<Item = PartLine>) {
+        for line in lines {
+            match line.stream {
+                Stream::Data => {
+                    self.data(&line.text);
+                    self.flush();
+                }
+                Stream::Messages => self.write_lines(&line.text),
+            }
         }
     }
 
@@ -279,6 +331,10 @@ impl Output {
 
     /// Writes a JSON document.
     pub(crate) fn json(&mut self, document: &serde_json::Value) {
+        if self.is_part {
+            self.data(&format!("{document}\n"));
+            return;
+        }
         let text = serde_json::to_string_pretty(document).expect("a JSON value can be serialized");
         self.data(&text);
         self.data("\n");

@@ -49,9 +49,10 @@ pub use runner::{
 pub use state::{AppliedState, StateError, StateLocation};
 pub use target::{
     ARCHITECTURE, Cancellable, Cancellation, Command, ContentDifference, Effect, Fault,
-    FileDifference, Machine, OS, OS_FAMILY, OS_VERSION, Output, Overlay, OverlayChange, Probe,
-    SimulatedFiles, SimulatedMachine, SshAddress, SshMachine, SshOptions, Target, TargetError,
-    TargetLocation, TargetLocationError, TargetLock, read_facts,
+    FileDifference, Inventory, InventoryArgument, InventoryTarget, Machine, OS, OS_FAMILY,
+    OS_VERSION, Output, Overlay, OverlayChange, Probe, SimulatedFiles, SimulatedMachine,
+    SshAddress, SshMachine, SshOptions, Target, TargetError, TargetLocation, TargetLocationError,
+    TargetLock, read_facts,
 };
 pub use validator::{
     ArgumentValues, ChangedPath, CustomValidator, PreparedValidation, StepOutcome, ValidationError,

@@ -12,6 +12,7 @@ mod documents;
 mod generated;
 mod graphs;
 mod json;
+mod machines;
 mod parallel;
 mod pinned_models;
 mod program;

@@ -19,9 +19,26 @@ pub(crate) struct DeploymentArgs {
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
 
-    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) target: TargetLocation,
+    /// A machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`; can be
+    /// repeated
+    #[arg(
+        long = "target",
+        value_name = "TARGET",
+        required_unless_present = "inventory"
+    )]
+    pub(crate) targets: Vec<TargetLocation>,
+
+    /// A file that lists machines, or a program that prints such a list
+    #[arg(long, value_name = "FILE")]
+    pub(crate) inventory: Option<PathBuf>,
+
+    /// How many machines are worked on at once
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) forks: u16,
+
+    /// Begin with no other machine once one has failed
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
 
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
@@ -74,7 +91,8 @@ pub(crate) struct ValidationValue {
     pub(crate) value: String,
 }
 
-fn validation_value(text: &str) -> Result<ValidationValue, String> {
+/// Reads the value of an argument of a validation.
+pub(crate) fn validation_value(text: &str) -> Result<ValidationValue, String> {
     let expected = "[PACKAGE:]NAME=VALUE is expected";
     let (name, value) = text.split_once('=').ok_or(expected)?;
     let (package, argument) = match name.split_once(':') {

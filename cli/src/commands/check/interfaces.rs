@@ -16,7 +16,7 @@ use crate::args::ConformanceArgs;
 use crate::facts::facts_of_this_machine;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{aligned, counted};
 
 /// The check of the interfaces of all packages of a run.
 pub(super) struct InterfaceCheck {
@@ -307,26 +307,6 @@ impl InterfaceCheck {
             "classes": classes.collect::<Vec<_>>(),
         })
     }
-}
-
-/// Rows with columns of equal width.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// The name of a platform: that of its file without the ending, unless another file has it too.

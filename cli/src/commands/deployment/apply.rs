@@ -11,15 +11,17 @@ use pkgres_engine::{
 use pkgres_manifest::ResourceId;
 use serde_json::{Value, json};
 
+use super::conformance::conforming;
+use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
-use super::prepared::{Prepared, lock_target, open_target};
+use super::prepared::{Prepared, lock_target, open_target, validations_of};
 use super::report::{Changes, Report, change_lines, differences_json, unfinished_lines};
 use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::interrupt::RunInterrupts;
 use crate::live::LiveView;
 use crate::output::Output;
@@ -30,110 +32,158 @@ pub(in crate::commands) fn apply(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut prepared = Prepared::read(&args.deployment, context, output)?;
-    let graph = std::mem::take(&mut prepared.graph);
-    let validations = prepared.validations(&args.deployment)?;
-    let target = open_target(&args.deployment)?;
-    let _alone = lock_target(&*target, args, output)?;
+    let mut machines = Machines::read(&args.deployment, &context.read_options.limits)?;
+    if args.watch {
+        machines = machines.all_at_once();
+    }
+    if args.metrics.is_some() && !machines.is_single {
+        let message = "`--metrics` writes one file, and needs one machine";
+        return Err(Failure::usage(message));
+    }
+    let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
+    let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
+    let conforming = conforming(&machines, &prepared, &args.deployment, output);
     let reconciles = args.reconcile || context.settings.is_set("validate-reconcile");
     let reconciles = reconciles && !args.noop;
-    let before = validations.run(&*target, reconciles, &interrupts.cancellation, output)?;
-    let invalid = report_outcomes(&before, Moment::Before, output);
-    if invalid > 0 && !args.noop {
-        report_unchanged(invalid, &args.deployment.target.to_string(), output);
-        return Ok(Exit::Invalid);
-    }
-    let mut options = DriveOptions {
-        run: RunOptions {
-            jobs: args.deployment.jobs.into(),
-            noop: args.noop,
-            converged_timeout: Duration::from_secs(args.converged_timeout),
-            watch: args.watch,
-            ..RunOptions::default()
-        },
-        exit_when_settled: args.converged_exit,
-        max_runtime: args.max_runtime.map(Duration::from_secs),
-        state: None,
-    };
-    let location = prepared.state.clone();
-    let (state, graph, gone) = if args.noop {
-        let (graph, gone) = plan_reversals(location, &*target, &graph)?;
-        (None, graph, gone)
-    } else {
-        let (state, graph, gone) = RunState::begin(location, &target, &graph)?;
-        (Some(state), graph, gone)
-    };
-    options.run.owed.clone_from(&gone.owed);
-    let afterwards = Afterwards {
-        validations,
-        target: Arc::clone(&target),
-        cancellation: interrupts.cancellation.clone(),
-    };
-    if args.watch && target.watchable().is_none() {
-        let pause = options.run.polling.as_secs();
-        output.note(&format!(
-            "Changes on {} cannot be watched: it is checked every {pause} s",
-            args.deployment.target
-        ));
-    }
-    let name = args.deployment.target.to_string();
-    let record = Arc::new(Mutex::new(RunRecord::new(&graph)));
-    note_validations(&record, invalid);
-    let metrics = match &args.metrics {
-        Some(path) => Some(MetricsFile::start(path, name.clone(), &record)?),
-        None => None,
-    };
-    let view = LiveView::start(&record, &name, output);
-    let mut observer = Observer {
+    machines.run(
         output,
-        view,
-        record,
-        is_watching: args.watch,
-        is_watchable: target.watchable().is_some(),
-        goes_on: args.watch && !args.converged_exit,
-        causes: BTreeMap::new(),
-        changes: Changes::default(),
-        failures: BTreeMap::new(),
-        pending: BTreeSet::new(),
-        has_news: true,
-        // What did not change does not have to be validated again.
-        afterwards: (!args.noop).then_some(afterwards),
-        invalid,
-    };
-    let ending = drive(graph, target, &options, interrupts.control(), |progress| {
-        observer.observe(progress);
-    });
-    let (changes, invalid) = (observer.changes, observer.invalid);
-    // What follows is written where the view was.
-    drop(observer);
-    let unwritten = metrics.and_then(|metrics| metrics.end().err());
-    if let Some(state) = state {
-        state.finish(ending.owed.clone(), output)?;
+        || interrupts.cancellation.is_cancelled(),
+        |at, machine, output| {
+            if !conforming[at] {
+                return Ok(MachineResult::not_conforming());
+            }
+            let work = MachineRun {
+                args,
+                machine,
+                prepared: &prepared[at],
+                validations: &validations[at],
+                interrupts: &interrupts,
+                reconciles,
+            };
+            work.apply(output)
+        },
+    )
+}
+
+/// The run on a machine.
+struct MachineRun<'run> {
+    args: &'run ApplyArgs,
+    machine: &'run Machine,
+    prepared: &'run Prepared,
+    validations: &'run Validations<'run>,
+    interrupts: &'run RunInterrupts,
+    reconciles: bool,
+}
+
+impl MachineRun<'_> {
+    fn apply(&self, output: &mut Output) -> Result<MachineResult> {
+        let Self {
+            args,
+            machine,
+            prepared,
+            validations,
+            interrupts,
+            reconciles,
+        } = *self;
+        let name = machine.location.to_string();
+        let target = open_target(machine, &args.deployment)?;
+        let _alone = lock_target(&*target, machine, args, output)?;
+        let before = validations.run(&*target, reconciles, &interrupts.cancellation, output)?;
+        let invalid = report_outcomes(&before, Moment::Before, output);
+        if invalid > 0 && !args.noop {
+            report_unchanged(invalid, &name, output);
+            return Ok(MachineResult::nothing(Exit::Invalid, "invalid"));
+        }
+        let mut options = DriveOptions {
+            run: RunOptions {
+                jobs: args.deployment.jobs.into(),
+                noop: args.noop,
+                converged_timeout: Duration::from_secs(args.converged_timeout),
+                watch: args.watch,
+                ..RunOptions::default()
+            },
+            exit_when_settled: args.converged_exit,
+            max_runtime: args.max_runtime.map(Duration::from_secs),
+            state: None,
+        };
+        let location = prepared.state.clone();
+        let (state, graph, gone) = if args.noop {
+            let (graph, gone) = plan_reversals(location, &*target, &prepared.graph)?;
+            (None, graph, gone)
+        } else {
+            let (state, graph, gone) = RunState::begin(location, &target, &prepared.graph)?;
+            (Some(state), graph, gone)
+        };
+        options.run.owed.clone_from(&gone.owed);
+        let afterwards = Afterwards {
+            validations,
+            target: Arc::clone(&target),
+            cancellation: interrupts.cancellation.clone(),
+        };
+        if args.watch && target.watchable().is_none() {
+            let pause = options.run.polling.as_secs();
+            output.note(&format!(
+                "Changes on {name} cannot be watched: it is checked every {pause} s"
+            ));
+        }
+        let record = Arc::new(Mutex::new(RunRecord::new(&graph)));
+        note_validations(&record, invalid);
+        let metrics = match &args.metrics {
+            Some(path) => Some(MetricsFile::start(path, name.clone(), &record)?),
+            None => None,
+        };
+        let view = LiveView::start(&record, &name, output);
+        let mut observer = Observer {
+            output,
+            view,
+            record,
+            is_watching: args.watch,
+            is_watchable: target.watchable().is_some(),
+            goes_on: args.watch && !args.converged_exit,
+            causes: BTreeMap::new(),
+            changes: Changes::default(),
+            failures: BTreeMap::new(),
+            pending: BTreeSet::new(),
+            has_news: true,
+            // What did not change does not have to be validated again.
+            afterwards: (!args.noop).then_some(afterwards),
+            invalid,
+        };
+        let ending = drive(graph, target, &options, interrupts.control(), |progress| {
+            observer.observe(progress);
+        });
+        let (changes, invalid) = (observer.changes, observer.invalid);
+        // What follows is written where the view was.
+        drop(observer);
+        let unwritten = metrics.and_then(|metrics| metrics.end().err());
+        if let Some(state) = state {
+            state.finish(ending.owed.clone(), output)?;
+        }
+        let report = Report::new(&ending, prepared, name);
+        let report = report.with_invalid(invalid).with_reversed(&gone.reversed);
+        if output.is_json() {
+            let mut document = report.document(status_name(&ending, &report));
+            document["event"] = json!("ended");
+            document["changed"] = json!(changes.made);
+            document["unfinished"] = json!(changes.unfinished);
+            output.data(&format!("{document}\n"));
+        }
+        output.findings(&report.failures());
+        output.findings(&report.deferrals());
+        output.note(&report.apply_summary(changes, &ending));
+        if let Some(failure) = unwritten {
+            return Err(failure);
+        }
+        let mut exit = exit_of(&ending, &report, args);
+        if invalid > 0 {
+            exit = exit.max(Exit::Invalid);
+        }
+        if exit == Exit::Done && args.exit_code && report.is_pending() {
+            exit = Exit::Pending;
+        }
+        Ok(report.result(exit, changes.made))
     }
-    let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
-    let report = report.with_invalid(invalid).with_reversed(&gone.reversed);
-    if output.is_json() {
-        let mut document = report.document(status_name(&ending, &report));
-        document["event"] = json!("ended");
-        document["changed"] = json!(changes.made);
-        document["unfinished"] = json!(changes.unfinished);
-        output.data(&format!("{document}\n"));
-    }
-    output.findings(&report.failures());
-    output.findings(&report.deferrals());
-    output.note(&report.apply_summary(changes, &ending));
-    if let Some(failure) = unwritten {
-        return Err(failure);
-    }
-    let mut exit = exit_of(&ending, &report, args);
-    if invalid > 0 {
-        exit = exit.max(Exit::Invalid);
-    }
-    Ok(match exit {
-        Exit::Done if args.exit_code && report.is_pending() => Exit::Pending,
-        exit => exit,
-    })
 }
 
 /// Reports that nothing was changed, because validations failed.
@@ -180,7 +230,7 @@ fn status_name(ending: &Ending, report: &Report<'_>) -> &'static str {
 
 /// The validations after the changes.
 struct Afterwards<'packages> {
-    validations: Validations<'packages>,
+    validations: &'packages Validations<'packages>,
     target: Arc<dyn Target>,
     cancellation: Cancellation,
 }

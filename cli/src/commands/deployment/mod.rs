@@ -2,6 +2,8 @@
 
 mod apply;
 mod collections;
+mod conformance;
+mod machines;
 mod metrics;
 mod plan;
 mod prepared;

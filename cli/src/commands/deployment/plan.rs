@@ -2,10 +2,13 @@
 
 use pkgres_engine::{DriveOptions, RunOptions, Status, drive};
 
-use super::prepared::{Prepared, open_target};
+use super::conformance::conforming;
+use super::machines::{Machine, MachineResult, Machines};
+use super::prepared::{Prepared, open_target, validations_of};
 use super::report::Report;
 use super::state::plan_reversals;
 use super::trial::{Trial, open_overlay};
+use super::validations::Validations;
 use crate::args::{Format, PlanArgs};
 use crate::commands::graph::draw;
 use crate::context::Context;
@@ -20,20 +23,46 @@ pub(in crate::commands) fn plan(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let mut prepared = Prepared::read(&args.deployment, context, output)?;
+    let machines = Machines::read(&args.deployment, &context.read_options.limits)?;
+    let prepared = Prepared::for_each(&machines, &args.deployment, context, output)?;
     if let Some(graph) = args.graph {
         output.format = graph.into();
     }
     if !matches!(output.format, Format::Text | Format::Json) {
-        return draw(&Graph::of_deployment(&prepared.graph), Exit::Done, output);
+        return draw(
+            &Graph::of_deployment(&prepared[0].graph),
+            Exit::Done,
+            output,
+        );
     }
-    let graph = std::mem::take(&mut prepared.graph);
-    let validations = prepared.validations(&args.deployment)?;
-    let target = open_target(&args.deployment)?;
-    let (graph, gone) = plan_reversals(prepared.state.clone(), &*target, &graph)?;
-    let overlay = args.diff.then(|| open_overlay(&args.deployment));
-    let overlay = overlay.transpose()?;
+    let validations = validations_of(&machines, &prepared, &args.deployment)?;
     let interrupts = RunInterrupts::listen();
+    let conforming = conforming(&machines, &prepared, &args.deployment, output);
+    machines.run(
+        output,
+        || interrupts.cancellation.is_cancelled(),
+        |at, machine, output| {
+            if !conforming[at] {
+                return Ok(MachineResult::not_conforming());
+            }
+            let prepared = (&*prepared[at], &validations[at]);
+            plan_machine(args, machine, prepared, &interrupts, output)
+        },
+    )
+}
+
+/// Compares a machine with what is deployed on it.
+fn plan_machine(
+    args: &PlanArgs,
+    machine: &Machine,
+    (prepared, validations): (&Prepared, &Validations<'_>),
+    interrupts: &RunInterrupts,
+    output: &mut Output,
+) -> Result<MachineResult> {
+    let target = open_target(machine, &args.deployment)?;
+    let (graph, gone) = plan_reversals(prepared.state.clone(), &*target, &prepared.graph)?;
+    let overlay = args.diff.then(|| open_overlay(&machine.location));
+    let overlay = overlay.transpose()?;
     let outcomes = validations.run(&*target, false, &interrupts.cancellation, output)?;
     let options = DriveOptions {
         run: RunOptions {
@@ -53,12 +82,12 @@ pub(in crate::commands) fn plan(
         }
         None => None,
     };
-    let is_trusted = args.deployment.target.is_remote() && !target.enforces_read_only();
+    let is_trusted = machine.location.is_remote() && !target.enforces_read_only();
     let ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
-        return Ok(Exit::Interrupted);
+        return Ok(MachineResult::nothing(Exit::Interrupted, "interrupted"));
     }
-    let report = Report::new(&ending, &prepared, args.deployment.target.to_string());
+    let report = Report::new(&ending, prepared, machine.location.to_string());
     let report = report
         .with_validations(&outcomes)
         .with_reversed(&gone.reversed);
@@ -91,7 +120,7 @@ pub(in crate::commands) fn plan(
     }
     output.note(&report.plan_summary());
     gone.note(output);
-    Ok(if report.has_failed() || !trial_failures.is_empty() {
+    let exit = if report.has_failed() || !trial_failures.is_empty() {
         Exit::Resource
     } else if report.is_invalid() {
         Exit::Invalid
@@ -99,5 +128,6 @@ pub(in crate::commands) fn plan(
         Exit::Pending
     } else {
         Exit::Done
-    })
+    };
+    Ok(report.result(exit, 0))
 }

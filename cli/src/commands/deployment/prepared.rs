@@ -14,6 +14,7 @@ use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 use super::collections::{CollectionSource, with_collections};
+use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;
 use crate::args::{ApplyArgs, DeploymentArgs};
@@ -36,14 +37,35 @@ pub(super) struct Prepared {
     /// Where the state of the application is on the machine.
     pub(super) state: StateLocation,
     resources: BTreeMap<ResourceId, DeployedResource>,
-    packages: BoundPackages,
+    pub(super) packages: BoundPackages,
     files: Arc<ReleaseFiles>,
 }
 
 impl Prepared {
-    /// Reads the resources of the locked releases, and of the objects of the model.
-    pub(super) fn read(
+    /// Reads what is deployed on each machine. Machines with the same model share it.
+    pub(super) fn for_each(
+        machines: &Machines,
         args: &DeploymentArgs,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Vec<Arc<Self>>> {
+        let mut by_model: BTreeMap<Option<&Path>, Arc<Self>> = BTreeMap::new();
+        let prepared = machines.all.iter().map(|machine| {
+            let model = machine.model.as_deref();
+            if let Some(prepared) = by_model.get(&model) {
+                return Ok(Arc::clone(prepared));
+            }
+            let prepared = Arc::new(Self::read(args, model, context, output)?);
+            by_model.insert(model, Arc::clone(&prepared));
+            Ok(prepared)
+        });
+        prepared.collect()
+    }
+
+    /// Reads the resources of the locked releases, and of the objects of the model.
+    fn read(
+        args: &DeploymentArgs,
+        model: Option<&Path>,
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
@@ -61,7 +83,7 @@ impl Prepared {
                 exit: Exit::Failed,
             });
         }
-        let model = match &args.model {
+        let model = match model {
             Some(path) => Some(read_model(path, &context.read_options)?),
             None => None,
         };
@@ -127,11 +149,11 @@ impl Prepared {
     }
 
     /// The validations of the packages; none with `--no-validate`.
-    pub(super) fn validations(&self, args: &DeploymentArgs) -> Result<Validations<'_>> {
+    fn validations(&self, args: &DeploymentArgs, machine: &Machine) -> Result<Validations<'_>> {
         if args.no_validate {
             return Ok(Validations::default());
         }
-        Validations::prepare(&self.packages, &self.files, &args.arguments)
+        Validations::prepare(&self.packages, &self.files, &machine.arguments)
     }
 
     /// A resource of the graph.
@@ -146,6 +168,17 @@ fn class_resources(packages: &BoundPackages) -> usize {
     let resources = bound.filter_map(|bound| bound.package.as_deref()?.resources.as_ref());
     let classes = resources.flat_map(|resources| &resources.for_classes);
     classes.map(|class| class.resources.len()).sum()
+}
+
+/// The validations of each machine with its arguments, so that a mistake is an error before anything runs.
+pub(super) fn validations_of<'prepared>(
+    machines: &Machines,
+    prepared: &'prepared [Arc<Prepared>],
+    args: &DeploymentArgs,
+) -> Result<Vec<Validations<'prepared>>> {
+    let pairs = machines.all.iter().zip(prepared);
+    let validations = pairs.map(|(machine, prepared)| prepared.validations(args, machine));
+    validations.collect()
 }
 
 /// Whether resources mention one of these words. It decides whether that is read which only some kinds of resources need.
@@ -171,11 +204,11 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Locks a machine for a run that changes it: two would undo each other's changes. Says so if it has to wait.
 pub(super) fn lock_target(
     target: &dyn Target,
+    machine: &Machine,
     args: &ApplyArgs,
     output: &mut Output,
 ) -> Result<Option<TargetLock>> {
     let limit = args.lock_timeout.map(Duration::from_secs);
-    let args = &args.deployment;
     let start = Instant::now();
     let mut waits = false;
     loop {
@@ -184,7 +217,7 @@ pub(super) fn lock_target(
             locked => return locked.map_err(target_failure),
         }
         if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
-            let (target, limit) = (&args.target, limit.as_secs());
+            let (target, limit) = (&machine.location, limit.as_secs());
             let message = format!(
                 "another `pkgres apply` on {target} still runs after {limit} s: nothing was changed"
             );
@@ -195,7 +228,7 @@ pub(super) fn lock_target(
         }
         if !waits {
             waits = true;
-            let target = &args.target;
+            let target = &machine.location;
             output.note(&format!(
                 "Waiting for another `pkgres apply` on {target} to end"
             ));
@@ -205,8 +238,7 @@ pub(super) fn lock_target(
 }
 
 /// Opens the machine.
-pub(super) fn open_target(args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
-    args.target
-        .open(&args.ssh.options())
-        .map_err(target_failure)
+pub(super) fn open_target(machine: &Machine, args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
+    let target = machine.location.open(&args.ssh.options());
+    target.map_err(target_failure)
 }

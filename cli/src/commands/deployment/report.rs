@@ -7,8 +7,10 @@ use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
+use super::machines::MachineResult;
 use super::prepared::Prepared;
 use super::validations::ValidationOutcome;
+use crate::exit::Exit;
 use crate::show::counted;
 
 /// The state of all resources at the end of a run.
@@ -122,6 +124,28 @@ impl<'run> Report<'run> {
                 NodeStatus::Waiting | NodeStatus::Running | NodeStatus::Blocked(_)
             )
         }) + self.cancelled()
+    }
+
+    /// The line of the table of all machines.
+    pub(super) fn result(&self, exit: Exit, changed: usize) -> MachineResult {
+        let state = match exit {
+            Exit::Interrupted => "interrupted",
+            Exit::Invalid => "invalid",
+            Exit::Done | Exit::Pending if self.is_pending() => "to change",
+            Exit::Done | Exit::Pending => "in order",
+            _ => "failed",
+        };
+        let pending = self.pending();
+        MachineResult {
+            exit,
+            state: state.to_owned(),
+            counts: [
+                self.in_order(),
+                changed + pending,
+                self.failed(),
+                self.left(),
+            ],
+        }
     }
 
     /// The outcomes of validations, then all resources and what would change.

@@ -4,13 +4,12 @@ use std::sync::mpsc::Receiver;
 
 use pkgres_engine::{
     ContentDifference, Control, DriveOptions, Ending, EntryKind, FileDifference, Graph, NodeStatus,
-    Overlay, RootEntry, TargetError, drive,
+    Overlay, RootEntry, TargetError, TargetLocation, drive,
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use crate::args::DeploymentArgs;
 use crate::failure::{Failure, Result};
 use crate::show::counted;
 
@@ -18,8 +17,8 @@ use crate::show::counted;
 const MAX_LINES: usize = 200;
 
 /// Opens an overlay of the machine, or says why there is none.
-pub(super) fn open_overlay(args: &DeploymentArgs) -> Result<Overlay> {
-    args.target.overlay().map_err(|error| match error {
+pub(super) fn open_overlay(location: &TargetLocation) -> Result<Overlay> {
+    location.overlay().map_err(|error| match error {
         TargetError::File(error) => Failure::from(error),
         other => {
             let message = format!("`--diff` is not possible here: {other}");

@@ -1,0 +1,326 @@
+//! The machines of a run: named on the command line or by an inventory, and worked on side by side.
+
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use pkgres_engine::{Inventory, TargetLocation};
+use pkgres_files::{Follow, read_file};
+use pkgres_manifest::Limits;
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use serde_json::{Value, json};
+
+use crate::args::{DeploymentArgs, ValidationValue, validation_value};
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Stream};
+use crate::part_output::{PartMark, PartWriter, part_lines};
+use crate::show::aligned;
+
+/// A machine of a run.
+pub(super) struct Machine {
+    pub(super) name: String,
+    pub(super) location: TargetLocation,
+    /// Facts besides those of the machine itself.
+    pub(super) facts: Vec<(String, String)>,
+    pub(super) model: Option<PathBuf>,
+    pub(super) arguments: Vec<ValidationValue>,
+}
+
+/// The machines of a run, at least one.
+pub(super) struct Machines {
+    pub(super) all: Vec<Machine>,
+    /// How many are worked on at once.
+    forks: usize,
+    fail_fast: bool,
+    /// Whether the command line names one machine and nothing else, whose output needs no name.
+    pub(super) is_single: bool,
+}
+
+/// What came of a machine.
+pub(super) struct MachineResult {
+    pub(super) exit: Exit,
+    /// What the table says about it.
+    pub(super) state: String,
+    /// The numbers of the table: in order, changed or to change, failed, not looked at.
+    pub(super) counts: [usize; 4],
+}
+
+impl MachineResult {
+    /// The result for a machine on which a class contradicts an interface.
+    pub(super) fn not_conforming() -> Self {
+        Self::nothing(Exit::Failed, "not conforming")
+    }
+
+    fn is_good(&self) -> bool {
+        matches!(self.exit, Exit::Done | Exit::Pending)
+    }
+
+    /// The result for a machine that could not be looked at.
+    pub(super) fn nothing(exit: Exit, state: &str) -> Self {
+        Self {
+            exit,
+            state: state.to_owned(),
+            counts: [0; 4],
+        }
+    }
+}
+
+impl Machines {
+    /// The machines that the arguments name. Two must not be the same, because one run would undo the other's changes.
+    pub(super) fn read(args: &DeploymentArgs, limits: &Limits) -> Result<Self> {
+        let mut machines: Vec<Machine> = args
+            .targets
+            .iter()
+            .map(|target| Machine {
+                name: target.to_string(),
+                location: target.clone(),
+                facts: Vec::new(),
+                model: args.model.clone(),
+                arguments: args.arguments.clone(),
+            })
+            .collect();
+        if let Some(path) = &args.inventory {
+            machines.extend(read_inventory(path, args, limits)?);
+        }
+        for (at, machine) in machines.iter().enumerate() {
+            let same = machines[..at]
+                .iter()
+                .find(|other| other.name == machine.name || other.location == machine.location);
+            if let Some(same) = same {
+                let message = if same.name == machine.name {
+                    format!("{} is named twice", machine.name)
+                } else {
+                    format!("{} and {} are the same machine", same.name, machine.name)
+                };
+                return Err(Failure::usage(message));
+            }
+        }
+        if machines.is_empty() {
+            return Err(Failure::usage("the inventory has no machines"));
+        }
+        Ok(Self {
+            is_single: args.inventory.is_none() && machines.len() == 1,
+            all: machines,
+            forks: args.forks.into(),
+            fail_fast: args.fail_fast,
+        })
+    }
+
+    /// Works on all machines at once, whatever `--forks` says: they are watched until the run ends.
+    pub(super) fn all_at_once(mut self) -> Self {
+        self.forks = self.all.len();
+        self
+    }
+
+    /// Works on each machine. A failure of one does not keep the others from being worked on, unless `--fail-fast` is
+    /// set. Ends with a table of all machines if there are several; returns the largest exit code.
+    pub(super) fn run(
+        &self,
+        output: &mut Output,
+        is_interrupted: impl Fn() -> bool + Sync,
+        work: impl Fn(usize, &Machine, &mut Output) -> Result<MachineResult> + Sync,
+    ) -> Result<Exit> {
+        if self.is_single {
+            return Ok(work(0, &self.all[0], output)?.exit);
+        }
+        let has_failed = AtomicBool::new(false);
+        let stops = || is_interrupted() || (self.fail_fast && has_failed.load(Ordering::Relaxed));
+        let results = self.each(output, stops, |at, machine, output| {
+            let result = work(at, machine, output).unwrap_or_else(|failure| {
+                output.findings(&failure.findings);
+                MachineResult::nothing(failure.exit, state_of(failure.exit))
+            });
+            if !result.is_good() {
+                has_failed.store(true, Ordering::Relaxed);
+            }
+            result
+        });
+        let left = if is_interrupted() {
+            Exit::Interrupted
+        } else {
+            Exit::Done
+        };
+        let results: Vec<MachineResult> = results
+            .into_iter()
+            .map(|result| result.unwrap_or_else(|| MachineResult::nothing(left, "not begun")))
+            .collect();
+        if output.is_json() {
+            output.data(&format!("{}\n", self.document(&results)));
+        } else {
+            output.data(&self.table(&results));
+        }
+        let exits = results.iter().map(|result| result.exit);
+        Ok(exits.max().unwrap_or(Exit::Done))
+    }
+
+    /// Calls a function for each machine, for some at once, until `stops` says so. The output of each has its name.
+    pub(super) fn each<T: Send>(
+        &self,
+        output: &mut Output,
+        stops: impl Fn() -> bool + Sync,
+        work: impl Fn(usize, &Machine, &mut Output) -> T + Sync,
+    ) -> Vec<Option<T>> {
+        if self.is_single {
+            return vec![Some(work(0, &self.all[0], output))];
+        }
+        let style = output.style();
+        let is_json = output.is_json();
+        let lengths = self.all.iter().map(|machine| machine.name.chars().count());
+        let width = lengths.max().unwrap_or(0);
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<T>>> = self.all.iter().map(|_| Mutex::new(None)).collect();
+        output.flush();
+        std::thread::scope(|scope| {
+            let (sender, lines) = part_lines();
+            for _ in 0..self.forks.min(self.all.len()) {
+                let sender = sender.clone();
+                let (next, results, work, stops) = (&next, &results, &work, &stops);
+                scope.spawn(move || {
+                    while let Some((at, machine)) = self.next(next) {
+                        if stops() {
+                            return;
+                        }
+                        let prefix = PartMark::prefix(&machine.name, width);
+                        let mark = if is_json {
+                            PartMark::field(&machine.name)
+                        } else {
+                            prefix.clone()
+                        };
+                        let data = PartWriter::new(Stream::Data, mark, &sender);
+                        let messages = PartWriter::new(Stream::Messages, prefix, &sender);
+                        let mut output = Output::of_part(style, data, messages);
+                        let result = work(at, machine, &mut output);
+                        output.flush();
+                        *results[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+                    }
+                });
+            }
+            drop(sender);
+            output.part_lines(lines);
+        });
+        let results = results.into_iter();
+        results
+            .map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    fn next(&self, next: &AtomicUsize) -> Option<(usize, &Machine)> {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        Some((at, self.all.get(at)?))
+    }
+
+    fn table(&self, results: &[MachineResult]) -> String {
+        let heading = [
+            "machine",
+            "state",
+            "in order",
+            "changes",
+            "failed",
+            "not looked at",
+        ];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        for (machine, result) in self.all.iter().zip(results) {
+            let mut row = vec![machine.name.clone(), result.state.clone()];
+            row.extend(result.counts.map(|count| count.to_string()));
+            rows.push(row);
+        }
+        aligned(&rows)
+    }
+
+    fn document(&self, results: &[MachineResult]) -> Value {
+        let machines = self.all.iter().zip(results).map(|(machine, result)| {
+            let [in_order, changes, failed, left] = result.counts;
+            json!({
+                "machine": machine.name,
+                "target": machine.location.to_string(),
+                "state": result.state,
+                "exit_code": result.exit as u8,
+                "in_order": in_order,
+                "changes": changes,
+                "failed": failed,
+                "not_looked_at": left,
+            })
+        });
+        json!({
+            "schema_version": 1,
+            "event": "summary",
+            "machines": machines.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The state of a machine whose run ended before it had a report.
+fn state_of(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Interrupted => "interrupted",
+        Exit::Invalid => "invalid",
+        _ => "failed",
+    }
+}
+
+/// The machines of an inventory, which is a file, or a program that prints one.
+fn read_inventory(path: &Path, args: &DeploymentArgs, limits: &Limits) -> Result<Vec<Machine>> {
+    let shown = path.to_string_lossy();
+    let is_program = std::fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    let bytes = if is_program {
+        printed_by(path, limits.manifest_bytes)?
+    } else {
+        read_file(path, limits.manifest_bytes, Follow::Links)?
+    };
+    let (inventory, _) = Inventory::read(&shown, &bytes, limits).into_result()?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let machines = inventory.targets.into_iter().map(|target| {
+        let mut arguments = args.arguments.clone();
+        for given in target.arguments {
+            let value =
+                validation_value(&format!("{}={}", given.name, given.value)).map_err(|error| {
+                    Failure::from(Diagnostic::error(Code::Field, error).at(given.location))
+                })?;
+            // The value of the machine replaces that for all.
+            arguments
+                .retain(|other| other.package != value.package || other.argument != value.argument);
+            arguments.push(value);
+        }
+        Ok(Machine {
+            name: target.name,
+            location: target.target,
+            facts: target.facts,
+            model: match target.model {
+                Some(model) => Some(folder.join(model)),
+                None => args.model.clone(),
+            },
+            arguments,
+        })
+    });
+    machines.collect()
+}
+
+/// What a program prints.
+fn printed_by(program: &Path, limit: u64) -> Result<Vec<u8>> {
+    let shown = program.to_string_lossy().into_owned();
+    let failed = |reason: String| Failure::usage(format!("the inventory {shown} {reason}"));
+    // A name alone would be looked up in the search path.
+    let program = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+    let mut child = Command::new(program)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+    let mut bytes = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        let read = stdout.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| failed(format!("cannot be read: {error}")))?;
+    }
+    let status = child
+        .wait()
+        .map_err(|error| failed(format!("cannot be run: {error}")))?;
+    if !status.success() {
+        return Err(failed(format!("failed: {status}")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,277 @@
+//! Runs on several machines at once.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use pkgres_tests::ssh::SshServer;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const WEB: &str =
+    "FullName: org.example.Web\nType: Application\nVersion: 1.0.0\nResources: r.yaml\n";
+
+const RESOURCES: &str =
+    "Package:\n- directory: /srv\n- file: /srv/web.conf\n  content: \"port=80\\n\"\n";
+
+#[expect(clippy::disallowed_methods, reason = "a file of the test")]
+fn write(folder: &TempDir, path: &str, text: &str) {
+    let path = folder.path().join(path);
+    let parent = path.parent().expect("it is in a folder");
+    std::fs::create_dir_all(parent).expect("a new folder");
+    std::fs::write(&path, text).expect("the file can be written");
+}
+
+/// Runs pkgres; returns its exit code and what it writes.
+fn pkgres(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .current_dir(folder)
+        .env("PKGRES_REGISTRY", "")
+        .env("PKGRES_CACHE", folder.join("cache"))
+        .env("PKGRES_STATE", folder.join("state"))
+        .args(arguments)
+        .output()
+        .expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+/// A folder with a locked package.
+fn locked(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (path, text) in files {
+        write(&folder, path, text);
+    }
+    let (code, _, stderr) = pkgres(folder.path(), &["lock", "web", "--quiet"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    folder
+}
+
+/// Two machines, and between them one on which a file is in the way.
+fn three_machines() -> TempDir {
+    let folder = locked(&[("web/manifest.yaml", WEB), ("web/r.yaml", RESOURCES)]);
+    for path in ["a/tmp/x", "broken/srv", "c/tmp/x"] {
+        write(&folder, path, "");
+    }
+    folder
+}
+
+const TARGETS: [&str; 6] = [
+    "--target",
+    "rootfs:a",
+    "--target",
+    "rootfs:broken",
+    "--target",
+    "rootfs:c",
+];
+
+fn with(first: &[&'static str], rest: &[&'static str]) -> Vec<&'static str> {
+    [first, &TARGETS, rest].concat()
+}
+
+#[test]
+fn a_failure_of_one_machine_does_not_stop_the_others() {
+    let folder = three_machines();
+    let arguments = with(&["apply", "web"], &["--forks", "3"]);
+    let (code, stdout, stderr) = pkgres(folder.path(), &arguments);
+    assert_eq!(code, Some(7), "{stderr}");
+    let table = "machine        state     in order  changes  failed  not looked at\n\
+                 rootfs:a       in order  2         2        0       0\n\
+                 rootfs:broken  failed    0         0        1       1\n\
+                 rootfs:c       in order  2         2        0       0\n";
+    assert!(stdout.ends_with(table), "{stdout}");
+    for machine in ["rootfs:a     ", "rootfs:c     "] {
+        for line in [
+            "+ directory:/srv",
+            "    folder: 0755",
+            "+ file:/srv/web.conf",
+        ] {
+            let line = format!("{machine} | {line}\n");
+            assert_eq!(stdout.matches(&line).count(), 1, "{line}{stdout}");
+        }
+    }
+    let error = "rootfs:broken | error[PK0107]: directory:/srv: /srv exists and is no folder";
+    assert!(stderr.contains(error), "{stderr}");
+    for line in stderr.lines() {
+        assert!(line.starts_with("rootfs:"), "{line}");
+    }
+    for root in ["a", "c"] {
+        let written = std::fs::read(folder.path().join(root).join("srv/web.conf"));
+        assert_eq!(written.expect("it was written"), b"port=80\n");
+    }
+
+    let arguments = with(&["plan", "web"], &["--format", "json"]);
+    let (code, stdout, _) = pkgres(folder.path(), &arguments);
+    assert_eq!(code, Some(7));
+    let lines: Vec<Value> = stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("it is JSON"))
+        .collect();
+    let mut machines: Vec<_> = lines[..3]
+        .iter()
+        .map(|line| format!("{} {}", line["machine"], line["status"]))
+        .collect();
+    machines.sort();
+    assert_eq!(
+        machines,
+        [
+            "\"rootfs:a\" \"in_order\"",
+            "\"rootfs:broken\" \"failed\"",
+            "\"rootfs:c\" \"in_order\"",
+        ]
+    );
+    assert_eq!(lines[3]["event"], "summary");
+    assert_eq!(lines[3]["machines"][1]["exit_code"], 7);
+    assert_eq!(lines.len(), 4);
+}
+
+#[test]
+fn no_other_machine_is_begun_after_a_failure_if_that_is_wanted() {
+    let folder = three_machines();
+    let arguments = with(&["apply", "web"], &["--forks", "1", "--fail-fast"]);
+    let (code, stdout, stderr) = pkgres(folder.path(), &arguments);
+    assert_eq!(code, Some(7), "{stderr}");
+    assert!(stdout.contains("rootfs:a       in order"), "{stdout}");
+    assert!(stdout.contains("rootfs:c       not begun"), "{stdout}");
+    assert!(folder.path().join("a/srv/web.conf").exists());
+    assert!(!folder.path().join("c/srv").exists());
+}
+
+#[test]
+fn machines_come_from_a_program() {
+    let folder = locked(&[
+        (
+            "web/manifest.yaml",
+            &(WEB.to_owned() + "Classes: {org.example.Web: Web.yaml}\n"),
+        ),
+        (
+            "web/Classes/Web.yaml",
+            "Name: org.example.Web\nProperties: {port: {Contract: $.int()}}\n",
+        ),
+        (
+            "web/r.yaml",
+            "Classes:\n  org.example.Web:\n  - file: \"${this.conf}\"\n    content: \"${this.port}\"\n",
+        ),
+        ("one/tmp/x", ""),
+    ]);
+    let model = |port: u16, conf: &str| {
+        format!(
+            "- \"?\": {{id: one, type: org.example.Web, package: org.example.Web, version: 1.0.0}}\n  port: {port}\n  conf: {conf}\n"
+        )
+    };
+    write(&folder, "model.yaml", &model(80, "/web.conf"));
+    let Some(server) = SshServer::start() else {
+        return;
+    };
+    let by_ssh = folder.path().join("by ssh.conf");
+    write(
+        &folder,
+        "hosts/other.yaml",
+        &model(8080, &format!("\"{}\"", by_ssh.display())),
+    );
+    let target = format!("ssh://{}", server.address());
+    write(
+        &folder,
+        "hosts/list",
+        &format!(
+            "#!/bin/sh\ncat <<E\n{{\"targets\": [{{\"name\": \"one\", \"target\": \"rootfs:one\"}},\n\
+             {{\"name\": \"two\", \"target\": \"{target}\", \"model\": \"other.yaml\"}}]}}\nE\n"
+        ),
+    );
+    let list = folder.path().join("hosts/list");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&list, mode).expect("it was written");
+    let config = server.config();
+    let config = config.to_str().expect("a path that is text");
+    let arguments = [
+        "apply",
+        "web",
+        "--model",
+        "model.yaml",
+        "--inventory",
+        "hosts/list",
+        "--ssh-config",
+        config,
+        "--format",
+        "json",
+    ];
+    let (code, stdout, stderr) = pkgres(folder.path(), &arguments);
+    assert_eq!(code, Some(0), "{stderr}{stdout}");
+    let read = |path: &Path| std::fs::read_to_string(path).expect("it was written");
+    assert_eq!(read(&folder.path().join("one/web.conf")), "80");
+    assert_eq!(read(&by_ssh), "8080");
+    let summary: Value =
+        serde_json::from_str(stdout.lines().last().expect("a line")).expect("it is JSON");
+    assert_eq!(summary["machines"][1]["target"], target);
+    for line in stdout.lines().take(stdout.lines().count() - 1) {
+        let event: Value = serde_json::from_str(line).expect("it is JSON");
+        assert!(
+            matches!(event["machine"].as_str(), Some("one" | "two")),
+            "{line}"
+        );
+    }
+
+    write(&folder, "failing", "#!/bin/sh\nexit 3\n");
+    let failing = folder.path().join("failing");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(failing, mode).expect("it was written");
+    let (code, _, stderr) = pkgres(folder.path(), &["plan", "web", "--inventory", "failing"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        stderr.contains("the inventory failing failed: exit status: 3"),
+        "{stderr}"
+    );
+    let same = [
+        "plan",
+        "web",
+        "--target",
+        "rootfs:one",
+        "--target",
+        "rootfs:one",
+    ];
+    let (code, _, stderr) = pkgres(folder.path(), &same);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("rootfs:one is named twice"), "{stderr}");
+}
+
+#[test]
+fn a_machine_on_which_a_class_contradicts_an_interface_is_left_alone() {
+    let folder = locked(&[
+        (
+            "web/manifest.yaml",
+            &(WEB.to_owned()
+                + "Classes: {org.example.Web: Web.yaml}\nInterfaces: {org.example.Service: Service.yaml}\n\
+                   Implements: {org.example.Web: org.example.Service}\n"),
+        ),
+        (
+            "web/Classes/Web.yaml",
+            "Name: org.example.Web\nMethods: {lock: {}}\n",
+        ),
+        (
+            "web/Interfaces/Service.yaml",
+            "Name: org.example.Service\nFunctions: {lock: {NotApplicable: {os: Plan9}}}\n",
+        ),
+        ("web/r.yaml", RESOURCES),
+        ("one/tmp/x", ""),
+        ("two/tmp/x", ""),
+        (
+            "hosts.yaml",
+            "targets:\n- {name: one, target: 'rootfs:one', facts: {os: Plan9}}\n- {name: two, target: 'rootfs:two'}\n",
+        ),
+    ]);
+    let (code, stdout, stderr) = pkgres(
+        folder.path(),
+        &["apply", "web", "--inventory", "hosts.yaml"],
+    );
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("one | error[PK0104]"), "{stderr}");
+    assert!(!stderr.contains("two | error"), "{stderr}");
+    assert!(stdout.contains("\none      not conforming  0"), "{stdout}");
+    assert!(stdout.contains("\ntwo      in order        2"), "{stdout}");
+    assert!(!folder.path().join("one/srv").exists());
+    assert!(folder.path().join("two/srv/web.conf").exists());
+}

@@ -94,7 +94,7 @@ fn a_failure_of_one_machine_does_not_stop_the_others() {
             assert_eq!(stdout.matches(&line).count(), 1, "{line}{stdout}");
         }
     }
-    let error = "rootfs:broken | error[PK0107]: directory:/srv: /srv exists and is no folder";
+    let error = "rootfs:broken | error[PK0107]: directory:/srv: /srv exists, but is not a folder";
     assert!(stderr.contains(error), "{stderr}");
     for line in stderr.lines() {
         assert!(line.starts_with("rootfs:"), "{line}");

@@ -71,6 +71,23 @@ fn roots(universe: &Universe) -> Vec<IndexRecord> {
     roots.map(|root| record(name.clone(), 0, root)).collect()
 }
 
+/// The releases of a universe as an index file.
+pub fn index(universe: &Universe) -> String {
+    let lines = records(universe).map(|record| record.to_line());
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The manifest of a root.
+pub fn manifest(universe: &Universe, root: usize) -> String {
+    let mut text = String::from(
+        "Format: MuranoPL/1.4\nType: Application\nFullName: root\nName: Root\nVersion: 0.0.0\nRequire:\n",
+    );
+    for (package, range) in &universe.roots[root] {
+        text += &format!("  {}: \"{}\"\n", name(*package), spec(*range));
+    }
+    text
+}
+
 fn name(package: usize) -> PackageName {
     PackageName::parse(&format!("p{package}")).expect("a name")
 }

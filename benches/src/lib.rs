@@ -8,7 +8,7 @@
 //! Whole runs of the binary are measured by [`process`], on an [`index`] among others and next to
 //! others by [`whole`], and shown by [`table`]; [`reading`] measures servers.
 //!
-//! The programs are `solve.rs`, `explain.rs`, `process.rs` and `registry.rs`; see there for how to
+//! The programs are `solve.rs`, `explain.rs`, `certify.rs`, `process.rs` and `registry.rs`; see there for how to
 //! run them. Nothing depends on this crate, and it is not built unless it is asked for.
 
 pub mod cases;

@@ -23,6 +23,10 @@ pub struct Usage {
 
 /// Runs a program to its end, its output thrown away.
 pub fn run(command: &mut Command) -> io::Result<Usage> {
+    run_to_end(command, false)
+}
+
+fn run_to_end(command: &mut Command, may_fail: bool) -> io::Result<Usage> {
     let start = Instant::now();
     let child = command
         .stdin(Stdio::null())
@@ -30,7 +34,7 @@ pub fn run(command: &mut Command) -> io::Result<Usage> {
         .stderr(Stdio::null())
         .spawn()?;
     let end = child.wait4()?;
-    if !end.status.success() {
+    if !may_fail && !end.status.success() {
         let program = command.get_program().to_string_lossy().into_owned();
         return Err(io::Error::other(format!("{program}: {}", end.status)));
     }
@@ -49,6 +53,8 @@ pub struct Repeated {
     /// The files and folders that it writes, which are removed before each run so that there is
     /// something to do.
     pub writes: Vec<PathBuf>,
+    /// Whether it may end with another code than 0.
+    pub may_fail: bool,
 }
 
 impl Repeated {
@@ -66,7 +72,7 @@ impl Repeated {
                 _ => {}
             }
         }
-        run(&mut self.command)
+        run_to_end(&mut self.command, self.may_fail)
     }
 }
 
@@ -75,6 +81,7 @@ impl From<Command> for Repeated {
         Self {
             command,
             writes: Vec::new(),
+            may_fail: false,
         }
     }
 }

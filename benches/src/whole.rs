@@ -273,6 +273,7 @@ impl Whole {
             program: Repeated {
                 command,
                 writes: vec![lock.clone()],
+                may_fail: false,
             },
             answer: String::new(),
             is_check: false,

@@ -318,6 +318,34 @@ fn the_longest_time_of_a_run_ends_its_commands() {
 }
 
 #[test]
+fn a_watched_run_says_once_how_the_machine_is() {
+    for (options, note) in [
+        (
+            "--watch --noop --max-runtime 3",
+            "1 resource to change; watching the machine until Ctrl-C",
+        ),
+        (
+            "--watch --max-runtime 3",
+            "The machine is in order; watching it until Ctrl-C",
+        ),
+    ] {
+        let folder = folder();
+        let polled = "Package:\n- file: /web.conf\n  meta: {poll: 1}\n";
+        write(&folder.path().join("web/r.yaml"), polled);
+        let run = pkgres(folder.path())
+            .args(["apply", "web", "--target", "rootfs:root"])
+            .args(options.split(' '))
+            .output()
+            .expect("the program starts");
+        let stdout = String::from_utf8_lossy(&run.stdout);
+        assert!(!stdout.contains("watching"), "{stdout}");
+        let stderr = String::from_utf8_lossy(&run.stderr);
+        // It is checked every second, and found to be the same.
+        assert_eq!(stderr.matches(note).count(), 1, "{options}: {stderr}");
+    }
+}
+
+#[test]
 fn a_run_that_is_too_short_to_count_as_settled_fails() {
     let folder = folder();
     let options = "apply web --target rootfs:root --watch --converged-exit --converged-timeout 60 --max-runtime 1";

@@ -3,3 +3,4 @@
 mod kinds;
 mod runs;
 mod support;
+mod twice;

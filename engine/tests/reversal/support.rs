@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 
 use pkgres_engine::{
     AppliedState, DriveOptions, Ending, Graph, GraphBuilder, Kinds, Machine, Resource,
-    StateLocation, drive,
+    StateLocation, Step, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -66,7 +66,19 @@ impl Root {
 
     /// Runs a graph, as `pkgres apply` does.
     pub(crate) fn apply(&self, graph: Graph) -> Ending {
-        apply(&self.machine, graph)
+        apply(&self.machine, graph, |_| {})
+    }
+
+    /// Runs a graph and reports what happens.
+    pub(crate) fn apply_observed(&self, graph: Graph, observe: impl FnMut(&Step)) -> Ending {
+        apply(&self.machine, graph, observe)
+    }
+
+    /// The files of the state.
+    pub(crate) fn state_snapshot(&self) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        collect(self.folder.path(), &self.path("/state"), &mut found);
+        found
     }
 
     /// The identities that a plan shows as reversals, with what differs.
@@ -92,7 +104,7 @@ impl Root {
     }
 }
 
-pub(crate) fn apply(machine: &Arc<Machine>, graph: Graph) -> Ending {
+fn apply(machine: &Arc<Machine>, graph: Graph, mut observe: impl FnMut(&Step)) -> Ending {
     let state = AppliedState::lock(&**machine, location(), Kinds::default());
     let state = state.expect("nobody else works on it");
     let graph = state.begin(&**machine, graph).expect("it can be written");
@@ -102,7 +114,9 @@ pub(crate) fn apply(machine: &Arc<Machine>, graph: Graph) -> Ending {
         ..DriveOptions::default()
     };
     let target: Arc<dyn pkgres_engine::Target> = machine.clone();
-    let ending = drive(graph, target, &options, controlled, |_| {});
+    let ending = drive(graph, target, &options, controlled, |progress| {
+        observe(&progress.step);
+    });
     state.finish(&**machine).expect("it can be written");
     ending
 }

@@ -40,7 +40,7 @@ pub use pkgres_files::{EntryAttributes, EntryKind, RootEntry};
 pub use record::{MetricLabels, ResourceRecord, ResourceState, RunRecord};
 pub use resource::{
     Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Relation, Resource,
-    ResourceError, Values, Watching, Wish,
+    ResourceError, SentValue, ValueType, Values, Watching, Wish,
 };
 pub use runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,

@@ -338,6 +338,47 @@ fn kinds_read_properties_by_type() {
 }
 
 /// The findings on a package with one class and a resources file.
+#[test]
+fn a_resource_can_stand_for_others() {
+    let text = "Package:\n- all: web\n  members:\n  - file: /a\n  - all: inner\n    members: [{file: /b}]\n";
+    let resources = read(text).expect("it is right").for_package;
+    let ids: Vec<_> = resources
+        .iter()
+        .map(|it| it.id().value.to_string())
+        .collect();
+    assert_eq!(ids, ["file:/a", "file:/b", "all:inner", "all:web"]);
+    let members = &resources[3].as_written().members;
+    let members: Vec<_> = members.iter().map(|it| it.value.to_string()).collect();
+    assert_eq!(members, ["file:/a", "all:inner"]);
+
+    let mistakes = [
+        (
+            "- all: web\n",
+            "2:3: error[PK0105]: `all` has no members; hint: list the resources that it stands for below `members`",
+        ),
+        (
+            "- {all: web, members: {file: /a}}\n",
+            "2:23: error[PK0105]: `members` must be a list of resources, not a mapping",
+        ),
+        (
+            "- {all: web, members: [{file: /a}], meta: {noop: true}}\n",
+            "2:37: error[PK0105]: `all` cannot have `meta`; hint: write it in each of its members",
+        ),
+        (
+            "- {all: web, members: [{file: /a}], mode: 0644}\n",
+            "2:37: error[PK0105]: unknown key `mode` in `all`",
+        ),
+        (
+            "- {all: web, members: [{file: /a}]}\n- file: /a\n",
+            "3:9: error[PK0105]: the resource `file:/a` is declared twice",
+        ),
+    ];
+    for (resources, expected) in mistakes {
+        let errors = read(&format!("Package:\n{resources}")).expect_err("it is wrong");
+        assert!(errors[0].contains(expected), "{errors:?}");
+    }
+}
+
 fn package(manifest: &str, resources: Option<&str>) -> Vec<String> {
     let text = format!("FullName: a.P\nType: Library\n{manifest}");
     let options = ReadOptions::with_core(None);

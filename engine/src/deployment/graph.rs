@@ -10,7 +10,7 @@ use super::contradictions::contradictions;
 use super::{DeployedResource, Deployment};
 use crate::graph::{Graph, GraphBuilder, GraphError, Receipt};
 use crate::kinds::{FilesOfPackage, Kinds};
-use crate::resource::Resource;
+use crate::resource::{Resource, ValueType};
 
 /// What is left out of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,6 +36,17 @@ impl Deployment {
         for resource in &self.resources {
             let description = &resource.description;
             let id = &description.id.value;
+            if !description.members.is_empty() {
+                if let Some(first) = by_id.get(id) {
+                    findings.push(declared_twice(first, resource));
+                    continue;
+                }
+                by_id.insert(id, resource);
+                let members = description.members.iter();
+                let members = members.map(|member| member.value.clone());
+                builder.all(id.clone(), members.collect());
+                continue;
+            }
             let files = match &self.files {
                 Some(files) => FilesOfPackage::new(files.as_ref(), &resource.release),
                 None => FilesOfPackage::none(),
@@ -183,12 +194,22 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
         | GraphError::Irreversible(id)
         | GraphError::Unknown { id, .. }
         | GraphError::CannotReceive { id, .. }
+        | GraphError::WrongType { id, .. }
         | GraphError::NotSent { id, .. } => std::slice::from_ref(id),
     };
     let finding = Diagnostic::error(Code::Resource, error.to_string());
+    let property = match error {
+        GraphError::CannotReceive { property, .. } | GraphError::WrongType { property, .. } => {
+            Some(property)
+        }
+        _ => None,
+    };
     let places = ids.iter().filter_map(|id| {
-        let resource = by_id.get(id)?;
-        Some(&resource.description.id.location)
+        let description = &by_id.get(id)?.description;
+        let received = description.receives.iter();
+        let mut received = received.map(|received| &received.property);
+        let received = received.find(|received| Some(&received.value) == property);
+        Some(received.map_or(&description.id.location, |received| &received.location))
     });
     let finding = places
         .cloned()
@@ -199,6 +220,9 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
         GraphError::Irreversible(id) if id.kind() == "exec" => finding.hint(
             "add the command that undoes it as `undo`, and `creates`, `unless` or `only_if`, which show whether that is necessary",
         ),
+        GraphError::WrongType { expected, sent: ValueType::Text, .. } => {
+            finding.hint(format!("an `exec` or `query` with `output: {expected}` sends one"))
+        }
         _ => finding,
     }
 }

@@ -4,6 +4,8 @@ use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::Escaped;
 use thiserror::Error;
 
+use crate::resource::ValueType;
+
 /// Why resources are no graph.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -37,6 +39,21 @@ pub enum GraphError {
         id: ResourceId,
         /// The name of the value.
         value: String,
+    },
+    /// A property receives a value of a type that it does not have.
+    #[error(
+        "the property `{}` of `{id}` takes a value of type {expected}, not of type {sent}",
+        Escaped::new(property)
+    )]
+    WrongType {
+        /// The resource.
+        id: ResourceId,
+        /// The property.
+        property: String,
+        /// Its type.
+        expected: ValueType,
+        /// The type of the value that is sent to it.
+        sent: ValueType,
     },
     /// A resource is to be reversed, which it cannot be.
     #[error("what was there before `{0}` cannot be restored, as `reverse` asks for")]

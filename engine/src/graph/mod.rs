@@ -4,6 +4,7 @@
 //! for, groups resources that one operation can change, and finds circles.
 
 mod automatic_edges;
+mod composites;
 mod cycle;
 mod error;
 mod grouping;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::{MetaParameters, ResourceId};
 
-use crate::resource::Resource;
+use crate::resource::{Resource, ValueType};
+use composites::{Composites, pairs};
 
 /// A resource as a part of a graph.
 #[derive(Clone)]
@@ -238,6 +240,8 @@ impl Graph {
 pub struct GraphBuilder {
     nodes: Vec<Node>,
     edges: Vec<(ResourceId, ResourceId, bool)>,
+    /// Names that stand for several resources.
+    composites: Vec<(ResourceId, Vec<ResourceId>)>,
     is_without_automatic_edges: bool,
     is_without_grouping: bool,
 }
@@ -294,6 +298,34 @@ impl GraphBuilder {
         self
     }
 
+    /// Adds a name that stands for several resources, which go one after another: an edge from it or to it is one from or
+    /// to each of them. Members may be such names, too.
+    ///
+    /// ```
+    /// use pkgres_engine::{File, GraphBuilder};
+    /// use pkgres_manifest::ResourceId;
+    ///
+    /// let id = |text: &str| text.parse::<ResourceId>();
+    /// let mut builder = GraphBuilder::new();
+    /// for file in ["/a", "/b", "/c"] {
+    ///     builder.add(ResourceId::new("file", file)?, File::new(file), Default::default());
+    /// }
+    /// builder.all(id("all:first")?, vec![id("file:/b")?, id("file:/a")?]);
+    /// builder.order(id("all:first")?, id("file:/c")?);
+    /// let graph = builder.build().expect("there is no circle");
+    /// let mut edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
+    /// edges.sort();
+    /// assert_eq!(edges, ["file:/a -> file:/c", "file:/b -> file:/a", "file:/b -> file:/c"]);
+    /// # Ok::<(), pkgres_manifest::ResourceIdError>(())
+    /// ```
+    pub fn all(&mut self, id: ResourceId, members: Vec<ResourceId>) -> &mut Self {
+        for pair in members.windows(2) {
+            self.order(pair[0].clone(), pair[1].clone());
+        }
+        self.composites.push((id, members));
+        self
+    }
+
     /// Lets a resource receive a value of another one, which goes before it.
     pub fn receive(&mut self, by: &ResourceId, receipt: Receipt) -> &mut Self {
         self.edges.push((receipt.from.clone(), by.clone(), false));
@@ -328,18 +360,21 @@ impl GraphBuilder {
                 errors.push(GraphError::Duplicate(node.id.clone()));
             }
         }
+        let composites = Composites::new(&self.composites, &by_id, &mut errors);
         // Notifications win over plain edges between the same resources.
         let mut edges: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         for (first, second, notifies) in &self.edges {
-            match (by_id.get(first), by_id.get(second)) {
+            match (composites.nodes_of(first), composites.nodes_of(second)) {
                 (Some(first), Some(second)) => {
-                    *edges.entry((*first, *second)).or_default() |= notifies;
+                    for (first, second) in pairs(&first, &second) {
+                        *edges.entry((first, second)).or_default() |= notifies;
+                    }
                 }
                 (None, _) => errors.push(GraphError::unknown(second, first)),
                 (_, None) => errors.push(GraphError::unknown(first, second)),
             }
         }
-        errors.extend(wrong_values(&self.nodes, &by_id));
+        errors.extend(wrong_values(&self.nodes, &by_id, &self.composites));
         let irreversible = self
             .nodes
             .iter()
@@ -386,29 +421,51 @@ fn assemble(
 }
 
 /// Values that are not sent, or cannot be received.
-fn wrong_values(nodes: &[Node], by_id: &HashMap<ResourceId, usize>) -> Vec<GraphError> {
+fn wrong_values(
+    nodes: &[Node],
+    by_id: &HashMap<ResourceId, usize>,
+    composites: &[(ResourceId, Vec<ResourceId>)],
+) -> Vec<GraphError> {
+    let find = |values: &[(&str, ValueType)], name: &str| {
+        let found = values.iter().find(|(other, _)| *other == name);
+        found.map(|(_, value_type)| *value_type)
+    };
     let mut errors = Vec::new();
     for node in nodes {
         for receipt in &node.receives {
-            if !node
-                .resource
-                .receives()
-                .contains(&receipt.property.as_str())
-            {
+            let expected = find(node.resource.receives(), &receipt.property);
+            if expected.is_none() {
                 errors.push(GraphError::CannotReceive {
                     id: node.id.clone(),
                     property: receipt.property.clone(),
                 });
             }
             let Some(from) = by_id.get(&receipt.from) else {
+                // What stands for several resources sends nothing. Other names are unknown, which the edge reports.
+                if composites.iter().any(|(id, _)| *id == receipt.from) {
+                    errors.push(GraphError::NotSent {
+                        id: receipt.from.clone(),
+                        value: receipt.value.clone(),
+                    });
+                }
                 continue;
             };
             let from = &nodes[*from];
-            if from.meta.hidden || !from.resource.sends().contains(&receipt.value.as_str()) {
-                errors.push(GraphError::NotSent {
+            let sent = find(from.resource.sends(), &receipt.value);
+            match (expected, sent.filter(|_| !from.meta.hidden)) {
+                (_, None) => errors.push(GraphError::NotSent {
                     id: from.id.clone(),
                     value: receipt.value.clone(),
-                });
+                }),
+                (Some(expected), Some(sent)) if !expected.accepts(sent) => {
+                    errors.push(GraphError::WrongType {
+                        id: node.id.clone(),
+                        property: receipt.property.clone(),
+                        expected,
+                        sent,
+                    });
+                }
+                _ => {}
             }
         }
     }

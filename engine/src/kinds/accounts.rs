@@ -98,6 +98,14 @@ pub(super) fn check_name(what: &str, name: &str) -> Result<(), ResourceError> {
     Err(ResourceError::Invalid(message))
 }
 
+/// The number of a user or group that was received.
+pub(super) fn account_number(received: i64) -> Result<u32, ResourceError> {
+    received.try_into().map_err(|_| {
+        let message = format!("{received} cannot be the number of a user or group");
+        ResourceError::Invalid(message)
+    })
+}
+
 /// Checks that a text can be a field of the list of users.
 pub(super) fn check_field(property: &str, value: &str) -> Result<(), ResourceError> {
     if value.contains([':', '\n', '\0']) {

@@ -8,8 +8,8 @@ use pkgres_manifest::{PropertyValue, ResourceDescription};
 use super::path_text;
 use super::program::program_wishes;
 use crate::resource::{
-    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Values,
-    Watching, Wish,
+    Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, ValueType,
+    Values, Watching, Wish,
 };
 use crate::target::{Command, Probe, Target, TargetError, shown};
 
@@ -89,6 +89,8 @@ pub struct Exec {
     undo: Option<Command>,
     /// Whether what the command did shall be taken back.
     is_undone: bool,
+    /// The type of what it sends.
+    output: ValueType,
     /// What it wrote when it last ran.
     stdout: Arc<Mutex<Option<String>>>,
 }
@@ -101,6 +103,7 @@ impl Exec {
             guards: vec![guard],
             undo: None,
             is_undone: false,
+            output: ValueType::Text,
             stdout: Arc::default(),
         }
     }
@@ -109,6 +112,13 @@ impl Exec {
     #[must_use]
     pub fn with_guard(mut self, guard: Guard) -> Self {
         self.guards.push(guard);
+        self
+    }
+
+    /// Sets the type of what it sends, which is a text otherwise.
+    #[must_use]
+    pub fn with_output(mut self, output: ValueType) -> Self {
+        self.output = output;
         self
     }
 
@@ -165,9 +175,10 @@ impl Resource for Exec {
             guards,
             undo,
             is_undone,
+            output,
             stdout: _,
         } = self;
-        format!("Exec {command:?} {guards:?} {undo:?} {is_undone}")
+        format!("Exec {command:?} {guards:?} {undo:?} {is_undone} {output}")
     }
 
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
@@ -176,8 +187,8 @@ impl Resource for Exec {
         }
         if !self.has_to_run(probe, input)? {
             let stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
-            let value = stdout.clone().map(|stdout| (STDOUT.to_owned(), stdout));
-            return Ok(Checked::InOrder(value.into_iter().collect()));
+            let value = stdout.as_ref().map(|stdout| sent(self.output, stdout));
+            return Ok(Checked::InOrder(value.transpose()?.unwrap_or_default()));
         }
         Ok(Checked::drift(RunCommand {
             command: self.command.clone(),
@@ -223,8 +234,8 @@ impl Resource for Exec {
         wishes
     }
 
-    fn sends(&self) -> &[&str] {
-        &[STDOUT]
+    fn sends(&self) -> &[(&str, ValueType)] {
+        sends(self.output)
     }
 
     fn is_refreshable(&self) -> bool {
@@ -311,12 +322,24 @@ impl Change for RunCommand {
 #[derive(Debug, Clone)]
 pub struct Query {
     command: Command,
+    /// The type of what it sends.
+    output: ValueType,
 }
 
 impl Query {
     /// A command that is only asked.
     pub fn new(command: Command) -> Self {
-        Self { command }
+        Self {
+            command,
+            output: ValueType::Text,
+        }
+    }
+
+    /// Sets the type of what it sends, which is a text otherwise.
+    #[must_use]
+    pub fn with_output(mut self, output: ValueType) -> Self {
+        self.output = output;
+        self
     }
 }
 
@@ -332,8 +355,8 @@ impl Resource for Query {
             let message = format!("what `{}` writes is not UTF-8", self.command);
             return Err(ResourceError::Invalid(message));
         };
-        let value = (STDOUT.to_owned(), without_end(text));
-        Ok(Checked::InOrder(Values::from([value])))
+        let values = sent(self.output, &without_end(text))?;
+        Ok(Checked::InOrder(values))
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
@@ -344,8 +367,27 @@ impl Resource for Query {
         program_wishes(&self.command)
     }
 
-    fn sends(&self) -> &[&str] {
-        &[STDOUT]
+    fn sends(&self) -> &[(&str, ValueType)] {
+        sends(self.output)
+    }
+}
+
+/// The values that a command which wrote a text sends.
+fn sent(output: ValueType, stdout: &str) -> Result<Values, ResourceError> {
+    let value = output.read(stdout).map_err(|reason| {
+        let message = format!("the output of the command is not what it sends: {reason}");
+        ResourceError::Invalid(message)
+    })?;
+    Ok(Values::from([(STDOUT.to_owned(), value)]))
+}
+
+/// The name and the type of what a command sends.
+fn sends(output: ValueType) -> &'static [(&'static str, ValueType)] {
+    match output {
+        ValueType::Text => &[(STDOUT, ValueType::Text)],
+        ValueType::Integer => &[(STDOUT, ValueType::Integer)],
+        ValueType::Boolean => &[(STDOUT, ValueType::Boolean)],
+        ValueType::List => &[(STDOUT, ValueType::List)],
     }
 }
 

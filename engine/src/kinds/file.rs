@@ -14,7 +14,7 @@ use super::places::Parents;
 use super::removal::Removal;
 use crate::resource::{
     Awaited, Before, Change, Checked, Difference, Identifier, Input, Presence, Resource,
-    ResourceError, Watching, Wish,
+    ResourceError, ValueType, Watching, Wish,
 };
 use crate::target::{Probe, Target, TargetError};
 
@@ -254,8 +254,8 @@ impl Resource for File {
         Ok(Some(self.attributes.restored(&entry, description)))
     }
 
-    fn receives(&self) -> &[&str] {
-        &[CONTENT]
+    fn receives(&self) -> &[(&str, ValueType)] {
+        &[(CONTENT, ValueType::Text)]
     }
 }
 
@@ -270,7 +270,7 @@ impl File {
             return Ok(Some(Content(probe.read(copied, MOST_COPIED)?.into())));
         }
         let received = input.received.get(CONTENT);
-        let received = received.map(|text| Content(text.as_bytes().into()));
+        let received = received.map(|value| Content(value.to_string().into_bytes().into()));
         Ok(received.or_else(|| self.content.clone()))
     }
 

@@ -2,12 +2,16 @@
 
 use pkgres_manifest::ResourceDescription;
 
-use super::accounts::{GROUPS, check_name, groups};
+use super::accounts::{GROUPS, account_number, check_name, groups};
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, Watching,
+    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
+    ValueType, Watching,
 };
 use crate::target::{Command, Probe};
+
+/// The property that can receive a value.
+const NUMBER: &str = "number";
 
 /// A group of users that shall exist, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +60,16 @@ impl Resource for Group {
         format!("{self:?}")
     }
 
-    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         check_name("group", &self.name)?;
         let groups = groups(probe)?;
         let is = groups.iter().find(|group| group.name == self.name);
-        let number = self.number.map(|number| number.to_string());
+        input.require_known()?;
+        let wanted = match input.received.get(NUMBER) {
+            Some(SentValue::Integer(number)) => Some(account_number(*number)?),
+            _ => self.number,
+        };
+        let number = wanted.map(|number| number.to_string());
         let (difference, command) = match (is, self.is_absent) {
             (None, true) => return Ok(Checked::in_order()),
             (Some(_), true) => (
@@ -79,7 +88,7 @@ impl Resource for Group {
                 (difference, command)
             }
             (Some(is), false) => match &number {
-                Some(number) if self.number != Some(is.number) => (
+                Some(number) if wanted != Some(is.number) => (
                     Difference::new("number", Some(is.number.to_string()), Some(number)),
                     Command::new("groupmod").arguments(["--gid", number]),
                 ),
@@ -103,6 +112,10 @@ impl Resource for Group {
 
     fn identifiers(&self) -> Vec<Identifier> {
         vec![Identifier::Group(self.name.clone())]
+    }
+
+    fn receives(&self) -> &[(&str, ValueType)] {
+        &[(NUMBER, ValueType::Integer)]
     }
 
     /// The members of a group are not kept.

@@ -8,7 +8,7 @@ use pkgres_manifest::{Properties, PropertyError, PropertyErrors, VariableName};
 use super::accounts::{check_field, check_name};
 use super::package_files::FilesOfPackage;
 use super::{Directory, Exec, File, Group, Guard, Link, Package, Query, Service, User};
-use crate::resource::ResourceError;
+use crate::resource::{ResourceError, ValueType};
 use crate::target::Command;
 
 pub(super) fn read_file(
@@ -192,6 +192,9 @@ pub(super) fn read_exec(_name: &str, properties: &mut Properties) -> Result<Exec
         return Err(error.hint(hint).into());
     };
     let mut exec = guards.fold(Exec::new(command, first), Exec::with_guard);
+    if let Some(output) = take_output(properties)? {
+        exec = exec.with_output(output);
+    }
     if let Some(undo) = take_command("undo", properties)? {
         exec = exec.with_undo(undo);
     }
@@ -217,7 +220,11 @@ pub(super) fn read_query(
     _name: &str,
     properties: &mut Properties,
 ) -> Result<Query, PropertyErrors> {
-    Ok(Query::new(take_required_command(properties)?))
+    let query = Query::new(take_required_command(properties)?);
+    Ok(match take_output(properties)? {
+        Some(output) => query.with_output(output),
+        None => query,
+    })
 }
 
 pub(super) fn read_service(
@@ -335,6 +342,20 @@ fn take_required_command(properties: &mut Properties) -> Result<Command, Propert
         command = command.timeout(Duration::from_secs(seconds));
     }
     Ok(command)
+}
+
+/// Takes `output`: the type of what a command sends.
+fn take_output(properties: &mut Properties) -> Result<Option<ValueType>, PropertyError> {
+    let Some(name) = properties.take_text("output")? else {
+        return Ok(None);
+    };
+    let output = ValueType::parse(&name);
+    output.map(Some).ok_or_else(|| {
+        let name = Escaped::shortened(&name);
+        let message =
+            format!("`output` must be `text`, `integer`, `boolean` or `list`, not `{name}`");
+        properties.invalid("output", message)
+    })
 }
 
 /// Takes a command: a list of its program and arguments. No shell reads it.

@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use super::accounts::{
-    GROUPS, GroupEntry, USERS, UserEntry, check_field, check_name, groups, users,
+    GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, groups, users,
 };
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, Watching,
-    Wish,
+    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
+    ValueType, Watching, Wish,
 };
 use crate::target::{Command, Probe};
+
+/// The properties that can receive a value.
+const NUMBER: &str = "number";
+const GROUPS_PROPERTY: &str = "groups";
 
 /// A user that shall exist, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -276,12 +280,20 @@ fn option_of(property: &str) -> &'static str {
     }
 }
 
-impl Resource for User {
-    fn definition(&self) -> String {
-        format!("{self:?}")
+impl User {
+    /// The user with the properties that it received.
+    fn with_received(&self, input: &Input) -> Result<Self, ResourceError> {
+        let mut user = self.clone();
+        if let Some(SentValue::Integer(number)) = input.received.get(NUMBER) {
+            user.number = Some(account_number(*number)?);
+        }
+        if let Some(SentValue::List(groups)) = input.received.get(GROUPS_PROPERTY) {
+            user.groups = groups.iter().cloned().collect();
+        }
+        Ok(user)
     }
 
-    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+    fn check_now(&self, probe: &dyn Probe) -> Result<Checked, ResourceError> {
         self.check_names()?;
         let users = users(probe)?;
         let groups = groups(probe)?;
@@ -305,6 +317,17 @@ impl Resource for User {
         let obstacle = self.missing_group(&groups);
         let change = Commands::new(differences, vec![command]).with_obstacle(obstacle);
         Ok(Checked::drift(change))
+    }
+}
+
+impl Resource for User {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        input.require_known()?;
+        self.with_received(input)?.check_now(probe)
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
@@ -331,6 +354,13 @@ impl Resource for User {
         all.map(Wish::after).collect()
     }
 
+    fn receives(&self) -> &[(&str, ValueType)] {
+        &[
+            (NUMBER, ValueType::Integer),
+            (GROUPS_PROPERTY, ValueType::List),
+        ]
+    }
+
     /// The password of a user is not kept.
     fn is_reversible(&self) -> bool {
         !self.is_absent
@@ -340,18 +370,19 @@ impl Resource for User {
         &self,
         before: &mut Before<'_>,
     ) -> Result<Option<ResourceDescription>, ResourceError> {
+        let changed = self.with_received(before.input())?;
         let mut description = before.description("user", &self.name)?;
         let users = users(before.probe())?;
         let Some(is) = users.iter().find(|user| user.name == self.name) else {
             return Ok(Some(description.with("state", "absent")));
         };
-        if self.number.is_some() {
+        if changed.number.is_some() {
             description = description.with("number", is.number.to_string());
         }
         if self.group.is_some() {
             description = description.with("group", is.group.to_string());
         }
-        if self.has_only_groups || !self.groups.is_empty() {
+        if self.has_only_groups || !changed.groups.is_empty() {
             let known = groups_of(&is.name, &groups(before.probe())?);
             let known = known.into_iter().map(PropertyValue::Text);
             description = description.with("only_groups", PropertyValue::list(known));

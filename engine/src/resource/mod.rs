@@ -6,10 +6,12 @@
 
 mod before;
 mod identifier;
+mod value;
 mod watching;
 
 pub use before::Before;
 pub use identifier::{Identifier, Relation, Wish};
+pub use value::{SentValue, ValueType, Values};
 pub use watching::Watching;
 
 use std::collections::BTreeMap;
@@ -21,9 +23,6 @@ use thiserror::Error;
 
 use crate::target::{Probe, Target, TargetError};
 
-/// Values that a resource sends to others after it was checked, by name.
-pub type Values = BTreeMap<String, String>;
-
 /// What a check depends on beside the resource and the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Input {
@@ -33,6 +32,19 @@ pub struct Input {
     pub awaited: BTreeMap<String, Awaited>,
     /// Whether a resource that notifies this one was changed since this one was last in order.
     pub refresh: bool,
+}
+
+impl Input {
+    /// Whether every value that the resource shall receive is known; an error says which one is not.
+    pub(crate) fn require_known(&self) -> Result<(), ResourceError> {
+        match self.awaited.iter().next() {
+            None => Ok(()),
+            Some((property, awaited)) => {
+                let message = format!("its {property} is not known: {awaited}");
+                Err(ResourceError::Unknown(message))
+            }
+        }
+    }
 }
 
 /// A value that a property shall receive, and that is not known.
@@ -291,13 +303,13 @@ pub trait Resource: Send + Sync {
         Vec::new()
     }
 
-    /// The names of the values that it sends.
-    fn sends(&self) -> &[&str] {
+    /// The names and types of the values that it sends.
+    fn sends(&self) -> &[(&str, ValueType)] {
         &[]
     }
 
-    /// The properties that can receive a value.
-    fn receives(&self) -> &[&str] {
+    /// The properties that can receive a value, with their types.
+    fn receives(&self) -> &[(&str, ValueType)] {
         &[]
     }
 

@@ -7,7 +7,8 @@ use pkgres_manifest::ResourceId;
 
 use super::AppliedState;
 use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, ValueType,
+    Watching, Wish,
 };
 use crate::target::{Probe, Target};
 
@@ -69,12 +70,16 @@ impl Resource for Remembering {
         self.resource.wishes()
     }
 
-    fn sends(&self) -> &[&str] {
+    fn sends(&self) -> &[(&str, ValueType)] {
         self.resource.sends()
     }
 
-    fn receives(&self) -> &[&str] {
+    fn receives(&self) -> &[(&str, ValueType)] {
         self.resource.receives()
+    }
+
+    fn presence(&self) -> Presence {
+        self.resource.presence()
     }
 
     fn is_refreshable(&self) -> bool {
@@ -93,6 +98,14 @@ struct RememberedChange {
 impl Change for RememberedChange {
     fn differences(&self) -> Vec<Difference> {
         self.change.differences()
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        self.change.precheck(probe)
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.change.is_atomic()
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
@@ -193,6 +206,11 @@ impl Change for Restoration {
         self.change
             .as_ref()
             .map_or_else(nothing, |change| change.differences())
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        let change = self.change.as_ref();
+        change.map_or(Ok(()), |change| change.precheck(probe))
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

@@ -1,6 +1,8 @@
 //! From packages and a model to a graph: which resources there are, how they are filled in, and what is wrong.
 
+mod composites;
 mod files;
+mod values;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -231,7 +233,7 @@ fn mistakes_have_places() {
         "Package: [{file: /a, receives: {mode: {file:/b: x}}}, {file: /b}]",
         None,
         &[
-            "Web/r.yaml:1:18: error[PK0105]: the property `mode` of `file:/a` cannot receive a value",
+            "Web/r.yaml:1:33: error[PK0105]: the property `mode` of `file:/a` cannot receive a value",
             "Web/r.yaml:1:62: error[PK0105]: `file:/b` does not send a value `x`",
         ],
     );

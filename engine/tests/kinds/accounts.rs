@@ -1,6 +1,9 @@
 //! Users and groups, as the programs of shadow make them.
 
-use pkgres_engine::{Directory, File, Group, Identifier, Input, Resource as _, User, Wish};
+use pkgres_engine::{
+    Directory, File, Group, Identifier, Input, Outcome, Resource as _, SentValue, User, Wish,
+    attempt,
+};
 
 use crate::debian::{Debian, change, is_in_order, try_change};
 
@@ -139,4 +142,35 @@ fn accounts_go_before_what_belongs_to_them() {
     );
     let folder = Directory::new("/srv").with_owner("web").with_group("www");
     assert!(folder.wishes().contains(&group("www")));
+}
+
+#[test]
+fn numbers_and_groups_are_received() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    let input = |values: Vec<(&str, SentValue)>| Input {
+        received: values
+            .into_iter()
+            .map(|(property, value)| (property.to_owned(), value))
+            .collect(),
+        ..Input::default()
+    };
+    let number = input(vec![("number", SentValue::Integer(2042))]);
+    let outcome = attempt(&Group::new("web"), machine, &number, false);
+    assert!(matches!(outcome, Outcome::Changed(..)), "{outcome:?}");
+    let groups = SentValue::List(vec!["adm".to_owned(), "users".to_owned()]);
+    let both = input(vec![
+        ("number", SentValue::Integer(2043)),
+        ("groups", groups),
+    ]);
+    let outcome = attempt(&User::new("web"), machine, &both, false);
+    assert!(matches!(outcome, Outcome::Changed(..)), "{outcome:?}");
+    let is = debian.shell("id -u web; id -g web; id -Gn web");
+    assert_eq!(is, "2043\n2042\nweb adm users\n");
+    let negative = input(vec![("number", SentValue::Integer(-1))]);
+    let error = User::new("web").check(machine, &negative);
+    assert_eq!(
+        error.expect_err("it is no number of a user").to_string(),
+        "-1 cannot be the number of a user or group"
+    );
 }

@@ -17,7 +17,7 @@ fn script(text: &str) -> Command {
 /// What a resource sends if all is in order.
 fn sent(machine: &Machine, resource: &dyn Resource) -> Option<String> {
     match resource.check(machine, &Input::default()) {
-        Ok(Checked::InOrder(values)) => values.get("stdout").cloned(),
+        Ok(Checked::InOrder(values)) => values.get("stdout").map(ToString::to_string),
         other => panic!("{other:?}"),
     }
 }

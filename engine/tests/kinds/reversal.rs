@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use pkgres_engine::{
-    Before, Command, Exec, Group, Guard, Input, Kinds, Machine, Package, Resource, Service, User,
+    Before, Checked, Command, Exec, Group, Guard, Input, Kinds, Machine, Package, Resource,
+    SentValue, Service, User,
 };
 use pkgres_manifest::ResourceId;
 
@@ -93,6 +94,15 @@ fn a_service_is_enabled_as_it_was() {
     let changed = there_and_back(machine, "service:web", &service);
     assert_eq!(changed, ["start: enabled -> disabled"]);
     change(machine, &service);
+    // What it receives counts as what it has.
+    let received = Input {
+        received: [("enabled".to_owned(), SentValue::Boolean(false))].into(),
+        ..Input::default()
+    };
+    let checked = service
+        .check(machine, &received)
+        .expect("it can be checked");
+    assert!(matches!(checked, Checked::Drift(_)), "{checked:?}");
     let disabled = Service::new("web").disabled();
     let changed = there_and_back(machine, "service:web", &disabled);
     assert_eq!(changed, ["start: disabled -> enabled"]);
@@ -110,6 +120,6 @@ fn a_command_is_undone_as_the_user_that_ran_it() {
     )
     .with_undo(Command::new("sh").arguments(["-c", "id -un >user; rm made"]));
     let changed = there_and_back(machine, "exec:make", &exec);
-    assert_eq!(changed, ["command: sh -c id -un >user; rm made"]);
+    assert_eq!(changed, ["command: sh -c 'id -un >user; rm made'"]);
     assert_eq!(debian.text("/srv/work/user"), "nobody\n");
 }

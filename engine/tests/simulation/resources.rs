@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_engine::{
     Change, Checked, Difference, EntryAttributes, Input, Probe, Resource, ResourceError, Target,
-    Values, Watching,
+    ValueType, Values, Watching,
 };
 
 /// A service: a file that counts its starts.
@@ -66,7 +66,7 @@ impl Resource for Source {
             Some(_) => Some(probe.read(path, u64::MAX)?),
             None => None,
         };
-        let values = [("content".to_owned(), source_content(bytes.as_ref()))];
+        let values = [("content".to_owned(), source_content(bytes.as_ref()).into())];
         Ok(Checked::InOrder(Values::from(values)))
     }
 
@@ -74,7 +74,7 @@ impl Resource for Source {
         Watching::path(&self.0)
     }
 
-    fn sends(&self) -> &[&str] {
-        &["content"]
+    fn sends(&self) -> &[(&str, ValueType)] {
+        &[("content", ValueType::Text)]
     }
 }

@@ -30,6 +30,8 @@ pub struct ResourceDescription {
     pub before: Vec<Located<ResourceId>>,
     /// The resources that come after this one and are refreshed once it has changed something.
     pub notifies: Vec<Located<ResourceId>>,
+    /// The resources that it stands for, one after another; empty for all kinds but [`ALL`](Self::ALL).
+    pub members: Vec<Located<ResourceId>>,
     /// The properties whose values are outputs of other resources.
     pub receives: Vec<ReceivedProperty>,
 }
@@ -47,6 +49,9 @@ pub struct ReceivedProperty {
 }
 
 impl ResourceDescription {
+    /// The kind of a resource that stands for others, its members.
+    pub const ALL: &'static str = "all";
+
     /// Returns a resource without properties and edges, for programs that do not read it from a file.
     pub fn new(id: ResourceId) -> Self {
         let source = SourceText::new(id.to_string(), "");
@@ -82,6 +87,7 @@ impl ResourceDescription {
             after: Vec::new(),
             before: Vec::new(),
             notifies: Vec::new(),
+            members: Vec::new(),
             receives: Vec::new(),
         }
     }

@@ -226,8 +226,14 @@ impl<Values: TemplateValues> Filling<'_, Values> {
                 properties.add(key.clone(), filled);
             }
         }
-        let [after, before, notifies] = [&written.after, &written.before, &written.notifies]
-            .map(|ids| ids.iter().filter_map(|id| self.identity(id)).collect());
+        let edges = [
+            &written.after,
+            &written.before,
+            &written.notifies,
+            &written.members,
+        ];
+        let [after, before, notifies, members] =
+            edges.map(|ids| ids.iter().filter_map(|id| self.identity(id)).collect());
         let receives = written.receives.iter().filter_map(|received| {
             Some(ReceivedProperty {
                 sender: self.identity(&received.sender)?,
@@ -242,6 +248,7 @@ impl<Values: TemplateValues> Filling<'_, Values> {
             after,
             before,
             notifies,
+            members,
             receives,
         })
     }

@@ -49,6 +49,11 @@ pub fn resources_schema() -> Value {
                     "after": edges("The resources that come before this one, as `kind:name`."),
                     "before": edges("The resources that come after this one."),
                     "notifies": edges("The resources that come after this one and are refreshed once it has changed something."),
+                    "members": {
+                        "description": "Of a resource of the kind `all`: the resources that it stands for, one after another.",
+                        "if": {"type": "array"},
+                        "then": {"items": {"if": {"type": "object"}, "then": {"$ref": "#/$defs/resource"}}},
+                    },
                     "receives": {
                         "description": "Properties whose values are outputs of other resources.",
                         "type": ["object", "null"],
@@ -82,7 +87,7 @@ pub fn resources_schema() -> Value {
                             "hidden": switch("It is part of the graph, but neither checked nor changed."),
                             "autoedge": switch("Edges to other resources are found automatically."),
                             "autogroup": switch("It may be changed together with others."),
-                            "reverse": switch("Reserved for restoring what was there before; it has no effect yet."),
+                            "reverse": switch("What was there before is kept, and restored once the resource is gone."),
                         },
                         "dependentRequired": {"limit": ["burst"], "burst": ["limit"]},
                     },

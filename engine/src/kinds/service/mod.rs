@@ -11,12 +11,16 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
+    Before, Checked, Difference, Identifier, Input, Resource, ResourceError, SentValue, ValueType,
+    Watching, Wish,
 };
 use crate::target::{Probe, TargetError};
 
 use runit::Runit;
 use systemd::Systemd;
+
+/// The property that can receive a value.
+const ENABLED: &str = "enabled";
 
 /// The folder that is there if systemd has started the machine.
 const SYSTEMD_RUNS: &str = "/run/systemd/system";
@@ -176,12 +180,17 @@ impl Supervisor {
     }
 }
 
-impl Resource for Service {
-    fn definition(&self) -> String {
-        format!("{self:?}")
+impl Service {
+    /// The service with the property that it received.
+    fn with_received(&self, input: &Input) -> Self {
+        let mut service = self.clone();
+        if let Some(SentValue::Boolean(enabled)) = input.received.get(ENABLED) {
+            service.wanted.is_enabled = Some(*enabled);
+        }
+        service
     }
 
-    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+    fn check_now(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         self.validate()?;
         let supervisor = self.supervisor(probe)?;
         let state = supervisor.state(self.wanted, probe)?;
@@ -208,6 +217,21 @@ impl Resource for Service {
                 Checked::drift(Commands::new(differences, commands))
             }
         })
+    }
+}
+
+impl Resource for Service {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        input.require_known()?;
+        self.with_received(input).check_now(probe, input)
+    }
+
+    fn receives(&self) -> &[(&str, ValueType)] {
+        &[(ENABLED, ValueType::Boolean)]
     }
 
     fn watching(&self, probe: &dyn Probe) -> Watching {
@@ -247,9 +271,10 @@ impl Resource for Service {
         before: &mut Before<'_>,
     ) -> Result<Option<ResourceDescription>, ResourceError> {
         let probe = before.probe();
-        let state = self.supervisor(probe)?.state(self.wanted, probe)?;
+        let wanted = self.with_received(before.input()).wanted;
+        let state = self.supervisor(probe)?.state(wanted, probe)?;
         let mut description = before.description("service", &self.name)?;
-        if self.wanted.is_running.is_some() {
+        if wanted.is_running.is_some() {
             let word = if state.is_running {
                 "running"
             } else {
@@ -257,7 +282,7 @@ impl Resource for Service {
             };
             description = description.with("state", word);
         }
-        if self.wanted.is_enabled.is_some() {
+        if wanted.is_enabled.is_some() {
             description = description.with("enabled", state.is_enabled.to_string());
         }
         Ok(Some(description))

@@ -27,6 +27,9 @@ pub(crate) const RESOURCES_KEYS: [&str; 2] = ["Classes", "Package"];
 /// The keys of a resource that are no properties.
 pub(crate) const RESERVED_KEYS: [&str; 5] = ["after", "before", "meta", "notifies", "receives"];
 
+/// The keys of a resource that stands for others, beside its name.
+const ALL_KEYS: [&str; 4] = ["after", "before", "members", "notifies"];
+
 impl PackageResources {
     /// Reads a resources file. Messages call the file `name`.
     ///
@@ -191,12 +194,13 @@ impl ResourcesReader<'_> {
             self.unexpected(what, "a list of resources", node);
             return Vec::new();
         };
-        let mut resources: Vec<ResourceTemplate> = Vec::with_capacity(items.len());
-        let mut places: HashMap<ResourceId, Location> = HashMap::with_capacity(items.len());
+        let mut read: Vec<ResourceDescription> = Vec::with_capacity(items.len());
         for item in items {
-            let Some(resource) = self.resource(item, scope) else {
-                continue;
-            };
+            self.resource(item, scope, &mut read);
+        }
+        let mut resources: Vec<ResourceTemplate> = Vec::with_capacity(read.len());
+        let mut places: HashMap<ResourceId, Location> = HashMap::with_capacity(read.len());
+        for resource in read {
             let id = &resource.id;
             if let Some(first) = places.get(&id.value) {
                 let message = format!("the resource `{}` is declared twice", id.value);
@@ -212,7 +216,13 @@ impl ResourcesReader<'_> {
         resources
     }
 
-    fn resource(&mut self, node: &Node, scope: Scope) -> Option<ResourceDescription> {
+    /// Reads a resource. One that stands for others comes after them.
+    fn resource(
+        &mut self,
+        node: &Node,
+        scope: Scope,
+        read: &mut Vec<ResourceDescription>,
+    ) -> Option<Located<ResourceId>> {
         let Some(mapping) = node.as_mapping() else {
             self.unexpected("a resource", "a mapping", node);
             return None;
@@ -224,6 +234,7 @@ impl ResourcesReader<'_> {
             }
             return None;
         };
+        let stands_for_others = first.key.text == ResourceDescription::ALL;
         let id = self.identity(first, scope);
         // A resource without identity has other mistakes, too.
         let placeholder = || {
@@ -236,11 +247,16 @@ impl ResourcesReader<'_> {
         for entry in mapping.entries.iter().skip(1) {
             let value = &entry.value;
             match entry.key.text.as_str() {
+                "members" if stands_for_others => {
+                    resource.members = self.members(value, scope, read);
+                }
+                "meta" | "receives" if stands_for_others => self.member_key(entry),
                 "meta" => resource.meta = self.meta(value),
                 "after" => resource.after = self.edges(value, "`after`", &own, scope),
                 "before" => resource.before = self.edges(value, "`before`", &own, scope),
                 "notifies" => resource.notifies = self.edges(value, "`notifies`", &own, scope),
                 "receives" => resource.receives = self.receives(value, &own, scope),
+                _ if stands_for_others => self.unknown_key(entry, "`all`", &ALL_KEYS),
                 _ => {
                     let key = self.property_name(entry);
                     let value = self.value(value, &entry.key.text, scope);
@@ -251,7 +267,44 @@ impl ResourcesReader<'_> {
             }
         }
         self.check_received(&resource);
-        is_known.then_some(resource)
+        let mut keys = mapping.entries.iter();
+        let has_members = keys.any(|entry| {
+            let is_empty = entry.value.as_sequence().is_some_and(<[Node]>::is_empty);
+            entry.key.text == "members" && !is_empty
+        });
+        if stands_for_others && !has_members && self.is_whole {
+            let hint = "list the resources that it stands for below `members`";
+            self.error_with_hint("`all` has no members", first.key_span, hint);
+        }
+        let id = is_known.then(|| resource.id.clone());
+        if is_known {
+            read.push(resource);
+        }
+        id
+    }
+
+    /// Reads the resources that one stands for.
+    fn members(
+        &mut self,
+        node: &Node,
+        scope: Scope,
+        read: &mut Vec<ResourceDescription>,
+    ) -> Vec<Located<ResourceId>> {
+        let Some(items) = node.as_sequence() else {
+            self.unexpected("`members`", "a list of resources", node);
+            return Vec::new();
+        };
+        // Nesting is as deep as in the document, which has a limit.
+        let members = items
+            .iter()
+            .filter_map(|item| self.resource(item, scope, read));
+        members.collect()
+    }
+
+    /// Reports a key that only the members of a resource can have.
+    fn member_key(&mut self, entry: &Entry) {
+        let message = format!("`all` cannot have `{}`", entry.key.text);
+        self.error_with_hint(message, entry.key_span, "write it in each of its members");
     }
 
     /// The identity of a resource: its first key is the kind, and the value of this key the name.

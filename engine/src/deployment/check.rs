@@ -115,6 +115,10 @@ impl ResourceCheck<'_> {
             if description.id.value.kind() == ARTIFACT {
                 return false;
             }
+            // It stands for others, and is of no kind.
+            if description.id.value.kind() == ResourceDescription::ALL {
+                return true;
+            }
             let files = FilesOfPackage::new(self.files.as_ref(), self.release);
             match kinds.read_with_files(description, files) {
                 Ok(_) => true,
@@ -192,6 +196,7 @@ fn retain_known(description: &mut ResourceDescription, known: &BTreeSet<Resource
         &mut description.after,
         &mut description.before,
         &mut description.notifies,
+        &mut description.members,
     ] {
         edges.retain(|id| known.contains(&id.value));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Located, Location};
-use pkgres_manifest::{ResourceId, most_similar};
+use pkgres_manifest::{ResourceDescription, ResourceId, most_similar};
 
 use super::contradictions::contradictions;
 use super::{DeployedResource, Deployment};
@@ -36,7 +36,7 @@ impl Deployment {
         for resource in &self.resources {
             let description = &resource.description;
             let id = &description.id.value;
-            if !description.members.is_empty() {
+            if id.kind() == ResourceDescription::ALL {
                 if let Some(first) = by_id.get(id) {
                     findings.push(declared_twice(first, resource));
                     continue;

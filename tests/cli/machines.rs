@@ -187,6 +187,9 @@ fn machines_come_from_a_program() {
     std::fs::set_permissions(&list, mode).expect("it was written");
     let config = server.config();
     let config = config.to_str().expect("a path that is text");
+    // One of the machines is the one that tests run on.
+    let state = folder.path().join("state of machines");
+    let state = state.to_str().expect("a path that is text");
     let arguments = [
         "apply",
         "web",
@@ -196,6 +199,8 @@ fn machines_come_from_a_program() {
         "hosts/list",
         "--ssh-config",
         config,
+        "--state",
+        state,
         "--format",
         "json",
     ];

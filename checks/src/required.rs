@@ -189,6 +189,11 @@ pub(crate) fn check(
         if any_unknown || is_empty || used.contains(&requirement.package) {
             continue;
         }
+        // A package without classes and interfaces is required for something else, such as its resources.
+        let target = &requirement.package;
+        if required.classes(target).is_empty() && required.interfaces(target).is_empty() {
+            continue;
+        }
         let message = format!(
             "`{}` is required, but none of its classes is used",
             requirement.package

@@ -55,6 +55,7 @@ fn findings(manifest: &str, class_file: &str) -> Vec<(Code, Severity, usize)> {
     let known = Known(BTreeMap::from([
         ("io.murano", vec!["io.murano.Object"]),
         ("acme.Db", vec!["acme.db.Table"]),
+        ("acme.Files", vec![]),
     ]));
     let core = PackageName::default_core_library();
     let package = read(manifest, class_file);
@@ -140,6 +141,9 @@ fn a_requirement_that_is_not_used() {
         [(Code::UnusedRequirement, WARNING, 7)]
     );
     assert_eq!(findings(&manifest, &class_file("db:Table")), []);
+    // A package without classes is required for something else.
+    let manifest = manifest.replace("acme.Db", "acme.Files");
+    assert_eq!(findings(&manifest, &class_file("std:Object")), []);
 }
 
 #[test]

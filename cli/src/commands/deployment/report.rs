@@ -227,7 +227,11 @@ impl<'run> Report<'run> {
         let mut parts = vec![format!("{} in order", self.in_order())];
         self.add_open(&mut parts);
         let resources = counted(self.nodes.len(), "resource");
-        format!("{resources} on {}: {}", self.target, parts.join(", "))
+        let machine = match self.target.as_str() {
+            "local:" => "this machine",
+            target => target,
+        };
+        format!("{resources} on {machine}: {}", parts.join(", "))
     }
 
     /// Adds how many resources are not in order, or may not be.
@@ -254,15 +258,17 @@ impl<'run> Report<'run> {
             parts.push(counted(changes.unfinished, "unfinished change"));
         }
         self.add_open(&mut parts);
-        let (target, parts) = (&self.target, parts.join(", "));
+        let (machine, run) = match self.target.as_str() {
+            "local:" => ("This machine", "The run on this machine".to_owned()),
+            target => (target, format!("The run on {target}")),
+        };
+        let parts = parts.join(", ");
         match ending.status {
-            Status::Converged if self.is_pending() => format!("{target} was checked: {parts}"),
-            Status::Converged => format!("{target} is in order: {parts}"),
-            Status::Failed => format!("{target} is not in order: {parts}"),
-            _ if ending.is_out_of_time => {
-                format!("The run on {target} ended because its time was up: {parts}")
-            }
-            _ => format!("The run on {target} was interrupted: {parts}"),
+            Status::Converged if self.is_pending() => format!("{machine} was checked: {parts}"),
+            Status::Converged => format!("{machine} is in order: {parts}"),
+            Status::Failed => format!("{machine} is not in order: {parts}"),
+            _ if ending.is_out_of_time => format!("{run} ended because its time was up: {parts}"),
+            _ => format!("{run} was interrupted: {parts}"),
         }
     }
 

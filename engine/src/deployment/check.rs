@@ -4,13 +4,13 @@
 //! that has a template is left out: with its true value, it may be right.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    Limits, PackageName, PackageResources, ResourceDescription, ResourceId, ResourceTemplate,
-    TemplateValue, TemplateValues, Version, most_similar,
+    ClassDefinition, ClassName, Limits, PackageName, PackageResources, ResourceDescription,
+    ResourceId, ResourceTemplate, TemplateValue, TemplateValues, Version, most_similar,
 };
 
 use super::graph::references;
@@ -26,6 +26,8 @@ pub struct ResourceCheck<'package> {
     pub release: &'package (PackageName, Version),
     /// The files of the package.
     pub files: Arc<dyn PackageFiles>,
+    /// The classes of the package, if they are known.
+    pub classes: Option<&'package BTreeMap<ClassName, ClassDefinition>>,
     /// Whether the package requires no other one, so that its resources can only name each other.
     pub is_alone: bool,
 }
@@ -44,7 +46,7 @@ impl ResourceCheck<'_> {
     /// exist, circles, and resources that contradict each other.
     pub fn findings(&self, kinds: &Kinds, limits: &Limits) -> Vec<Diagnostic> {
         let of_package = self.filled_in(&self.resources.for_package, limits);
-        let mut findings = Vec::new();
+        let mut findings = self.unknown_properties(limits);
         let of_package = self.right(of_package, kinds, &mut findings);
         let classes = self.resources.for_classes.iter();
         let classes: Vec<Vec<DeployedResource>> = classes
@@ -83,6 +85,46 @@ impl ResourceCheck<'_> {
             place.map(|place| place.location.span().start)
         });
         unique
+    }
+
+    /// The mistakes of templates that name a property which the class of the object does not have.
+    fn unknown_properties(&self, limits: &Limits) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        for class in &self.resources.for_classes {
+            let Some(properties) = self.properties_of(&class.class.value) else {
+                continue;
+            };
+            let values = PropertiesOfClass(&properties);
+            for template in &class.resources {
+                if let Err(errors) = template.instantiate(&values, limits).into_result() {
+                    // What else is wrong with a template is reported when the file is read.
+                    let is_unknown = |finding: &Diagnostic| finding.code == Code::ResourceTemplate;
+                    findings.extend(errors.into_iter().filter(is_unknown).map(|finding| {
+                        let class = Escaped::shortened(class.class.value.as_str()).to_string();
+                        finding.hint(format!("the class is `{class}`"))
+                    }));
+                }
+            }
+        }
+        findings
+    }
+
+    /// The properties of a class and its ancestors; `None` if an ancestor is in another package.
+    fn properties_of(&self, class: &ClassName) -> Option<BTreeSet<&str>> {
+        let classes = self.classes?;
+        let mut properties = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![class];
+        while let Some(class) = open.pop() {
+            if !seen.insert(class) {
+                continue;
+            }
+            let definition = classes.get(class)?;
+            let own = definition.properties.iter();
+            properties.extend(own.map(|property| property.name.value.as_str()));
+            open.extend(definition.extends.iter().map(|parent| &parent.value));
+        }
+        Some(properties)
     }
 
     /// Resources with texts in place of the values that are not known.
@@ -221,6 +263,21 @@ fn has_template(place: &Location) -> bool {
 struct AnyValues<'package> {
     release: &'package (PackageName, Version),
     version: String,
+}
+
+/// A text for each property of a class, and for all that is below it.
+struct PropertiesOfClass<'class>(&'class BTreeSet<&'class str>);
+
+impl TemplateValues for PropertiesOfClass<'_> {
+    fn value(&self, path: &[&str]) -> TemplateValue<'_> {
+        match path {
+            ["this", property, ..] if !self.0.contains(property) => TemplateValue::Unknown {
+                part: 1,
+                known: self.0.iter().map(ToString::to_string).collect(),
+            },
+            path => TemplateValue::Text(Cow::Owned(path.join("."))),
+        }
+    }
 }
 
 impl TemplateValues for AnyValues<'_> {

@@ -49,6 +49,7 @@ pub(super) fn check_resources_of(
         resources,
         release: &(package.name().clone(), package.manifest.version.clone()),
         files: Arc::new(ListedFiles(files.collect())),
+        classes: package.classes.as_ref(),
         is_alone: package.manifest.requirements.is_empty(),
     };
     check.findings(&kinds(), &options.limits)
@@ -66,6 +67,7 @@ pub(super) fn check_resources_file(
         resources,
         release: &(name, Version::ZERO),
         files: Arc::new(AnyFiles),
+        classes: None,
         is_alone: false,
     };
     check.findings(&kinds(), &options.limits)

@@ -245,8 +245,7 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
         assert_eq!(last["unfinished"], 1);
         assert_eq!(last["resources"][0]["state"], "interrupted");
         let stderr = String::from_utf8_lossy(&ended.stderr);
-        let summary =
-            "The run on local: was interrupted: 0 changes, 1 unfinished change, 1 interrupted";
+        let summary = "The run on this machine was interrupted: 0 changes, 1 unfinished change, 1 interrupted";
         assert!(stderr.contains(summary), "{stderr}");
     }
     let (folder, child) = busy(&["validate", "v.yaml"], &["--reconcile"]);

@@ -266,7 +266,8 @@ codes! {
     /// configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
     MachineUnreachable = 115, "a machine cannot be reached";
     /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The problem, the
-    /// names of its variables and the proof belong together, and are not edited.
+    /// names of its variables and the proof belong together. What `problem.opb` and `names.json` say is trusted: edits that
+    /// leave the proof valid are not found.
     ProofRejected = 120, "a rejected certificate";
 }
 

@@ -35,5 +35,5 @@ pub use meta::{MetaParameters, Polling, RateLimit, Retries, Semaphore, Semaphore
 pub use package::{ClassResources, PackageResources};
 pub use properties::{Properties, PropertyError, PropertyErrors, PropertyValue};
 #[cfg(all(test, feature = "json"))]
-pub(crate) use reader::{META_KEYS, RESERVED_KEYS, RESOURCES_KEYS};
+pub(crate) use reader::{ALL_KEYS, META_KEYS, RESERVED_KEYS, RESOURCES_KEYS};
 pub use template::{ResourceTemplate, TemplateValue, TemplateValues};

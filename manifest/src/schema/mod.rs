@@ -390,11 +390,17 @@ mod tests {
         let of_resources = resources_schema();
         let resource = &of_resources["$defs"]["resource"]["properties"];
         let of_validation = validation_schema();
+        // One that stands for others has keys of its own.
+        let members = resources::ALL_KEYS.iter();
+        let members = members.filter(|key| !resources::RESERVED_KEYS.contains(key));
+        let of_resource: Vec<&str> = (resources::RESERVED_KEYS.iter().chain(members))
+            .copied()
+            .collect();
         for (properties, known) in [
             (properties, &interface::INTERFACE_KEYS[..]),
             (function, &interface::FUNCTION_KEYS),
             (&of_resources["properties"], &resources::RESOURCES_KEYS),
-            (resource, &resources::RESERVED_KEYS),
+            (resource, &of_resource),
             (&resource["meta"]["properties"], &resources::META_KEYS),
             (
                 &of_validation["properties"],

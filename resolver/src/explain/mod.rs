@@ -38,6 +38,7 @@ mod classes;
 mod conflict;
 mod contradiction;
 mod effort;
+mod fact_order;
 mod hints;
 mod minimize;
 mod repairs;

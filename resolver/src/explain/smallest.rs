@@ -25,6 +25,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effort::{Effort, MAX_STEPS};
+use super::fact_order::sorted;
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
 use crate::search::{Verdict, satisfy};
@@ -165,7 +166,7 @@ impl SmallestSearch {
         };
         let mut requirements: Vec<PackageRequirement> = Vec::new();
         let mut classes = ClassRequirements::default();
-        let mut is_new = false;
+        let mut violated: FxHashSet<Fact> = FxHashSet::default();
         for release in releases {
             let owner = release.package;
             problem.universe.requirements(*release, &mut requirements);
@@ -173,7 +174,7 @@ impl SmallestSearch {
                 let target = requirement.target;
                 let allowed = PositionSet::of_words(problem.universe.allowed_words(requirement));
                 if !is_chosen_from(&target, &allowed) {
-                    is_new |= self.add(Fact::Requires {
+                    violated.insert(Fact::Requires {
                         owner,
                         target,
                         allowed,
@@ -186,7 +187,7 @@ impl SmallestSearch {
             let universe = &mut *problem.universe;
             universe.class_requirements(*release, &requirements, &mut classes);
             if classes.has_cycle {
-                is_new |= self.add(Fact::OwnCycle { owner });
+                violated.insert(Fact::OwnCycle { owner });
             }
             for required in &classes.all {
                 let class = required.class;
@@ -195,9 +196,13 @@ impl SmallestSearch {
                     is_chosen_from(&requirements[number].target, &defining)
                 });
                 if !is_found {
-                    is_new |= self.add(Fact::Extends { owner, class });
+                    violated.insert(Fact::Extends { owner, class });
                 }
             }
+        }
+        let mut is_new = false;
+        for fact in sorted(problem.universe, violated) {
+            is_new |= self.add(fact);
         }
         is_new
     }

@@ -28,7 +28,7 @@ pub(crate) const RESOURCES_KEYS: [&str; 2] = ["Classes", "Package"];
 pub(crate) const RESERVED_KEYS: [&str; 5] = ["after", "before", "meta", "notifies", "receives"];
 
 /// The keys of a resource that stands for others, beside its name.
-const ALL_KEYS: [&str; 4] = ["after", "before", "members", "notifies"];
+pub(crate) const ALL_KEYS: [&str; 4] = ["after", "before", "members", "notifies"];
 
 impl PackageResources {
     /// Reads a resources file. Messages call the file `name`.

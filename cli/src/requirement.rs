@@ -36,7 +36,7 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
     }
 }
 
-/// A hint for a conflict that no single change would mend, as far as that was tried.
+/// A hint for a conflict that no single change would repair, as far as that was tried.
 pub(crate) fn repair_hint(conflict: &Conflict, invocation: &Invocation) -> Option<Hint> {
     // These commands solve for something else than the manifest as it is.
     let others = ["add", "remove", "update", "why-not"];

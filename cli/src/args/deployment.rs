@@ -170,7 +170,7 @@ pub(crate) struct ApplyArgs {
     #[arg(long, conflicts_with_all = ["noop", "no_validate"])]
     pub(crate) reconcile: bool,
 
-    /// Go on watching the machine, and mend what changes
+    /// Go on watching the machine, and restore what changes
     #[arg(long)]
     pub(crate) watch: bool,
 

@@ -294,7 +294,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "pkgres apply --target local: --watch",
-                "this machine, and mend what changes until Ctrl-C",
+                "this machine, and restore what changes until Ctrl-C",
             ),
             (
                 "pkgres apply --target local: --watch --converged-timeout 5 --converged-exit",

@@ -2,7 +2,7 @@
 //! to be reversed.
 //!
 //! A resource with the parameter `reverse` says what was there before its first change
-//! ([`Resource::reversed`](crate::Resource::reversed)). This is kept on the machine before anything is changed. Once the
+//! ([`Resource::reversed`]). This is kept on the machine before anything is changed. Once the
 //! resource is gone from the graph, another one that restores what was there takes its place: before resources that are
 //! new, and in the reverse order of the changes. Only then is it forgotten.
 //!

@@ -320,7 +320,7 @@ impl Observer<'_> {
         }
     }
 
-    /// What is said about the run itself.
+    /// Messages about the run itself.
     fn note(&mut self, step: &Step) -> Option<String> {
         match step {
             // That nothing can be watched was said at the start.

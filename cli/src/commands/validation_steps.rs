@@ -1,4 +1,4 @@
-//! What validations of machines have in common, whichever command runs them: their scripts, their steps, their errors.
+//! The scripts, steps and errors of validations, shared by the commands that run them.
 
 use pkgres_engine::{StepOutcome, ValidationError, ValidationReport};
 use pkgres_manifest::diagnostic::Diagnostic;

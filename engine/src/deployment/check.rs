@@ -1,6 +1,6 @@
 //! Checks of the resources of a package alone: without a lockfile, a model or a machine.
 //!
-//! What a template names is not known then, so that a text stands for each value. An error about a part of the file
+//! The values of templates are not known yet, so each one is replaced by a placeholder. An error about a part of the file
 //! that has a template is left out: with its true value, it may be right.
 
 use std::borrow::Cow;

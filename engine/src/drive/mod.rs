@@ -67,7 +67,7 @@ pub enum Step {
     Changed(ResourceId, Vec<Difference>),
     /// A resource differs, and nothing may be changed.
     Pending(ResourceId, Vec<Difference>),
-    /// What is known about a resource is in order; the text says why the rest is not known.
+    /// The part of the resource that could be checked is in order; the text says why the rest could not.
     Unknown(ResourceId, String),
     /// A change of a resource was begun and did not succeed, so that some of it may have been done. That the attempt
     /// failed is the next step.

@@ -6,7 +6,7 @@ use pkgres_manifest::ResourceId;
 
 use super::error::GraphError;
 
-/// Which nodes each name stands for.
+/// The nodes of each composite, by its name.
 pub(super) struct Composites<'graph> {
     nodes: &'graph HashMap<ResourceId, usize>,
     members: HashMap<&'graph ResourceId, &'graph [ResourceId]>,
@@ -40,7 +40,7 @@ impl<'graph> Composites<'graph> {
         all
     }
 
-    /// The nodes that a name stands for; `None` if there is nothing of this name.
+    /// The nodes of a resource or composite; `None` if there is none with this name.
     pub(super) fn nodes_of(&self, id: &ResourceId) -> Option<Vec<usize>> {
         if let Some(node) = self.nodes.get(id) {
             return Some(vec![*node]);

@@ -298,7 +298,7 @@ impl GraphBuilder {
         self
     }
 
-    /// Adds a name that stands for several resources, which go one after another: an edge from it or to it is one from or
+    /// Adds a composite of several resources, which go one after another: an edge from it or to it is one from or
     /// to each of them. Members may be such names, too.
     ///
     /// ```

@@ -161,7 +161,7 @@ impl Resource for Directory {
         wishes
     }
 
-    /// What is in a folder is not kept.
+    /// The contents of a folder are not kept.
     fn is_reversible(&self) -> bool {
         self.absence == Absence::No
     }

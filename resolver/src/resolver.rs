@@ -464,7 +464,7 @@ impl Resolver {
                     let explanation = if self.has_hints {
                         Explanation::new(universe, refuted, may_split)
                     } else {
-                        Explanation::without_repairs(universe, refuted)
+                        Explanation::without_repairs(universe, refuted, may_split)
                     };
                     Phase::Explain(Box::new(explanation))
                 }

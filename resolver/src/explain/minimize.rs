@@ -46,10 +46,11 @@ pub(super) struct Reduced<'reduction> {
 }
 
 impl Reduction {
-    pub(super) fn new(universe: &Universe, facts: Vec<Fact>) -> Self {
+    /// Facts that are unsatisfiable. `may_split` tells whether packages may have several releases.
+    pub(super) fn new(universe: &Universe, facts: Vec<Fact>, may_split: bool) -> Self {
         let kept = sorted(universe, facts.into_iter().collect());
         Self {
-            smallest: SmallestSearch::new(&kept),
+            smallest: SmallestSearch::new(&kept, may_split),
             kept,
             tried: 0,
             all_needed: true,

@@ -98,17 +98,17 @@ impl Explanation {
             split: refuted.split,
             nogoods: refuted.nogoods,
             goals: refuted.goals,
-            reduction: Reduction::new(universe, refuted.proof.facts),
+            reduction: Reduction::new(universe, refuted.proof.facts, may_split),
             repairs,
             may_split,
         }
     }
 
     /// Starts to explain without looking for repairs.
-    pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted) -> Self {
+    pub(crate) fn without_repairs(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         Self {
             repairs: Some(SingleRepairs::none()),
-            ..Self::new(universe, refuted, false)
+            ..Self::new(universe, refuted, may_split)
         }
     }
 

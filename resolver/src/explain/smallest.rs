@@ -30,6 +30,7 @@ use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Problem};
 use crate::search::{Verdict, satisfy};
 use crate::set::PositionSet;
+use crate::tiers::can_split;
 use crate::universe::{ClassRequirements, PackageId, PackageRequirement, ReleaseId};
 
 /// The limit of partial hitting sets that are looked at in one go.
@@ -45,6 +46,8 @@ pub(super) struct SmallestSearch {
     corrections: Vec<Vec<usize>>,
     /// No hitting set is smaller.
     least: usize,
+    /// Whether packages may have several releases.
+    may_split: bool,
 }
 
 /// The result of the search.
@@ -60,12 +63,13 @@ pub(super) enum Smallest {
 
 impl SmallestSearch {
     /// A search that knows the facts of a proof.
-    pub(super) fn new(proof: &[Fact]) -> Self {
+    pub(super) fn new(proof: &[Fact], may_split: bool) -> Self {
         let mut search = Self {
             facts: Vec::new(),
             numbers: FxHashMap::default(),
             corrections: Vec::new(),
             least: 1,
+            may_split,
         };
         for fact in proof {
             search.add(fact.clone());
@@ -140,6 +144,10 @@ impl SmallestSearch {
                     // Those that were met last are furthest from the proof.
                     match used.filter(|number| !set.contains(number)).max() {
                         Some(last) => dropped.insert(*last),
+                        // It contradicts itself only while each package has one release.
+                        None if self.may_split && can_split(problem.universe, &proof) => {
+                            return Ok(Correction::Unknown);
+                        }
                         None => return Ok(Correction::Contradictory),
                     };
                 }

@@ -164,7 +164,7 @@ impl UpdateSearch {
                 Ok(true)
             }
             Verdict::Impossible(refuted) => {
-                let explanation = Explanation::without_repairs(universe, *refuted);
+                let explanation = Explanation::without_repairs(universe, *refuted, false);
                 best.explanation = Some(Box::new(explanation));
                 Ok(false)
             }

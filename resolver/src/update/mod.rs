@@ -397,7 +397,7 @@ impl UpdateSearch {
                 self.stage = Stage::Relock(rest, Box::new(witness));
             }
             Ok(Verdict::Impossible(refuted)) => {
-                let explanation = Explanation::without_repairs(universe, *refuted);
+                let explanation = Explanation::without_repairs(universe, *refuted, false);
                 self.stage = Stage::ExplainMove(rest, witness, at, Box::new(explanation));
             }
             Err(interrupt) => {

@@ -305,3 +305,18 @@ fn the_smaller_of_two_conflicts_is_explained() {
     ];
     assert_eq!(texts, expected);
 }
+
+/// The requirement of PE on a newer PC and the class of PK contradict each other only while PC has one release. Several are
+/// allowed, so that a reason says what is wrong with the older one, too.
+#[test]
+fn a_smaller_set_must_hold_for_packages_side_by_side() {
+    let universe = Universe::random(8466);
+    let conflict = solve(&universe)
+        .conflict()
+        .expect("PC 1.0.1 cannot be used");
+    let texts: Vec<&str> = (conflict.reasons.iter())
+        .map(|reason| reason.text.as_str())
+        .collect();
+    let about_the_older = |text: &&str| text.contains("PC 1.0.1") || text.contains("PE.B");
+    assert!(texts.iter().any(about_the_older), "{texts:#?}");
+}

@@ -44,12 +44,13 @@ pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
     ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,
     Level, Levels, Platform, ReturnSchema, ReturnViolation, SignatureDifference, Strictness,
-    check_interface, conformance, conformance_findings, inherited_conformance, interface_text,
+    check_interface, class_conformance, conformance, conformance_findings, inherited_conformance,
+    interface_text,
 };
 pub use interface_differences::{
     InterfaceDifference, interface_differences, package_interface_differences,
 };
-pub use members::check_member_uses;
+pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use record_differences::{RecordDifference, RecordRule, compare_records};
 pub use required::{Defines, RequiredPackages};

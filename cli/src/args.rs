@@ -212,6 +212,8 @@ commands! {
     Plan("plan", PlanArgs),
     /// Bring a machine into order: change what differs from the resources of the locked releases
     Apply("apply", ApplyArgs),
+    /// Call a function of a class on a machine, and print what it returns
+    Call("call", CallArgs),
     /// Publish a package to a registry
     Publish("publish", PublishArgs),
     /// Yank a release, so that only lockfiles that already contain it use it
@@ -376,6 +378,7 @@ impl Command {
             },
             Self::Plan(args) => SharedArgs::of_deployment(&args.deployment),
             Self::Apply(args) => SharedArgs::of_deployment(&args.deployment),
+            Self::Call(args) => SharedArgs::of_project(&args.project),
             Self::Fetch(args) => SharedArgs::registry(&args.registry),
             Self::Verify(args) => SharedArgs::registry(&args.locked.registry),
             Self::Install(args) => SharedArgs::registry(&args.locked.registry),

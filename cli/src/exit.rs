@@ -236,6 +236,20 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
             ),
         ],
     ),
+    (
+        "call",
+        &[Done, Failed, Usage, Registry, Integrity, Resource],
+        &[
+            (
+                Failed,
+                "the call has no answer, or the lockfile is missing or out of date",
+            ),
+            (
+                Resource,
+                "the function failed, or the machine cannot be reached",
+            ),
+        ],
+    ),
     ("interface init", SOLVING_IN_PART, &[]),
     ("interface diff", PLAIN, &[]),
     (

@@ -15,20 +15,24 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+mod call;
 mod deployment;
 mod drive;
 mod graph;
 mod kinds;
+mod objects;
 mod record;
 mod resource;
 mod runner;
+mod script;
 mod state;
 mod target;
 mod validator;
 mod watch;
 
+pub use call::{CallFailure, CalledFunction, FunctionCall, callable_objects};
 pub use deployment::{
-    DeployedArtifacts, DeployedResource, Deployment, GraphOptions, ResourceCheck,
+    DeployedArtifacts, DeployedResource, Deployment, GraphOptions, ResourceCheck, check_templates,
 };
 pub use drive::{Control, DriveOptions, Ending, Progress, Step, drive};
 pub use graph::{Graph, GraphBuilder, GraphError, Node, Receipt};

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::{ClassDefinition, PackageName, Version};
+use pkgres_manifest::diagnostic::Located;
+use pkgres_manifest::{ClassDefinition, ClassName, PackageName, Version};
 
-use super::{ClassConformance, InterfaceConformance, compare_function};
-use crate::bound::{BoundPackages, ClassAt};
+use super::{
+    ClassConformance, InterfaceConformance, NamedInterface, compare_class, compare_function,
+};
+use crate::bound::{BoundPackages, ClassAt, Release};
 use crate::members::canonical_name;
+use crate::suggestions::Effort;
 
 /// Returns how the classes of a release override functions of the interfaces that they inherit from ancestors.
 ///
@@ -51,6 +55,53 @@ pub fn inherited_conformance<'packages>(
         .collect()
 }
 
+/// Returns how the class that a name means in a release stands to all interfaces that it implements, inherited ones
+/// included; `None` if the name means nothing there.
+pub fn class_conformance<'packages>(
+    packages: &'packages BoundPackages,
+    release: &(PackageName, Version),
+    class: &ClassName,
+) -> Option<ClassConformance<'packages>> {
+    let at = packages.lookup(release, class)?;
+    let definition = packages.definition(&at)?;
+    let mut interfaces: Vec<NamedInterface<'packages>> = Vec::new();
+    for (ancestor, _) in packages.known_ancestry(&at).known {
+        for interface in named_interfaces(packages, &ancestor) {
+            let found = packages.interface(&ancestor.release, &interface.value);
+            let of =
+                |found: &Option<(Release, _)>| found.as_ref().map(|(release, _)| release.clone());
+            let is_known = interfaces
+                .iter()
+                .any(|(known, at)| known.value == interface.value && of(at) == of(&found));
+            if !is_known {
+                interfaces.push((interface, found));
+            }
+        }
+    }
+    let mut effort = Effort::default();
+    let compared = compare_class(
+        packages,
+        &at.release,
+        &definition.name,
+        interfaces,
+        &mut effort,
+    );
+    Some(compared)
+}
+
+/// The interfaces that the manifest with a class says it implements.
+fn named_interfaces<'packages>(
+    packages: &'packages BoundPackages,
+    class: &ClassAt,
+) -> impl Iterator<Item = &'packages Located<ClassName>> {
+    let package = packages.releases.get(&class.release);
+    let package = package.and_then(|it| it.package.as_ref());
+    let implements = package.into_iter().flat_map(|it| &it.manifest.implements);
+    let class = class.class.clone();
+    let implements = implements.filter(move |entry| entry.class.value == class);
+    implements.flat_map(|entry| &entry.interfaces)
+}
+
 /// The interfaces that a class inherits, with the functions that it overrides; those without such a function are left
 /// out.
 fn inherited_interfaces<'packages>(
@@ -62,13 +113,7 @@ fn inherited_interfaces<'packages>(
     let mut inherited = Vec::new();
     // The class itself comes first: its own interfaces are seen, and not added.
     for (ancestor, _) in packages.known_ancestry(class).known {
-        let package = packages.releases.get(&ancestor.release);
-        let Some(package) = package.and_then(|it| it.package.as_ref()) else {
-            continue;
-        };
-        let implements = package.manifest.implements.iter();
-        let implements = implements.filter(|entry| entry.class.value == ancestor.class);
-        for interface in implements.flat_map(|entry| &entry.interfaces) {
+        for interface in named_interfaces(packages, &ancestor) {
             let Some((defining, found)) = packages.interface(&ancestor.release, &interface.value)
             else {
                 continue;

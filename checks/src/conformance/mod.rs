@@ -32,7 +32,7 @@ pub use capability::{Capability, CapabilityCase, FunctionConformance};
 pub(crate) use findings::check_interfaces;
 pub use findings::{ConformanceFindings, Platform, check_interface, conformance_findings};
 pub use generate::interface_text;
-pub use inherited::inherited_conformance;
+pub use inherited::{class_conformance, inherited_conformance};
 pub use levels::{Baseline, BaselineEntry, Level, Levels};
 pub use returns::{ReturnSchema, ReturnViolation};
 pub use signature::SignatureDifference;

@@ -12,7 +12,7 @@ pub(crate) use uses::is_of_the_engine;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, Method, Property};
+use pkgres_manifest::{ClassName, Method, PackageName, Property, Version};
 
 use crate::bound::{BoundPackages, ClassAt};
 
@@ -76,6 +76,65 @@ impl<'packages> EffectiveMembers<'packages> {
     pub(crate) fn method(&self, name: &str) -> Option<&'packages Method> {
         let declared = self.methods.get(canonical_name(name))?;
         Some(declared.member)
+    }
+}
+
+/// The properties of a class, inherited ones included.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ClassProperties<'packages> {
+    /// The properties by name.
+    pub properties: BTreeMap<&'packages str, &'packages Property>,
+    /// Whether all ancestors of the class are known; otherwise it may have other properties, too.
+    pub is_complete: bool,
+}
+
+/// A method, and the class that declares it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DeclaredMethod<'packages> {
+    /// The release of the class.
+    pub release: (PackageName, Version),
+    /// The class.
+    pub class: ClassName,
+    /// The method.
+    pub method: &'packages Method,
+}
+
+impl BoundPackages {
+    /// Returns the properties of the class that a name means in a release.
+    pub fn properties_of(
+        &self,
+        release: &(PackageName, Version),
+        class: &ClassName,
+    ) -> ClassProperties<'_> {
+        let Some(at) = self.lookup(release, class) else {
+            return ClassProperties::default();
+        };
+        let members = EffectiveMembers::of(self, &at);
+        let properties = members.properties.into_iter();
+        ClassProperties {
+            properties: properties.map(|(name, it)| (name, it.member)).collect(),
+            is_complete: members.unknown.is_empty(),
+        }
+    }
+
+    /// Returns the method with this name of the class that a name means in a release: its own one, or that of its
+    /// nearest ancestor.
+    pub fn method_of(
+        &self,
+        release: &(PackageName, Version),
+        class: &ClassName,
+        method: &str,
+    ) -> Option<DeclaredMethod<'_>> {
+        let at = self.lookup(release, class)?;
+        let mut members = EffectiveMembers::of(self, &at);
+        let declared = members.methods.remove(canonical_name(method))?;
+        Some(DeclaredMethod {
+            release: declared.class.release,
+            class: declared.class.class,
+            method: declared.member,
+        })
     }
 }
 

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use pkgres_engine::{SshOptions, TargetLocation};
+use pkgres_manifest::ClassName;
+
+use super::project::ProjectArgs;
 
 /// How machines are reached by ssh.
 #[derive(Debug, Args)]
@@ -50,6 +53,50 @@ pub(crate) struct ValidateArgs {
     /// The longest time in seconds that a script or an installation may run
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: u64,
+}
+
+/// A call of a function of a class.
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The class: one of the project, or of a locked package
+    pub(crate) class: ClassName,
+
+    /// The function: a method of the class or of one that it extends
+    pub(crate) function: String,
+
+    /// The arguments of the function
+    #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) arguments: Vec<(String, String)>,
+
+    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: TargetLocation,
+
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+
+    /// An object model with versions; the function gets the properties of its object of the class
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+
+    /// The id of the object, if the model has several of the class
+    #[arg(long, value_name = "ID", requires = "model")]
+    pub(crate) object: Option<String>,
+
+    /// Run the function while the file systems of the machine are read-only
+    #[arg(long)]
+    pub(crate) read_only: bool,
+
+    /// Fail if the function returns what its interface does not allow, instead of warning
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// The longest time in seconds that the function may run
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: u64,
+
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Validate(args) => validate::run(args, context, output),
         Command::Plan(args) => deployment::plan(args, context, output),
         Command::Apply(args) => deployment::apply(args, context, output),
+        Command::Call(args) => deployment::call(args, context, output),
         Command::Publish(args) => publish::run(args, context, output),
         Command::Yank(args) => yank::run(args, context, output),
         Command::Search(args) => search::run(args, context, output),

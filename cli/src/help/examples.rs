@@ -286,6 +286,23 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "call",
+        &[
+            (
+                "pkgres call org.example.Web status --target local:",
+                "what the function of a class in this project returns on this machine",
+            ),
+            (
+                "pkgres call org.example.Web restart force=true --target ssh://web1 --model model.yaml",
+                "with an argument, for the object of a model on another machine",
+            ),
+            (
+                "pkgres call org.example.Web status --target rootfs:image --read-only --strict",
+                "as a test: the function must not write, and must return what its interface says",
+            ),
+        ],
+    ),
+    (
         "apply",
         &[
             (

@@ -7,10 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use pkgres_checks::BoundPackages;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, Limits, PackageName, PackageResources, ResourceDescription,
-    ResourceId, ResourceTemplate, TemplateValue, TemplateValues, Version, most_similar,
+    ClassDefinition, ClassName, ClassResources, Limits, PackageName, PackageResources,
+    ResourceDescription, ResourceId, ResourceTemplate, TemplateValue, TemplateValues, Version,
+    most_similar,
 };
 
 use super::graph::references;
@@ -89,24 +91,12 @@ impl ResourceCheck<'_> {
 
     /// The mistakes of templates that name a property which the class of the object does not have.
     fn unknown_properties(&self, limits: &Limits) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        for class in &self.resources.for_classes {
-            let Some(properties) = self.properties_of(&class.class.value) else {
-                continue;
-            };
-            let values = PropertiesOfClass(&properties);
-            for template in &class.resources {
-                if let Err(errors) = template.instantiate(&values, limits).into_result() {
-                    // What else is wrong with a template is reported when the file is read.
-                    let is_unknown = |finding: &Diagnostic| finding.code == Code::ResourceTemplate;
-                    findings.extend(errors.into_iter().filter(is_unknown).map(|finding| {
-                        let class = Escaped::shortened(class.class.value.as_str()).to_string();
-                        finding.hint(format!("the class is `{class}`"))
-                    }));
-                }
-            }
-        }
-        findings
+        let classes = self.resources.for_classes.iter();
+        let findings = classes.filter_map(|class| {
+            let properties = self.properties_of(&class.class.value)?;
+            Some(unknown_properties(class, &properties, limits))
+        });
+        findings.flatten().collect()
     }
 
     /// The properties of a class and its ancestors; `None` if an ancestor is in another package.
@@ -230,6 +220,46 @@ impl ResourceCheck<'_> {
         let findings = graph.err().unwrap_or_default().into_iter();
         findings.filter(is_certain).collect()
     }
+}
+
+/// Returns the mistakes of templates that name a property which the class of the object does not have, for the classes of a
+/// release. Classes with an ancestor that is unknown may have any property.
+pub fn check_templates(
+    packages: &BoundPackages,
+    release: &(PackageName, Version),
+    limits: &Limits,
+) -> Vec<Diagnostic> {
+    let package = packages.releases.get(release);
+    let package = package.and_then(|bound| bound.package.as_deref());
+    let resources = package.and_then(|package| package.resources.as_ref());
+    let classes = resources.into_iter().flat_map(|it| &it.for_classes);
+    let findings = classes.filter_map(|class| {
+        let found = packages.properties_of(release, &class.class.value);
+        let names = found.properties.into_keys().collect();
+        (found.is_complete).then(|| unknown_properties(class, &names, limits))
+    });
+    findings.flatten().collect()
+}
+
+/// The templates of a class that name other properties than these.
+fn unknown_properties(
+    class: &ClassResources,
+    properties: &BTreeSet<&str>,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
+    let values = PropertiesOfClass(properties);
+    let mut findings = Vec::new();
+    for template in &class.resources {
+        if let Err(errors) = template.instantiate(&values, limits).into_result() {
+            // What else is wrong with a template is reported when the file is read.
+            let is_unknown = |finding: &Diagnostic| finding.code == Code::ResourceTemplate;
+            findings.extend(errors.into_iter().filter(is_unknown).map(|finding| {
+                let class = Escaped::shortened(class.class.value.as_str()).to_string();
+                finding.hint(format!("the class is `{class}`"))
+            }));
+        }
+    }
+    findings
 }
 
 /// Leaves out what a resource says about others that are not looked at.

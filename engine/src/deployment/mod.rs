@@ -10,22 +10,24 @@ mod contradictions;
 mod graph;
 mod object_values;
 
-pub use check::ResourceCheck;
+pub use check::{ResourceCheck, check_templates};
 pub use graph::GraphOptions;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use pkgres_checks::BoundPackages;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed, Severity};
 use pkgres_manifest::{
-    ClassName, Limits, ModelObject, ObjectId, ObjectModel, Package, PackageName,
-    ResourceDescription, ResourceTemplate, Version, VersionPin,
+    Limits, ObjectId, ObjectModel, Package, PackageName, ResourceDescription, ResourceTemplate,
+    Version,
 };
 
 use crate::kinds::{LockedArtifacts, PackageFiles, Release};
+use crate::objects::{ObjectClasses, release_of};
 use object_values::ObjectValues;
 
 /// A resource of a deployment, with its origin.
@@ -111,6 +113,7 @@ impl Deployment {
     ) -> Parsed<Self> {
         let mut collected = Collected {
             packages,
+            objects: Rc::new(ObjectClasses::new(packages)),
             artifacts,
             limits,
             resources: Vec::new(),
@@ -130,6 +133,9 @@ impl Deployment {
             for number in 0..model.objects().len() {
                 collected.object(model, ObjectId(number));
             }
+        }
+        for release in packages.releases.keys() {
+            collected.check_unused_templates(release);
         }
         let mut resources = collected.artifacts();
         resources.append(&mut collected.resources);
@@ -155,6 +161,7 @@ fn name_of(model: &ObjectModel, object: ObjectId) -> String {
 /// The resources that were collected so far.
 struct Collected<'packages> {
     packages: &'packages BoundPackages,
+    objects: Rc<ObjectClasses<'packages>>,
     artifacts: Option<DeployedArtifacts<'packages>>,
     limits: &'packages Limits,
     resources: Vec<DeployedResource>,
@@ -208,7 +215,7 @@ impl<'packages> Collected<'packages> {
     fn add(
         &mut self,
         templates: &[ResourceTemplate],
-        values: &ObjectValues<'_>,
+        values: &ObjectValues<'_, '_>,
         object: Option<(&ObjectModel, ObjectId)>,
     ) {
         for template in templates {
@@ -241,10 +248,21 @@ impl<'packages> Collected<'packages> {
         }
     }
 
+    /// Warns of templates that can never be filled in. Those of classes with objects are reported already.
+    fn check_unused_templates(&mut self, release: &Release) {
+        for mut finding in check_templates(self.packages, release, self.limits) {
+            let place = |finding: &Diagnostic| finding.labels.first().cloned();
+            if !self.findings.iter().any(|it| place(it) == place(&finding)) {
+                finding.severity = Severity::Warning;
+                self.findings.push(finding);
+            }
+        }
+    }
+
     /// Adds the resources of an object: those of the most distant ancestor of its class first.
     fn object(&mut self, model: &ObjectModel, object: ObjectId) {
         let described = model.object(object);
-        let release = match self.release_of(described) {
+        let release = match release_of(self.packages, described) {
             Ok(Some(release)) => release.clone(),
             Ok(None) => return,
             Err(finding) => {
@@ -257,82 +275,10 @@ impl<'packages> Collected<'packages> {
         for (release, class) in lineage.iter().rev() {
             let of_package = self.package(release).and_then(|it| it.resources.as_ref());
             let templates = of_package.map_or(&[][..], |resources| resources.of_class(class));
-            let values = ObjectValues::of_object(release, model, object);
+            let objects = Rc::clone(&self.objects);
+            let values = ObjectValues::of_object(release, (&objects, model, object));
             let values = values.with_files(self.files_path(release));
             self.add(templates, &values, Some((model, object)));
         }
-    }
-
-    /// The release that defines the class of an object; `None` for a class of the core library that is not there.
-    fn release_of(&self, object: &ModelObject) -> Result<Option<&'packages Release>, Diagnostic> {
-        let class = &object.class;
-        let pinned = match &object.version {
-            VersionPin::Exact(version) => Some(version),
-            VersionPin::None | VersionPin::Range(_) => None,
-        };
-        let by_name: BTreeMap<&PackageName, Vec<&Release>> = self.packages.releases.iter().fold(
-            BTreeMap::new(),
-            |mut by_name: BTreeMap<_, Vec<_>>, (release, bound)| {
-                let package = bound.package.as_deref();
-                if package.is_some_and(|package| package.exports(class)) {
-                    by_name.entry(&release.0).or_default().push(release);
-                }
-                by_name
-            },
-        );
-        let mut candidates: Vec<&Release> = by_name.into_values().flatten().collect();
-        let defining = candidates.first().copied();
-        if let Some(package) = &object.package {
-            candidates.retain(|(name, _)| name == package);
-        }
-        let unpinned = candidates.clone();
-        if let Some(version) = pinned {
-            candidates.retain(|(_, candidate)| candidate == version);
-        }
-        let error = |message: String, hint: &str| {
-            Diagnostic::error(Code::Model, message).hint(hint.to_owned())
-        };
-        match (candidates.as_slice(), unpinned.as_slice(), pinned) {
-            ([release], _, _) => Ok(Some(release)),
-            ([], [(name, locked), ..], Some(version)) => Err(error(
-                format!("the object is pinned to {name} {version}, and the lockfile has {locked}"),
-                "`pkgres pin` writes versions into a model",
-            )),
-            ([], _, _) if self.is_of_core(class) => Ok(None),
-            ([], _, _) => {
-                if let (Some(package), Some((name, _))) = (&object.package, defining) {
-                    return Err(error(
-                        format!(
-                            "`{package}` does not define the class `{class}`, but `{name}` does"
-                        ),
-                        "correct `package` in the header of the object",
-                    ));
-                }
-                Err(error(
-                    format!("no locked release defines the class `{class}`"),
-                    "require the package of the class in the manifest, and lock again",
-                ))
-            }
-            (several, _, _) => {
-                let names: Vec<String> = several
-                    .iter()
-                    .map(|(name, version)| format!("{} {version}", Escaped::new(name.as_str())))
-                    .collect();
-                Err(error(
-                    format!("several releases define the class: {}", names.join(", ")),
-                    "`pkgres pin` writes package and version into a model",
-                ))
-            }
-        }
-    }
-
-    /// Whether a class is one of the core library.
-    fn is_of_core(&self, class: &ClassName) -> bool {
-        let root = self.packages.root_class.as_ref().map(ClassName::as_str);
-        let core = root.and_then(|root| root.rsplit_once('.'));
-        core.is_some_and(|(core, _)| {
-            let rest = class.as_str().strip_prefix(core);
-            rest.is_some_and(|rest| rest.starts_with('.'))
-        })
     }
 }

@@ -10,6 +10,7 @@ use super::arguments::ArgumentValues;
 use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
+use super::script;
 use crate::target::{Command, Output, Probe, Target, TargetError};
 
 /// What a script says that tried to write where it cannot, in the language that it is run with.
@@ -140,7 +141,7 @@ impl Leaves<'_> {
         let is_test = matches!(access, Access::Test(_));
         let runnable = self.prepared.runnable(script);
         let validation = self.prepared.validation;
-        let command = runnable.command(script, validation, values, &self.distro, is_test);
+        let command = script::command(runnable, script, validation, values, &self.distro, is_test);
         let command = command.timeout(self.prepared.timeout);
         let path = Escaped::shortened(script.path.value.as_str());
         let output = run(&command, access).map_err(|error| match error {

@@ -8,7 +8,8 @@ use pkgres_manifest::{DISTRO_ARGUMENT, Script, Validation, ValidatorCheck};
 
 use super::custom::CustomValidator;
 use super::report::ValidationError;
-use super::script::RunnableScript;
+use super::script;
+use crate::script::RunnableScript;
 
 /// The longest time that a script or an installation runs, unless the caller says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
@@ -56,7 +57,7 @@ impl<'validation> PreparedValidation<'validation> {
         validation.visit(|validator| match &validator.check {
             ValidatorCheck::Script(script) => {
                 let runnable = content(script, &mut read_script)
-                    .and_then(|bytes| RunnableScript::new(script, &bytes));
+                    .and_then(|bytes| script::runnable(script, &bytes));
                 match runnable {
                     Ok(runnable) => {
                         prepared.scripts.insert(key(script), runnable);

@@ -1,168 +1,51 @@
-//! Scripts: how one runs on a machine without a file of its own there.
-//!
-//! A machine that is tested is read-only, and a file that is left behind would be a change. So the text of a script is an
-//! argument of its interpreter, the one that its first line names. Values are variables of the process: no shell reads
-//! them.
+//! Scripts of validations.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{DISTRO_ARGUMENT, Script, TEST_ONLY_VARIABLE, Validation};
 
 use super::arguments::ArgumentValues;
+use crate::script::RunnableScript;
 use crate::target::Command;
 
-/// The most bytes of a script. The kernel does not take longer arguments.
-const MAX_SCRIPT_BYTES: usize = 120_000;
-
-/// Programs that take a text to run, by the beginnings of their names, and the option for it.
-const INTERPRETERS: [(&str, &str); 11] = [
-    ("sh", "-c"),
-    ("bash", "-c"),
-    ("dash", "-c"),
-    ("ash", "-c"),
-    ("ksh", "-c"),
-    ("mksh", "-c"),
-    ("zsh", "-c"),
-    ("busybox", "-c"),
-    ("python", "-c"),
-    ("perl", "-e"),
-    ("ruby", "-e"),
-];
-
-/// A script that can be run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RunnableScript {
-    /// The program, and its arguments before the text.
-    interpreter: Vec<String>,
-    text: String,
-}
-
-impl RunnableScript {
-    /// Reads a script from the bytes of its file.
-    pub(super) fn new(script: &Script, bytes: &[u8]) -> Result<Self, Diagnostic> {
-        let error = |message: String| {
-            let location = script.path.location.clone();
-            Diagnostic::error(Code::Validation, message).at(location)
-        };
-        let path = Escaped::shortened(script.path.value.as_str());
-        if bytes.len() > MAX_SCRIPT_BYTES {
-            let message = format!("the script `{path}` has more than {MAX_SCRIPT_BYTES} bytes");
-            return Err(error(message));
+/// Reads a script from the bytes of its file.
+pub(super) fn runnable(script: &Script, bytes: &[u8]) -> Result<RunnableScript, Diagnostic> {
+    RunnableScript::new(script.path.value.as_str(), bytes).map_err(|error| {
+        let finding = Diagnostic::error(Code::Validation, error.message);
+        let finding = finding.at(script.path.location.clone());
+        match error.hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
         }
-        let text = std::str::from_utf8(bytes).ok();
-        let Some(text) = text.filter(|text| !text.contains('\0')) else {
-            return Err(error(format!("the script `{path}` is not text")));
+    })
+}
+
+/// The command that runs a script with the values of its arguments.
+pub(super) fn command(
+    runnable: &RunnableScript,
+    script: &Script,
+    validation: &Validation,
+    values: &ArgumentValues,
+    distro: &str,
+    is_test: bool,
+) -> Command {
+    let mut command = runnable.command(script.path.value.as_str());
+    for argument in &script.arguments {
+        let name = &argument.value;
+        let Some(value) = values.get(name) else {
+            continue;
         };
-        let words = match text.strip_prefix("#!") {
-            Some(rest) => {
-                let line = rest.lines().next().unwrap_or_default().trim();
-                words_of(line)
-            }
-            None => vec!["/bin/sh".to_owned()],
+        let variable = match validation.argument(name) {
+            Some(declared) => declared.variable(),
+            None => name.as_variable(),
         };
-        let Some(interpreter) = with_option(words) else {
-            let message = format!("nothing can run the script `{path}`");
-            return Err(error(message).hint("its first line names a shell, Python, Perl or Ruby"));
-        };
-        Ok(Self {
-            interpreter,
-            text: text.to_owned(),
-        })
+        command = command.variable(variable.as_str(), value.as_str());
     }
-
-    /// The command that runs it.
-    pub(super) fn command(
-        &self,
-        script: &Script,
-        validation: &Validation,
-        values: &ArgumentValues,
-        distro: &str,
-        is_test: bool,
-    ) -> Command {
-        let (program, arguments) = self
-            .interpreter
-            .split_first()
-            .expect("an interpreter is a program");
-        let mut command = Command::new(program.as_str())
-            .arguments(arguments.iter().map(String::as_str))
-            .argument(self.text.as_str())
-            .argument(script.path.value.as_str());
-        for argument in &script.arguments {
-            let name = &argument.value;
-            let Some(value) = values.get(name) else {
-                continue;
-            };
-            let variable = match validation.argument(name) {
-                Some(declared) => declared.variable(),
-                None => name.as_variable(),
-            };
-            command = command.variable(variable.as_str(), value.as_str());
-        }
-        // They come last: nothing can replace them.
-        let (test, reconcile) = if is_test { ("1", "0") } else { ("0", "1") };
-        command
-            .variable("HOME", "/root")
-            .variable(DISTRO_ARGUMENT, distro)
-            .variable("SIV_DISTRO", distro)
-            .variable(TEST_ONLY_VARIABLE, test)
-            .variable("SIV_RECONCILE", reconcile)
-    }
-}
-
-/// The words of the first line of a script. The kernel makes everything behind the program one argument.
-fn words_of(line: &str) -> Vec<String> {
-    let (program, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    let rest = rest.trim();
-    // With `-S`, `env` splits its argument.
-    if file_name(program) == "env" {
-        let rest = rest.strip_prefix("-S").unwrap_or(rest);
-        let words = std::iter::once(program).chain(rest.split_whitespace());
-        return words.map(str::to_owned).collect();
-    }
-    let words = [program, rest].into_iter().filter(|word| !word.is_empty());
-    words.map(str::to_owned).collect()
-}
-
-/// The words with the option for a text, if the program has one.
-fn with_option(mut words: Vec<String>) -> Option<Vec<String>> {
-    let mut programs = words.iter().map(|word| file_name(word));
-    let program = programs.find(|word| *word != "env")?;
-    // Names may have a version: `python3.11`.
-    let name = program.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
-    let option = INTERPRETERS.iter().find(|(known, _)| *known == name)?.1;
-    if name == "busybox" && words.len() == 1 {
-        words.push("sh".to_owned());
-    }
-    words.push(option.to_owned());
-    Some(words)
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_line_names_the_interpreter() {
-        for (line, expected) in [
-            ("/bin/bash", Some("/bin/bash -c")),
-            (" /bin/bash -e ", Some("/bin/bash -e -c")),
-            ("/usr/bin/env python3", Some("/usr/bin/env python3 -c")),
-            ("/usr/bin/env -S perl -w", Some("/usr/bin/env perl -w -e")),
-            ("/usr/bin/python3.11", Some("/usr/bin/python3.11 -c")),
-            ("/bin/busybox sh", Some("/bin/busybox sh -c")),
-            ("/usr/bin/awk -f", None),
-            ("/usr/bin/env", None),
-            ("", None),
-        ] {
-            let words = with_option(words_of(line.trim()));
-            assert_eq!(
-                words.map(|words| words.join(" ")).as_deref(),
-                expected,
-                "{line}"
-            );
-        }
-    }
+    // They come last: nothing can replace them.
+    let (test, reconcile) = if is_test { ("1", "0") } else { ("0", "1") };
+    command
+        .variable("HOME", "/root")
+        .variable(DISTRO_ARGUMENT, distro)
+        .variable("SIV_DISTRO", distro)
+        .variable(TEST_ONLY_VARIABLE, test)
+        .variable("SIV_RECONCILE", reconcile)
 }

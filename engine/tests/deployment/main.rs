@@ -1,6 +1,7 @@
 //! From packages and a model to a graph: which resources there are, how they are filled in, and what is wrong.
 
 mod composites;
+mod defaults;
 mod files;
 mod values;
 
@@ -16,6 +17,20 @@ use pkgres_manifest::{
 
 /// A package `a.NAME` 1.2.0 that requires the packages before it, with a class for each name and its parent.
 fn package(name: &str, classes: &[(&str, &str)], resources: &str) -> Arc<Package> {
+    let with_body = |(class, parent): &(&str, &str)| -> (String, String) {
+        let extends = if parent.is_empty() {
+            String::new()
+        } else {
+            format!("Extends: {parent}\n")
+        };
+        ((*class).to_owned(), extends)
+    };
+    let classes: Vec<(String, String)> = classes.iter().map(with_body).collect();
+    package_with(name, &classes, resources)
+}
+
+/// The same, with what is in the file of each class besides its name.
+fn package_with(name: &str, classes: &[(String, String)], resources: &str) -> Arc<Package> {
     let listed: Vec<String> = classes
         .iter()
         .map(|(class, _)| format!("a.{name}.{class}: {class}.yaml"))
@@ -36,13 +51,8 @@ fn package(name: &str, classes: &[(&str, &str)], resources: &str) -> Arc<Package
             .as_str()
             .strip_prefix("Classes/")?
             .strip_suffix(".yaml")?;
-        let (_, parent) = classes.iter().find(|(name, _)| *name == class)?;
-        let extends = if parent.is_empty() {
-            String::new()
-        } else {
-            format!("Extends: {parent}\n")
-        };
-        Some(format!("Name: a.{name}.{class}\n{extends}").into_bytes())
+        let (_, body) = classes.iter().find(|(name, _)| *name == class)?;
+        Some(format!("Name: a.{name}.{class}\n{body}").into_bytes())
     });
     let (package, _) = read.into_result().expect("the package is right");
     Arc::new(package)

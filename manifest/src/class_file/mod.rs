@@ -50,6 +50,9 @@ pub struct Property {
     pub usage: Located<String>,
     /// Whether there is a default value.
     pub has_default: bool,
+    /// The default value as JSON, unless only the deployment engine can evaluate it: a text with `$` counts as an
+    /// expression. A number that JSON writes otherwise, such as `1.10`, is a text.
+    pub default: Option<String>,
 }
 
 /// The declaration of an argument of a method.

@@ -265,6 +265,9 @@ codes! {
     /// A machine cannot be reached by `ssh`, or the connection to it was lost. The reason is what `ssh` reports. The
     /// configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
     MachineUnreachable = 115, "a machine cannot be reached";
+    /// A call of a function has no answer: the class does not have the function, the platform does not support it, the
+    /// arguments are wrong, or what the function returned is not what its interface says.
+    Call = 116, "a call without an answer";
     /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The problem, the
     /// names of its variables and the proof belong together. What `problem.opb` and `names.json` say is trusted: edits that
     /// leave the proof valid are not found.

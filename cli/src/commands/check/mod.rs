@@ -13,6 +13,7 @@ use std::sync::Arc;
 use pkgres_checks::{
     check_classes, check_manifest, check_member_uses, check_package, check_validation,
 };
+use pkgres_engine::check_templates;
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
@@ -153,7 +154,13 @@ impl<'run> Checker<'run> {
             || classes.any(|class| !class.extends.is_empty());
         let has_interfaces = self.interfaces.is_some() && may_implement;
         if self.checks_members || has_interfaces {
-            self.check_bound(target, package, output)?;
+            let bound = self.bound(target, package, output)?;
+            self.check_bound(bound);
+        } else if has_inherited_properties(&package)
+            && let Ok(bound) = self.bound(target, package, output)
+        {
+            // Registries that cannot be read were reported with the package.
+            self.check_templates(&bound);
         }
         Ok(())
     }
@@ -200,24 +207,27 @@ impl<'run> Checker<'run> {
         Ok(())
     }
 
-    /// Checks the uses of members and the interfaces of a package, with the releases that it is bound to.
-    fn check_bound(
-        &mut self,
+    /// Binds a package to the releases that it requires.
+    fn bound(
+        &self,
         target: &Target,
         package: Package,
         output: &mut Output,
-    ) -> Result<()> {
+    ) -> Result<BoundRelease> {
         let context = self.context;
-        let bound = match target {
+        match target {
             Target::Package(folder) => {
                 let project = Project::open(folder, context)?;
-                BoundRelease::of_project(&project, context, output)?
+                BoundRelease::of_project(&project, context, output)
             }
-            Target::Archive(file) => {
-                BoundRelease::of_package(Arc::new(package), file, None, context, output)?
+            Target::Archive(path) | Target::File(path) | Target::Foreign(path, _) => {
+                BoundRelease::of_package(Arc::new(package), path, None, context, output)
             }
-            Target::File(_) | Target::Foreign(..) => return Ok(()),
-        };
+        }
+    }
+
+    /// Checks the uses of members, the interfaces and the templates of a package, with the releases that it is bound to.
+    fn check_bound(&mut self, bound: BoundRelease) {
         if self.checks_members {
             let findings = check_member_uses(&bound.packages, &bound.release);
             self.findings.extend(findings);
@@ -233,8 +243,19 @@ impl<'run> Checker<'run> {
                 }
             }
         }
+        self.check_templates(&bound);
         self.findings.extend(bound.unbound);
-        Ok(())
+    }
+
+    /// Checks that the templates of resources name properties of their classes. Those of classes without an ancestor in
+    /// another package are checked already.
+    fn check_templates(&mut self, bound: &BoundRelease) {
+        let limits = &self.context.read_options.limits;
+        for finding in check_templates(&bound.packages, &bound.release, limits) {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
     }
 
     /// Checks the parts of a package that cannot be read as a whole.
@@ -304,6 +325,17 @@ impl<'run> Checker<'run> {
         }
         (capped(self.findings), self.exit)
     }
+}
+
+/// Whether a package has resources of classes that may inherit properties from another package.
+fn has_inherited_properties(package: &Package) -> bool {
+    let resources = package.resources.as_ref();
+    let has_classes = resources.is_some_and(|resources| !resources.for_classes.is_empty());
+    let extends_others = package.classes.as_ref().is_some_and(|classes| {
+        let mut extended = classes.values().flat_map(|class| &class.extends);
+        extended.any(|class| !classes.contains_key(&class.value))
+    });
+    has_classes && extends_others
 }
 
 fn read_package(

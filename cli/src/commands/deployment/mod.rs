@@ -1,6 +1,7 @@
-//! `pkgres plan` and `pkgres apply`: from a lockfile to the state of a machine.
+//! `pkgres plan`, `pkgres apply` and `pkgres call`: locked releases on machines.
 
 mod apply;
+mod call;
 mod collections;
 mod conformance;
 mod machines;
@@ -15,5 +16,6 @@ mod trial;
 mod validations;
 
 pub(super) use apply::apply;
+pub(super) use call::call;
 pub(super) use collections::with_unread_collections;
 pub(super) use plan::plan;

@@ -69,20 +69,7 @@ impl Prepared {
         context: &Context,
         output: &mut Output,
     ) -> Result<Self> {
-        let project = Project::open(&args.manifest, context)?;
-        let package = Arc::clone(project.class_package()?);
-        let Some(lock) = project.lockfile(context)? else {
-            return Err(lock_missing("beside the manifest", context));
-        };
-        let problem = Problem::of_project(&project, context)?;
-        require_current_lock(&project, &problem, "", context, output)?;
-        let bound = BoundRelease::solve(package, problem, Some(lock), context, output)?;
-        if let Some(unbound) = bound.unbound {
-            return Err(Failure {
-                findings: vec![unbound],
-                exit: Exit::Failed,
-            });
-        }
+        let (project, bound) = locked_releases(&args.manifest, context, output)?;
         let model = match model {
             Some(path) => Some(read_model(path, &context.read_options)?),
             None => None,
@@ -100,12 +87,7 @@ impl Prepared {
             bound.digests,
             context.read_options.clone(),
         );
-        // Without its files, nobody knows what a release wants on a machine.
-        for (release, of_release) in &bound.packages.releases {
-            if of_release.package.is_none() && !bound.provided.contains(release) {
-                files.artifact(release)?;
-            }
-        }
+        files.require_all(&bound.packages, &bound.provided)?;
         if args.artifacts || mention(&bound.packages, &["package.files", "artifact"]) {
             files.add_project_digest()?;
         }
@@ -159,6 +141,29 @@ impl Prepared {
     /// A resource of the graph.
     pub(super) fn resource(&self, id: &ResourceId) -> Option<&DeployedResource> {
         self.resources.get(id)
+    }
+}
+
+/// Opens a project, and binds it to the releases of its lockfile, which has to be up to date.
+pub(super) fn locked_releases(
+    manifest: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(Project, BoundRelease)> {
+    let project = Project::open(manifest, context)?;
+    let package = Arc::clone(project.class_package()?);
+    let Some(lock) = project.lockfile(context)? else {
+        return Err(lock_missing("beside the manifest", context));
+    };
+    let problem = Problem::of_project(&project, context)?;
+    require_current_lock(&project, &problem, "", context, output)?;
+    let mut bound = BoundRelease::solve(package, problem, Some(lock), context, output)?;
+    match bound.unbound.take() {
+        None => Ok((project, bound)),
+        Some(unbound) => Err(Failure {
+            findings: vec![unbound],
+            exit: Exit::Failed,
+        }),
     }
 }
 

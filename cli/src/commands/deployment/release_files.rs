@@ -1,6 +1,6 @@
 //! The files of the releases that are deployed: those of the project from its folder, all others from registries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,6 +75,21 @@ impl ReleaseFiles {
         let artifact = Arc::new(self.open(release)?);
         opened().insert(release.clone(), Arc::clone(&artifact));
         Ok(artifact)
+    }
+
+    /// Fails if a release has no files: without them, nobody knows what it wants on a machine, or what its classes do.
+    /// Releases that are `provided` have none.
+    pub(super) fn require_all(
+        &self,
+        packages: &BoundPackages,
+        provided: &BTreeSet<Release>,
+    ) -> Result<()> {
+        for (release, bound) in &packages.releases {
+            if bound.package.is_none() && !provided.contains(release) {
+                self.artifact(release)?;
+            }
+        }
+        Ok(())
     }
 
     fn open(&self, release: &Release) -> Result<Artifact> {

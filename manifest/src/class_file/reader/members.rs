@@ -33,9 +33,28 @@ impl ClassFileReader<'_> {
                 contract: self.contract_of(declaration, entry.key_span),
                 usage,
                 has_default: declaration.get("Default").is_some(),
+                default: declaration
+                    .get("Default")
+                    .filter(|node| self.is_literal(node))
+                    .map(|node| as_json(node, Numbers::AsWritten).to_string()),
             });
         }
         properties
+    }
+
+    /// Whether a value is known without evaluating anything. Recursion is bounded by the depth limit on documents.
+    fn is_literal(&self, node: &Node) -> bool {
+        match &node.value {
+            Value::Scalar(scalar) => {
+                let before = self.source.text()[..node.span.start].trim_end();
+                !scalar.text.contains('$') && !before.ends_with("!yaql")
+            }
+            Value::Sequence(items) => items.iter().all(|item| self.is_literal(item)),
+            Value::Mapping(mapping) => {
+                let mut entries = mapping.entries.iter();
+                entries.all(|entry| !entry.key.text.contains('$') && self.is_literal(&entry.value))
+            }
+        }
     }
 
     /// Reports a property that is not a mapping. A contract is sometimes written in place of it.

@@ -1,0 +1,451 @@
+//! Calls: one function of a class on a machine.
+//!
+//! A function is a script of the package that defines its method: `Resources/CLASS/FUNCTION`. It gets its arguments as
+//! variables and the properties of the object as JSON on its standard input, and what it prints is the JSON that it returns.
+//! Whether it may be called at all is up to the interfaces of the class, which [`ClassStubs`] knows.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use pkgres_checks::{
+    Answer, BoundPackages, CallError, CallWarning, ClassConformance, ClassStubs, DeclaredMethod,
+    Strictness, class_conformance,
+};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
+use pkgres_manifest::{
+    Argument, ArgumentUsage, ClassName, Contract, Facts, ObjectId, ObjectModel, PackageName,
+    PackagePath, Rule, Version, most_similar,
+};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::kinds::{PackageFiles, Release};
+use crate::objects::{ObjectClasses, defaults, release_of};
+use crate::script::RunnableScript;
+use crate::target::{Command, Output, Target, TargetError};
+
+/// The folder of a package with a folder of scripts for each class.
+const SCRIPTS: &str = "Resources";
+
+/// The longest time that a function runs, unless the caller says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// Variables that shells and other interpreters read themselves: no argument may set them.
+const RESERVED: [&str; 6] = ["BASH_ENV", "ENV", "HOME", "IFS", "PATH", "SHELLOPTS"];
+
+/// The beginnings of the names of such variables.
+const RESERVED_PREFIXES: [&str; 7] = ["BASH_", "LC_", "LD_", "PERL", "PKGRES_", "PYTHON", "RUBY"];
+
+/// Why a function that may be called has no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallFailure {
+    /// The package of the class has no script for the function.
+    #[error("{package} {version} has no file `{path}`, which would be the function")]
+    NoScript {
+        /// The package.
+        package: PackageName,
+        /// Its version.
+        version: Version,
+        /// The path of the script in the package.
+        path: PackagePath,
+    },
+    /// The script cannot be run, whatever the machine is.
+    #[error("{0}")]
+    Unusable(String),
+    /// The call lacks arguments.
+    #[error("{0}")]
+    Arguments(String),
+    /// The script failed.
+    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {}", Escaped::shortened(words))))]
+    Exit {
+        /// The function.
+        function: String,
+        /// Its exit code.
+        code: i32,
+        /// What it said last.
+        words: Option<String>,
+    },
+    /// The script was ended by a signal.
+    #[error("`{function}` was ended by a signal")]
+    Signal {
+        /// The function.
+        function: String,
+    },
+    /// What the script printed is not JSON.
+    #[error("what `{function}` printed is not JSON: {reason}")]
+    NotJson {
+        /// The function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The script took too long.
+    #[error("`{function}` was killed: it did not end in {} s", .timeout.as_secs_f64())]
+    Timeout {
+        /// The function.
+        function: String,
+        /// The time that it had.
+        timeout: Duration,
+    },
+    /// The machine cannot be reached, or cannot run scripts.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+}
+
+/// What is called: a function of a class, as a release sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct CalledFunction<'call> {
+    /// The releases with their classes.
+    pub packages: &'call BoundPackages,
+    /// A release that defines the class, or sees it.
+    pub release: &'call (PackageName, Version),
+    /// The class.
+    pub class: &'call ClassName,
+    /// The function.
+    pub function: &'call str,
+}
+
+/// A call of a function, which was checked as far as no machine is needed for that.
+pub struct FunctionCall<'call> {
+    called: CalledFunction<'call>,
+    conformance: ClassConformance<'call>,
+    method: Option<DeclaredMethod<'call>>,
+    values: BTreeMap<String, String>,
+    object: Value,
+    timeout: Duration,
+}
+
+impl<'call> FunctionCall<'call> {
+    /// A call without an object: the function gets the defaults of the properties of its class.
+    ///
+    /// # Errors
+    ///
+    /// The release knows no such class, the function has no such argument, or a value does not fit its contract.
+    pub fn new(
+        called: CalledFunction<'call>,
+        values: &[(String, String)],
+    ) -> Result<Self, Diagnostic> {
+        let CalledFunction {
+            packages,
+            release,
+            class,
+            function,
+        } = called;
+        let Some(conformance) = class_conformance(packages, release, class) else {
+            let (name, version) = release;
+            let class = Escaped::shortened(class.as_str());
+            let message = format!("{name} {version} knows no class `{class}`");
+            return Err(Diagnostic::error(Code::Call, message));
+        };
+        let mut call = Self {
+            called,
+            conformance,
+            method: packages.method_of(release, class, function),
+            values: BTreeMap::new(),
+            object: Value::Object(defaults(&packages.properties_of(release, class))),
+            timeout: DEFAULT_TIMEOUT,
+        };
+        for (name, value) in values {
+            call.set(name, value)?;
+        }
+        Ok(call)
+    }
+
+    /// Sets the object of a model that the function gets the properties of.
+    #[must_use]
+    pub fn with_object(mut self, model: &ObjectModel, object: ObjectId) -> Self {
+        self.object = ObjectClasses::new(self.called.packages).json(model, object);
+        self
+    }
+
+    /// Sets the longest time that the function may run, which is ten minutes otherwise.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Where the function is declared: in the class, or else in its interface.
+    pub fn location(&self) -> Option<&Location> {
+        if let Some(declared) = &self.method {
+            return Some(&declared.method.name.location);
+        }
+        let mut functions = self.conformance.functions();
+        let function = functions.find(|it| it.name == self.called.function)?;
+        Some(&function.function?.name.location)
+    }
+
+    /// The names of the functions that the class has.
+    pub fn known_functions(&self) -> Vec<&str> {
+        self.conformance.functions().map(|it| it.name).collect()
+    }
+
+    /// The arguments that the function takes.
+    fn arguments(&self) -> &[Argument] {
+        if let Some(declared) = &self.method {
+            return &declared.method.arguments;
+        }
+        let mut functions = self.conformance.functions();
+        let function = functions.find(|it| it.name == self.called.function);
+        let function = function.and_then(|it| it.function);
+        function.map_or(&[], |function| &function.arguments)
+    }
+
+    /// Sets an argument.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Diagnostic> {
+        let function = Escaped::shortened(self.called.function).to_string();
+        let shown = Escaped::shortened(name).to_string();
+        let error = |message: String| Err(Diagnostic::error(Code::Call, message));
+        if self.values.contains_key(name) {
+            return error(format!("the argument `{shown}` has two values"));
+        }
+        let arguments = self.arguments();
+        let is_named = |it: &&Argument| it.usage == ArgumentUsage::Standard;
+        let found = arguments
+            .iter()
+            .filter(is_named)
+            .find(|it| it.name.value == name);
+        let takes_any = arguments.iter().any(|it| it.usage == ArgumentUsage::KwArgs);
+        let is_known = !arguments.is_empty() || self.location().is_some();
+        if found.is_none() && !takes_any && is_known {
+            let names = arguments
+                .iter()
+                .filter(is_named)
+                .map(|it| it.name.value.as_str());
+            let similar = most_similar(name, names.clone());
+            let message = format!("`{function}` has no argument `{shown}`");
+            let finding = Diagnostic::error(Code::Call, message);
+            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+            return Err(match similar {
+                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+                None if names.is_empty() => finding,
+                None => finding.hint(format!("its arguments are {}", names.join(", "))),
+            });
+        }
+        if !is_variable(name) {
+            return error(format!(
+                "the argument `{shown}` cannot be a variable of a script"
+            ));
+        }
+        if value.contains('\0') {
+            return error(format!("the value of `{shown}` has a null byte"));
+        }
+        if let Some(expected) = found.and_then(|it| mismatch(&it.contract.value, value)) {
+            return error(format!("`{shown}` must be {expected}"));
+        }
+        self.values.insert(name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    /// Calls the function on a machine with some facts, which decide whether it may be called there. With `reads_only`,
+    /// the file systems of the machine are read-only meanwhile, if the machine can enforce that.
+    ///
+    /// # Errors
+    ///
+    /// The function may not be called on this machine, failed, or returned what its interface does not allow.
+    pub fn run(
+        &self,
+        target: &dyn Target,
+        facts: &Facts,
+        files: &dyn PackageFiles,
+        (strictness, reads_only): (Strictness, bool),
+    ) -> Result<Answer, CallError<CallFailure>> {
+        let stubs = ClassStubs::new(&self.conformance, facts, strictness)
+            .map_err(|finding| CallError::Failed(CallFailure::Unusable(finding.message)))?;
+        let mut answer = stubs.call(self.called.function, || {
+            let command = self.command(files)?;
+            let output = if reads_only {
+                target.query(&command)
+            } else {
+                target.run(&command)
+            };
+            self.value_of(output)
+        })?;
+        if self.conformance.interfaces.is_empty() {
+            // Without an interface, nothing says which methods to rely on.
+            let is_deprecated = |it: &CallWarning| matches!(it, CallWarning::Deprecated { .. });
+            answer.warnings.retain(|warning| !is_deprecated(warning));
+        }
+        Ok(answer)
+    }
+
+    /// The command that runs the function.
+    fn command(&self, files: &dyn PackageFiles) -> Result<Command, CallFailure> {
+        let function = self.called.function;
+        let Some(DeclaredMethod {
+            release,
+            class,
+            method,
+            ..
+        }) = &self.method
+        else {
+            let function = Escaped::shortened(function);
+            let message = format!("no known class defines `{function}`");
+            return Err(CallFailure::Unusable(message));
+        };
+        let variables = self.variables(&method.arguments)?;
+        let path = format!("{SCRIPTS}/{class}/{}", method.name.value);
+        let path =
+            PackagePath::parse(&path).map_err(|error| CallFailure::Unusable(error.to_string()))?;
+        let bytes = files
+            .read(release, &path)
+            .map_err(CallFailure::Unusable)?
+            .ok_or_else(|| CallFailure::NoScript {
+                package: release.0.clone(),
+                version: release.1.clone(),
+                path: path.clone(),
+            })?;
+        let script = RunnableScript::new(path.as_str(), &bytes)
+            .map_err(|error| CallFailure::Unusable(error.message))?;
+        let mut command = script.command(path.as_str());
+        for (name, value) in variables {
+            command = command.variable(name, value);
+        }
+        Ok(command
+            .variable("PKGRES_CLASS", self.called.class.as_str())
+            .variable("PKGRES_FUNCTION", function)
+            .input(self.object.to_string())
+            .timeout(self.timeout))
+    }
+
+    /// The variables with the arguments. What is left out has the default of the method.
+    fn variables(&self, arguments: &[Argument]) -> Result<BTreeMap<String, String>, CallFailure> {
+        let mut variables = self.values.clone();
+        let mut missing = Vec::new();
+        for argument in arguments {
+            let name = &argument.name.value;
+            if argument.usage != ArgumentUsage::Standard || variables.contains_key(name) {
+                continue;
+            }
+            if !is_variable(name) {
+                let name = Escaped::shortened(name);
+                let message = format!("the argument `{name}` cannot be a variable of a script");
+                return Err(CallFailure::Unusable(message));
+            }
+            if !argument.has_default {
+                missing.push(format!("`{}`", Escaped::shortened(name)));
+                continue;
+            }
+            let default = argument.default.as_deref().unwrap_or_default();
+            // Nothing here evaluates expressions: the script sees that there is no value.
+            match serde_json::from_str(default).unwrap_or_default() {
+                Value::Null => {}
+                Value::String(text) if text.contains('$') => {}
+                Value::String(text) => {
+                    variables.insert(name.clone(), text);
+                }
+                other => {
+                    variables.insert(name.clone(), other.to_string());
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(variables);
+        }
+        let function = Escaped::shortened(self.called.function);
+        let missing = missing.join(", ");
+        let message = format!("`{function}` needs a value for {missing}");
+        Err(CallFailure::Arguments(message))
+    }
+
+    /// The value that a script returned.
+    fn value_of(&self, output: Result<Output, TargetError>) -> Result<Value, CallFailure> {
+        let function = Escaped::shortened(self.called.function).to_string();
+        let output = output.map_err(|error| match error {
+            // The command has the whole script in it.
+            TargetError::Timeout { timeout, .. } => CallFailure::Timeout {
+                function: function.clone(),
+                timeout,
+            },
+            TargetError::Start { source, .. } => {
+                CallFailure::Unusable(format!("cannot run `{function}`: {source}"))
+            }
+            other => CallFailure::Target(other),
+        })?;
+        match output.code {
+            Some(0) => {}
+            Some(code) => {
+                return Err(CallFailure::Exit {
+                    function,
+                    code,
+                    words: output.last_words(),
+                });
+            }
+            None => return Err(CallFailure::Signal { function }),
+        }
+        let text = output.stdout.trim_ascii();
+        if text.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(text).map_err(|error| CallFailure::NotJson {
+            function,
+            reason: error.to_string(),
+        })
+    }
+}
+
+/// Returns the objects of a model that have a function of a class: those of the class, and of classes that extend it.
+pub fn callable_objects(
+    packages: &BoundPackages,
+    model: &ObjectModel,
+    class: &ClassName,
+) -> Vec<(ObjectId, (PackageName, Version))> {
+    let objects = model.objects().iter().enumerate();
+    let callable = objects.filter_map(|(at, object)| {
+        let release: &Release = release_of(packages, object).ok().flatten()?;
+        let lineage = packages.lineage(release, &object.class);
+        let is_of_class = lineage.iter().any(|(_, ancestor)| ancestor == class);
+        is_of_class.then(|| (ObjectId(at), release.clone()))
+    });
+    callable.collect()
+}
+
+/// Whether an argument can be a variable of a script, which no interpreter reads itself.
+fn is_variable(name: &str) -> bool {
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_');
+    let is_reserved = RESERVED.contains(&name)
+        || RESERVED_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+    is_name && !is_reserved
+}
+
+/// What a value has to be by a contract, if the text shows that it is not.
+fn mismatch(contract: &Contract, value: &str) -> Option<&'static str> {
+    let Contract::Rules(rules) = contract else {
+        return None;
+    };
+    rules.iter().find_map(|rule| match rule {
+        Rule::Int if value.parse::<i64>().is_err() => Some("a whole number"),
+        Rule::Bool if !matches!(value, "true" | "false") => Some("true or false"),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_interpreters_are_no_arguments() {
+        for (name, expected) in [
+            ("size", true),
+            ("_size2", true),
+            ("Path", true),
+            ("PATH", false),
+            ("BASH_ENV", false),
+            ("LD_PRELOAD", false),
+            ("PYTHONSTARTUP", false),
+            ("PKGRES_CLASS", false),
+            ("2size", false),
+            ("a b", false),
+            ("", false),
+        ] {
+            assert_eq!(is_variable(name), expected, "{name}");
+        }
+    }
+}

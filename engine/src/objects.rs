@@ -1,0 +1,264 @@
+//! Objects of models with their classes: which release defines the class of an object, and the values of its properties,
+//! among which are the defaults of the class.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use pkgres_checks::{BoundPackages, ClassProperties};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{
+    ClassName, ModelObject, ModelValue, ObjectId, ObjectModel, PackageName, Property,
+    TemplateValue, ValueKind, VersionPin,
+};
+use serde_json::{Map, Number, Value, json};
+
+use crate::kinds::Release;
+
+/// The classes of the objects of a model, which are looked up when something needs them.
+pub(crate) struct ObjectClasses<'packages> {
+    packages: &'packages BoundPackages,
+    known: RefCell<BTreeMap<(Release, ClassName), Rc<ClassProperties<'packages>>>>,
+}
+
+impl<'packages> ObjectClasses<'packages> {
+    pub(crate) fn new(packages: &'packages BoundPackages) -> Self {
+        Self {
+            packages,
+            known: RefCell::default(),
+        }
+    }
+
+    /// The properties of the class of an object; none if its class is unknown, which is an error elsewhere.
+    fn properties_of(&self, object: &ModelObject) -> Rc<ClassProperties<'packages>> {
+        let Ok(Some(release)) = release_of(self.packages, object) else {
+            return Rc::default();
+        };
+        let key = (release.clone(), object.class.clone());
+        let known = self.known.borrow().get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let properties = Rc::new(self.packages.properties_of(release, &object.class));
+            self.known.borrow_mut().insert(key, Rc::clone(&properties));
+            properties
+        })
+    }
+
+    /// The value at a path below an object. A path goes through mappings and other objects. What the model leaves out
+    /// has the default of its class.
+    pub(crate) fn value<'model>(
+        &self,
+        model: &'model ObjectModel,
+        object: ObjectId,
+        path: &[&str],
+    ) -> TemplateValue<'model> {
+        let mut entries: &[(String, ModelValue)] = &model.object(object).properties;
+        let mut object = Some(object);
+        for (number, part) in path.iter().enumerate() {
+            let found = entries.iter().find(|(name, _)| name == part);
+            let Some((_, value)) = found else {
+                let class = object.map(|object| self.properties_of(model.object(object)));
+                let declared = class.as_deref().map(|class| &class.properties);
+                let property = declared.and_then(|declared| declared.get(part));
+                if let Some(property) = property.filter(|property| property.has_default) {
+                    return default_value(property, number, &path[number + 1..]);
+                }
+                return TemplateValue::Unknown {
+                    part: number + 1,
+                    known: entries.iter().map(|(name, _)| name.clone()).collect(),
+                };
+            };
+            if number + 1 == path.len() {
+                return text_of(&value.kind, model);
+            }
+            object = value.object();
+            entries = match (&value.kind, object) {
+                (ValueKind::Map(entries) | ValueKind::Untyped(entries), _) => entries,
+                (_, Some(object)) => &model.object(object).properties,
+                _ => &[],
+            };
+        }
+        TemplateValue::Unknown {
+            part: 1,
+            known: Vec::new(),
+        }
+    }
+
+    /// The properties of an object as JSON, with the defaults of its class and its header `?`. A reference to an object is
+    /// the id of that object. Nesting is as deep as in the document, which has a limit.
+    pub(crate) fn json(&self, model: &ObjectModel, object: ObjectId) -> Value {
+        let described = model.object(object);
+        let mut header = Map::from_iter([("type".to_owned(), json!(described.class.as_str()))]);
+        if let Some(id) = &described.id {
+            header.insert("id".to_owned(), json!(id));
+        }
+        if let Ok(Some((package, version))) = release_of(self.packages, described) {
+            header.insert("package".to_owned(), json!(package.as_str()));
+            header.insert("version".to_owned(), json!(version.to_string()));
+        }
+        let mut properties = defaults(&self.properties_of(described));
+        properties.extend(self.entries_json(model, &described.properties));
+        properties.insert("?".to_owned(), Value::Object(header));
+        Value::Object(properties)
+    }
+
+    fn entries_json(
+        &self,
+        model: &ObjectModel,
+        entries: &[(String, ModelValue)],
+    ) -> Map<String, Value> {
+        let entries = entries.iter();
+        let entries = entries.map(|(name, value)| (name.clone(), self.value_json(model, value)));
+        entries.collect()
+    }
+
+    fn value_json(&self, model: &ObjectModel, value: &ModelValue) -> Value {
+        match &value.kind {
+            ValueKind::Bool(value) => Value::Bool(*value),
+            ValueKind::Number(text) => match serde_json::from_str::<Number>(text) {
+                Ok(number) if number.to_string() == *text => Value::Number(number),
+                _ => Value::String(text.clone()),
+            },
+            ValueKind::Text(text) => Value::String(text.clone()),
+            ValueKind::List(items) => {
+                let items = items.iter();
+                items.map(|item| self.value_json(model, item)).collect()
+            }
+            ValueKind::Map(entries) | ValueKind::Untyped(entries) => {
+                Value::Object(self.entries_json(model, entries))
+            }
+            ValueKind::Object(object) => self.json(model, *object),
+            ValueKind::Reference(object) => json!(model.object(*object).id),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// The defaults of a class, as far as nothing has to be evaluated.
+pub(crate) fn defaults(class: &ClassProperties<'_>) -> Map<String, Value> {
+    let properties = class.properties.iter();
+    let known = properties.filter_map(|(name, property)| {
+        let default = property.default.as_deref()?;
+        let default = serde_json::from_str(default).ok()?;
+        Some(((*name).to_owned(), default))
+    });
+    known.collect()
+}
+
+/// The default of a property that a model leaves out, and what is below it at the rest of a path. `number` counts the
+/// parts of the path before the property.
+fn default_value(property: &Property, number: usize, rest: &[&str]) -> TemplateValue<'static> {
+    let Some(default) = &property.default else {
+        return TemplateValue::NotText("an expression that pkgres does not evaluate");
+    };
+    let mut value = serde_json::from_str::<Value>(default).unwrap_or_default();
+    for (below, part) in rest.iter().enumerate() {
+        let Some(next) = value.get_mut(*part) else {
+            let known = value.as_object().into_iter().flat_map(Map::keys);
+            return TemplateValue::Unknown {
+                part: number + below + 2,
+                known: known.cloned().collect(),
+            };
+        };
+        value = next.take();
+    }
+    match value {
+        Value::String(text) => TemplateValue::Text(Cow::Owned(text)),
+        Value::Bool(value) => TemplateValue::Text(Cow::Owned(value.to_string())),
+        Value::Number(number) => TemplateValue::Text(Cow::Owned(number.to_string())),
+        Value::Null => TemplateValue::NotText("null"),
+        Value::Array(_) => TemplateValue::NotText("a list"),
+        Value::Object(_) => TemplateValue::NotText("a mapping"),
+    }
+}
+
+/// A value as the text that fills in a template. A text that is the id of an object is a reference to it, and still that
+/// text.
+fn text_of<'model>(value: &'model ValueKind, model: &'model ObjectModel) -> TemplateValue<'model> {
+    match value {
+        ValueKind::Reference(object) => match &model.object(*object).id {
+            Some(id) => TemplateValue::Text(Cow::Borrowed(id)),
+            None => TemplateValue::NotText("an object"),
+        },
+        ValueKind::Bool(true) => TemplateValue::Text(Cow::Borrowed("true")),
+        ValueKind::Bool(false) => TemplateValue::Text(Cow::Borrowed("false")),
+        ValueKind::Number(text) | ValueKind::Text(text) => TemplateValue::Text(Cow::Borrowed(text)),
+        ValueKind::Null => TemplateValue::NotText("null"),
+        ValueKind::List(_) => TemplateValue::NotText("a list"),
+        ValueKind::Map(_) => TemplateValue::NotText("a mapping"),
+        _ => TemplateValue::NotText("an object"),
+    }
+}
+
+/// The release that defines the class of an object; `None` for a class of the core library that is not there.
+pub(crate) fn release_of<'packages>(
+    packages: &'packages BoundPackages,
+    object: &ModelObject,
+) -> Result<Option<&'packages Release>, Diagnostic> {
+    let class = &object.class;
+    let pinned = match &object.version {
+        VersionPin::Exact(version) => Some(version),
+        VersionPin::None | VersionPin::Range(_) => None,
+    };
+    let by_name: BTreeMap<&PackageName, Vec<&Release>> = packages.releases.iter().fold(
+        BTreeMap::new(),
+        |mut by_name: BTreeMap<_, Vec<_>>, (release, bound)| {
+            let package = bound.package.as_deref();
+            if package.is_some_and(|package| package.exports(class)) {
+                by_name.entry(&release.0).or_default().push(release);
+            }
+            by_name
+        },
+    );
+    let mut candidates: Vec<&Release> = by_name.into_values().flatten().collect();
+    let defining = candidates.first().copied();
+    if let Some(package) = &object.package {
+        candidates.retain(|(name, _)| name == package);
+    }
+    let unpinned = candidates.clone();
+    if let Some(version) = pinned {
+        candidates.retain(|(_, candidate)| candidate == version);
+    }
+    let error =
+        |message: String, hint: &str| Diagnostic::error(Code::Model, message).hint(hint.to_owned());
+    match (candidates.as_slice(), unpinned.as_slice(), pinned) {
+        ([release], _, _) => Ok(Some(release)),
+        ([], [(name, locked), ..], Some(version)) => Err(error(
+            format!("the object is pinned to {name} {version}, and the lockfile has {locked}"),
+            "`pkgres pin` writes versions into a model",
+        )),
+        ([], _, _) if is_of_core(packages, class) => Ok(None),
+        ([], _, _) => {
+            if let (Some(package), Some((name, _))) = (&object.package, defining) {
+                return Err(error(
+                    format!("`{package}` does not define the class `{class}`, but `{name}` does"),
+                    "correct `package` in the header of the object",
+                ));
+            }
+            Err(error(
+                format!("no locked release defines the class `{class}`"),
+                "require the package of the class in the manifest, and lock again",
+            ))
+        }
+        (several, _, _) => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|(name, version)| format!("{} {version}", Escaped::new(name.as_str())))
+                .collect();
+            Err(error(
+                format!("several releases define the class: {}", names.join(", ")),
+                "`pkgres pin` writes package and version into a model",
+            ))
+        }
+    }
+}
+
+/// Whether a class is one of the core library.
+fn is_of_core(packages: &BoundPackages, class: &ClassName) -> bool {
+    let root = packages.root_class.as_ref().map(ClassName::as_str);
+    let core = root.and_then(|root| root.rsplit_once('.'));
+    core.is_some_and(|(core, _)| {
+        let rest = class.as_str().strip_prefix(core);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    })
+}

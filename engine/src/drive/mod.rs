@@ -339,10 +339,11 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
 
     /// Watches a resource; an error is the reason why it has to be polled.
     fn watch(&mut self, node: NodeKey, watching: Watching) -> Result<(), String> {
-        let paths = match watching {
+        let (paths, is_polled) = match watching {
             Watching::Nothing => return Ok(()),
             Watching::Polling => return Err("changes of it cannot be seen".to_owned()),
-            Watching::Paths(paths) => paths,
+            Watching::Paths(paths) => (paths, false),
+            Watching::PathsAndPolling(paths) => (paths, true),
         };
         let watcher = self.watcher.get_or_insert_with(|| {
             let root = self.target.watchable();
@@ -357,8 +358,13 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         match watcher {
             Ok(watcher) => watcher
                 .watch(node, paths)
-                .map_err(|error| error.to_string()),
-            Err(reason) => Err(reason.clone()),
+                .map_err(|error| error.to_string())?,
+            Err(reason) => return Err(reason.clone()),
         }
+        if is_polled {
+            let now = self.now();
+            self.runner.handle(Event::NotWatched(node), now);
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,9 @@ pub enum Watching {
     /// Files, folders or links, which need not exist. Whatever changes at a path, or in a folder at it, counts; what is
     /// deeper in a folder does not.
     Paths(Vec<PathBuf>),
+    /// Most changes can be seen at paths, as with [`Paths`](Self::Paths), and others cannot, so that the resource is also
+    /// checked again after some time.
+    PathsAndPolling(Vec<PathBuf>),
     /// Changes cannot be seen, so that the resource is checked again after some time.
     Polling,
     /// The resource cannot change by itself.

@@ -91,7 +91,7 @@ impl Runner {
         removed.sort_by_key(|(number, _)| *number);
         for (number, state) in removed {
             report.removed.push(before.nodes()[number].id.clone());
-            if state.observed == Observed::Watched {
+            if state.observed != Observed::Never {
                 self.actions.push_back(Action::Unwatch(state.key));
             }
         }

@@ -41,6 +41,13 @@ impl Machine {
         Self::new(folder, inside, Vec::new(), true)
     }
 
+    /// The machine that a process sees, such as the first process of a container: its files, and commands that run in its
+    /// namespaces. This needs the rights of root.
+    pub fn of_process(id: u32) -> Result<Self, TargetError> {
+        let root = PathBuf::from(format!("/proc/{id}/root"));
+        Self::new(&root, PathBuf::from("/"), mounts::into_process(id), true)
+    }
+
     /// A root that only commands with these words before them can see, at `inside`.
     pub(super) fn entered(
         folder: &Path,

@@ -102,6 +102,16 @@ pub(super) fn read_only(root: &Path, words: Vec<String>) -> Vec<String> {
     around
 }
 
+/// The words that run others in the namespaces of a process, in its root folder.
+pub(super) fn into_process(id: u32) -> Vec<String> {
+    let namespaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup", "--root"];
+    let mut words = vec![program("nsenter"), format!("--target={id}")];
+    words.extend(namespaces.map(str::to_owned));
+    // The folder that the program is in does not exist there.
+    words.extend(["--", "chroot", "/"].map(str::to_owned));
+    words
+}
+
 /// The words that run others in a mount namespace of their own. Users who are not root need one for users as well.
 pub(super) fn new_namespace() -> Vec<String> {
     let mut words = vec![program("unshare"), "--mount".to_owned()];

@@ -11,3 +11,4 @@ mod link;
 mod package;
 mod reversal;
 mod service;
+mod systemd;

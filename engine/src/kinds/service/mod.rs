@@ -237,8 +237,8 @@ impl Resource for Service {
     fn watching(&self, probe: &dyn Probe) -> Watching {
         match self.supervisor(probe) {
             Ok(Supervisor::Runit(runit)) => runit.watching(probe),
-            // Its state is no file.
-            _ => Watching::Polling,
+            Ok(Supervisor::Systemd(systemd)) => systemd.watching(),
+            Err(_) => Watching::Polling,
         }
     }
 

@@ -1,12 +1,22 @@
 //! Services of systemd.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::{ServiceState, WantedState};
-use crate::resource::ResourceError;
+use crate::resource::{ResourceError, Watching};
 use crate::target::{Command, Probe, TargetError};
+
+/// The folder with a link for each unit that runs.
+const RUNNING_UNITS: &str = "/run/systemd/units";
+
+/// The folder with the units of the administrator, and with folders of links to those that are enabled.
+const ENABLED_UNITS: &str = "/etc/systemd/system";
+
+/// The targets that most enabled units are started with.
+const WANTING: [&str; 4] = ["multi-user", "graphical", "sockets", "timers"];
 
 /// A unit of a machine that systemd has started, or of a root folder in which it does not run.
 pub(super) struct Systemd {
@@ -119,6 +129,26 @@ impl Systemd {
         }
         TargetError::unless_success(&command, output)?;
         Ok(None)
+    }
+
+    /// What shows that the state has changed.
+    ///
+    /// The signals of systemd on D-Bus would need a client with its own connection, which nothing else here needs. systemd
+    /// also keeps a link for each unit that runs: it makes a new one when the unit starts, and removes it when the unit ends,
+    /// before it answers a question about its state. So files are enough, and the watcher is the same as for all
+    /// resources. The links of enabled units can be in the folder of any unit: those of usual ones are watched, and polling
+    /// sees the others.
+    pub(super) fn watching(&self) -> Watching {
+        let links = WANTING.map(|target| {
+            Path::new(ENABLED_UNITS).join(format!("{target}.target.wants/{}", self.unit))
+        });
+        let mut paths = vec![Path::new(ENABLED_UNITS).join(&self.unit)];
+        paths.extend(links);
+        if self.runs {
+            let link = format!("invocation:{}", self.unit);
+            paths.push(Path::new(RUNNING_UNITS).join(link));
+        }
+        Watching::PathsAndPolling(paths)
     }
 
     pub(super) fn commands(

@@ -78,6 +78,7 @@ fn every_response_is_described() {
         .lines()
         .find_map(|line| line.trim().split_once(" generated")?.0.parse().ok())
         .expect("the number of requests");
+    println!("{requests} requests");
     assert!(requests > 500, "{text}");
     // The server is still there.
     let (status, ..) = server

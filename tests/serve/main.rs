@@ -7,6 +7,7 @@ mod full_disk;
 mod fuzz;
 mod galaxy;
 mod galaxy_client;
+mod generated_client;
 mod killed;
 mod murano;
 mod murano_suites;

@@ -33,7 +33,7 @@ pub struct DriveOptions {
     /// The longest time of the run. Then nothing new starts, what runs is asked to end, and killed ten seconds later.
     pub max_runtime: Option<Duration>,
     /// The state that the graph was [begun](AppliedState::begin) with. A graph that replaces another one gets its
-    /// reversals from it.
+    /// reversals from it, and it is told which refreshes are owed.
     pub state: Option<Arc<AppliedState>>,
 }
 
@@ -206,12 +206,20 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             let limit = limits.last().copied();
             let wake = self.runner.next_alarm().into_iter().chain(limit).min();
             let pause = wake.map(|at| at.saturating_sub(self.now()));
-            let event = match messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1))) {
+            let message = messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1)));
+            let finished = match &message {
+                Ok(Message::Finished(node, _)) => self.runner.id_of(*node).cloned(),
+                _ => None,
+            };
+            let event = match message {
                 Ok(message) => self.event(message),
                 // This holds a sender itself.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Time,
             };
             self.runner.handle(event, self.now());
+            if let (Some(state), Some(id)) = (&self.state, finished) {
+                state.settle(&*self.target, &id, || self.runner.owed());
+            }
             while limits.last().is_some_and(|limit| *limit <= self.now()) {
                 limits.pop();
                 is_out_of_time = true;

@@ -11,6 +11,7 @@
 
 mod error;
 mod order;
+mod owed;
 mod record;
 mod reversals;
 mod storage;
@@ -30,6 +31,7 @@ use crate::kinds::Kinds;
 use crate::resource::{Before, Input, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError, TargetLock};
 use order::{After, Origins, asking, asks};
+use owed::notifying;
 use record::{Applied, Record};
 use reversals::{Remembering, Reversing};
 
@@ -82,8 +84,10 @@ struct Memory {
     /// The resources of the graph that runs.
     wanted: BTreeSet<ResourceId>,
     next_position: u64,
-    /// The resources that the next run has to refresh.
+    /// The resources that have to be refreshed.
     owed: BTreeSet<ResourceId>,
+    /// The resources that have to be refreshed if changes that are being made succeed, by what is changed.
+    noted: BTreeMap<ResourceId, BTreeSet<ResourceId>>,
 }
 
 impl std::fmt::Debug for AppliedState {
@@ -138,6 +142,7 @@ impl AppliedState {
             applied,
             next_position: last.map_or(0, |last| last.saturating_add(1)),
             wanted: BTreeSet::new(),
+            noted: BTreeMap::new(),
             records,
         };
         Ok(Arc::new(Self {
@@ -195,21 +200,10 @@ impl AppliedState {
         let wanted: BTreeSet<ResourceId> = graph.ids().cloned().collect();
         // What runs at this moment may be changed before it is replaced.
         let asking = asking(running);
-        let graph = self.add_reversals(self.remembering(graph), &asking, false);
+        let graph = notifying(self, self.remembering(graph));
+        let graph = self.add_reversals(graph, &asking, false);
         self.note_wanted(target, wanted)?;
         Ok(graph)
-    }
-
-    /// The resources that an earlier run had to refresh after a change, and did not. They belong into
-    /// [`RunOptions::owed`](crate::RunOptions::owed).
-    pub fn owed(&self) -> BTreeSet<ResourceId> {
-        self.memory().owed.clone()
-    }
-
-    /// Sets which resources the next run has to refresh: those of [`Ending::owed`](crate::Ending::owed).
-    /// [`finish`](Self::finish) writes them.
-    pub fn owe(&self, ids: BTreeSet<ResourceId>) {
-        self.memory().owed = ids;
     }
 
     /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs.
@@ -219,7 +213,11 @@ impl AppliedState {
         let left = Applied {
             ended: memory.wanted.iter().chain(recorded).cloned().collect(),
             begun: BTreeSet::new(),
-            owed: memory.owed.intersection(&memory.wanted).cloned().collect(),
+            owed: memory
+                .owed()
+                .filter(|id| memory.wanted.contains(id))
+                .cloned()
+                .collect(),
         };
         if left != memory.applied {
             self.location.write_applied(target, &left)?;

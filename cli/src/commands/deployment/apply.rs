@@ -116,6 +116,7 @@ impl MachineRun<'_> {
             (Some(state), graph, gone)
         };
         options.run.owed.clone_from(&gone.owed);
+        options.state = state.as_ref().map(RunState::shared);
         let afterwards = Afterwards {
             validations,
             target: Arc::clone(&target),

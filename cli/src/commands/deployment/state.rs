@@ -92,6 +92,11 @@ impl RunState {
         Ok((Self { state, target }, whole, gone))
     }
 
+    /// The state that the run has to know.
+    pub(super) fn shared(&self) -> Arc<AppliedState> {
+        Arc::clone(&self.state)
+    }
+
     /// Forgets what is gone, and keeps what the next run has to refresh.
     pub(super) fn finish(self, owed: BTreeSet<ResourceId>, output: &mut Output) -> Result<()> {
         if !owed.is_empty() {

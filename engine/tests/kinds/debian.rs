@@ -1,6 +1,7 @@
 //! A Debian system on which resources are checked and changed for real.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pkgres_engine::{
     Checked, Command, Difference, Input, Machine, Overlay, Probe as _, Resource, ResourceError,
@@ -37,6 +38,10 @@ impl Debian {
 
     pub(crate) fn machine(&self) -> &Machine {
         self.overlay.machine()
+    }
+
+    pub(crate) fn shared_machine(&self) -> Arc<Machine> {
+        self.overlay.shared_machine()
     }
 
     /// What a shell writes that runs a text.

@@ -9,6 +9,7 @@ mod every_kind;
 mod exec;
 mod link;
 mod package;
+mod random_graphs;
 mod reversal;
 mod service;
 mod systemd;

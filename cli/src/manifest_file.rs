@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use ignore::WalkBuilder;
 use pkgres_files::{FileError, Follow, read_file, read_file_below};
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
 };
 
+use crate::failure::{self, Failure};
 use crate::settings::SETTINGS_FILE;
 
 /// The folder of a path that names a package folder, or a file in one.
@@ -46,6 +48,21 @@ pub(crate) fn project_above() -> Option<PathBuf> {
         shown.push("..");
     }
     None
+}
+
+/// The folders with lockfiles in and below the current folder, except for those that git ignores.
+pub(crate) fn locked_folders() -> failure::Result<Vec<PathBuf>> {
+    let here = Path::new(".");
+    let mut folders = Vec::new();
+    for entry in WalkBuilder::new(here).sort_by_file_name(Ord::cmp).build() {
+        let entry = entry.map_err(|error| Failure::usage(error.to_string()))?;
+        if entry.file_name() == LOCK_FILE
+            && let Some(folder) = entry.path().parent()
+        {
+            folders.push(folder.strip_prefix(here).unwrap_or(folder).to_owned());
+        }
+    }
+    Ok(folders)
 }
 
 /// A manifest file that was read, but not parsed yet.

@@ -11,6 +11,7 @@ mod deployment;
 mod documents;
 mod generated;
 mod graphs;
+mod hooks;
 mod json;
 mod machines;
 mod parallel;
@@ -20,6 +21,7 @@ mod releases;
 mod revisions;
 mod roots;
 mod shared_cases;
+mod steps;
 mod streams;
 mod terminal;
 

@@ -144,6 +144,68 @@ fn a_revision_is_compared_with_the_working_tree() {
     assert_eq!(diff(&app, &["none", "first"]), done(all, "2 differences\n"));
 }
 
+/// At the root of a repository, all lockfiles are compared, with those of projects that are gone or new.
+#[test]
+fn all_lockfiles_of_a_repository_are_compared_at_its_root() {
+    let repository = history();
+    let folder = repository.path();
+    git(folder, &["mv", "app", "old"]);
+    for name in ["new", "same"] {
+        std::fs::create_dir_all(folder.join("services").join(name)).expect("a folder");
+    }
+    write(
+        &folder.join("services/same/pkgres.lock"),
+        &lock("1.0.0", None),
+    );
+    git(folder, &["add", "--all"]);
+    git(folder, &["commit", "--quiet", "--message=moved"]);
+    git(folder, &["rm", "-r", "--quiet", "old"]);
+    write(
+        &folder.join("services/new/pkgres.lock"),
+        &lock("1.1.0", None),
+    );
+    let text = "old:\n\
+        - org.example.Db 1.1.0\n\
+        - org.example.App requires org.example.Db >=1.0.0,<2.0.0\n\
+        - org.example.Log 1.0.0\n\
+        - org.example.App requires org.example.Log >=1.0.0,<2.0.0\n\
+        services/new:\n\
+        + org.example.Db 1.1.0\n\
+        + org.example.App requires org.example.Db >=1.0.0,<2.0.0\n";
+    assert_eq!(diff(folder, &[]), done(text, "6 differences\n"));
+    let (code, markdown, _) = diff(folder, &["HEAD", "--format", "markdown", "--exit-code"]);
+    assert_eq!(code, Some(10));
+    assert!(
+        markdown.starts_with("### `old`\n\n| package |"),
+        "{markdown}"
+    );
+    assert!(
+        markdown.contains("\n\n### `services/new`\n\n"),
+        "{markdown}"
+    );
+    let (_, document, _) = diff(folder, &["HEAD", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
+    let projects = document["projects"].as_array().expect("a list").iter();
+    let states: Vec<_> = projects
+        .map(|project| (project["project"].as_str(), project["status"].as_str()))
+        .collect();
+    let expected = [
+        ("old", "different"),
+        ("services/new", "different"),
+        ("services/same", "same"),
+    ];
+    assert_eq!(
+        states,
+        expected.map(|(name, state)| (Some(name), Some(state)))
+    );
+    // A folder of the repository has only its own projects.
+    let services = diff(&folder.join("services"), &["HEAD"]).1;
+    assert!(services.starts_with("new:\n"), "{services}");
+    git(folder, &["add", "--all"]);
+    git(folder, &["commit", "--quiet", "--message=now"]);
+    assert_eq!(diff(folder, &[]), done("", "No differences\n"));
+}
+
 #[test]
 fn invalid_revisions_are_errors() {
     let repository = history();

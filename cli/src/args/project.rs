@@ -104,7 +104,7 @@ pub(crate) struct DiffArgs {
     #[arg(default_value = "HEAD")]
     pub(crate) before: String,
 
-    /// What to compare it with; by default, the lockfile in this folder
+    /// What to compare it with; by default, the lockfile in this folder, or all lockfiles below the root of a repository
     pub(crate) after: Option<String>,
 
     /// Exit with code 10 if there are differences

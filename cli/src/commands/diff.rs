@@ -1,11 +1,14 @@
 //! `pkgres diff`
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile};
-use serde_json::json;
+use pkgres_manifest::{LOCK_FILE, LockDiff, Lockfile, MANIFEST_FILE};
+use serde_json::{Value, json};
 
 use crate::args::{DiffArgs, Format};
 use crate::context::Context;
@@ -13,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::git::{folder_in_git, git, is_revision};
 use crate::lockfile::parse_lock;
-use crate::manifest_file::project_above;
+use crate::manifest_file::{locked_folders, project_above};
 use crate::output::Output;
 use crate::project::member_hint;
 use crate::show::{self, counted};
@@ -22,6 +25,10 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     // The other side says of which project a revision is meant.
     let project = args.after.as_deref().and_then(file_of);
     let above = project_above();
+    let below = projects_below(args, above.as_deref())?;
+    if !below.is_empty() {
+        return compare_several(&below, args, context, output);
+    }
     let project = match &args.after {
         Some(_) => project.as_deref().and_then(Path::parent),
         None => above.as_deref(),
@@ -44,30 +51,131 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
         })?,
     };
     let diff = LockDiff::between(&before, &after);
-    let exit = if args.exit_code && !diff.is_empty() {
-        Exit::Pending
-    } else {
-        Exit::Done
-    };
     match output.format {
         Format::Json => output.json(&json!({
             "schema_version": 1,
-            "status": if diff.is_empty() { "same" } else { "different" },
+            "status": status(!diff.is_empty()),
             "changes": show::changes_json(&diff),
         })),
         Format::Markdown => output.data(&show::changes_markdown(&diff)),
         _ => {
-            let lines = show::changes(&diff);
-            for line in &lines {
-                output.changes(&format!("{} {}\n", line.mark, line.text));
-            }
-            output.note(&match lines.len() {
-                0 => "No differences".to_owned(),
-                count => counted(count, "difference"),
-            });
+            print_changes(&diff, output);
+            note_count(show::changes(&diff).len(), output);
         }
     }
-    Ok(exit)
+    Ok(exit(!diff.is_empty(), args))
+}
+
+fn exit(is_different: bool, args: &DiffArgs) -> Exit {
+    if args.exit_code && is_different {
+        Exit::Pending
+    } else {
+        Exit::Done
+    }
+}
+
+fn status(is_different: bool) -> &'static str {
+    if is_different { "different" } else { "same" }
+}
+
+fn print_changes(diff: &LockDiff, output: &mut Output) {
+    for line in show::changes(diff) {
+        output.changes(&format!("{} {}\n", line.mark, line.text));
+    }
+}
+
+fn note_count(count: usize, output: &mut Output) {
+    output.note(&match count {
+        0 => "No differences".to_owned(),
+        count => counted(count, "difference"),
+    });
+}
+
+/// The projects to compare with a revision at the root of a repository, where no project is: those with a lockfile now, and
+/// those that had one.
+fn projects_below(args: &DiffArgs, above: Option<&Path>) -> Result<Vec<PathBuf>> {
+    let is_project = [LOCK_FILE, MANIFEST_FILE]
+        .iter()
+        .any(|name| Path::new(name).exists());
+    let revision = &args.before;
+    let is_of_one = args.after.is_some() || above.is_some() || is_project;
+    if is_of_one || revision.contains(':') || file_of(revision).is_some() {
+        return Ok(Vec::new());
+    }
+    let mut projects: BTreeSet<PathBuf> = locked_folders()?.into_iter().collect();
+    if !is_revision(revision)? {
+        return Ok(Vec::new());
+    }
+    let listed = git(&["ls-tree", "-r", "-z", "--name-only", revision])?.unwrap_or_default();
+    for path in listed.split(|byte| *byte == 0) {
+        let path = Path::new(OsStr::from_bytes(path));
+        if path.file_name().is_some_and(|name| name == LOCK_FILE) {
+            projects.extend(path.parent().map(Path::to_owned));
+        }
+    }
+    Ok(projects.into_iter().collect())
+}
+
+/// Compares the lockfiles of several projects with those of a revision.
+fn compare_several(
+    projects: &[PathBuf],
+    args: &DiffArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Exit> {
+    let mut differences: Vec<(String, LockDiff)> = Vec::new();
+    for project in projects {
+        let before = lockfile(&args.before, Some(project), context)?;
+        let now = project.join(LOCK_FILE);
+        let after = if now.exists() {
+            lockfile(&now.to_string_lossy(), None, context)?
+        } else {
+            // The project is gone.
+            Lockfile::default()
+        };
+        let shown = project.to_string_lossy().into_owned();
+        differences.push((shown, LockDiff::between(&before, &after)));
+    }
+    let is_different = differences.iter().any(|(_, diff)| !diff.is_empty());
+    let changed = differences.iter().filter(|(_, diff)| !diff.is_empty());
+    match output.format {
+        Format::Json => {
+            let projects = differences.iter().map(|(project, diff)| {
+                json!({
+                    "project": project,
+                    "status": status(!diff.is_empty()),
+                    "changes": show::changes_json(diff),
+                })
+            });
+            output.json(&json!({
+                "schema_version": 1,
+                "status": status(is_different),
+                "projects": projects.collect::<Vec<Value>>(),
+            }));
+        }
+        Format::Markdown => {
+            let parts = changed.map(|(project, diff)| {
+                let text = show::changes_markdown(diff);
+                format!("### `{}`\n\n{text}", Escaped::new(project))
+            });
+            let parts: Vec<String> = parts.collect();
+            if parts.is_empty() {
+                output.data(&show::changes_markdown(&LockDiff::default()));
+            } else {
+                output.data(&parts.join("\n"));
+            }
+        }
+        _ => {
+            let mut count = 0;
+            for (project, diff) in changed {
+                output.data(&format!("{}:\n", Escaped::new(project)));
+                print_changes(diff, output);
+                count += show::changes(diff).len();
+            }
+            note_count(count, output);
+        }
+    }
+    Ok(exit(is_different, args))
 }
 
 /// The file that an argument names as a path.

@@ -7,9 +7,8 @@ mod proposal;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE, PackageName, Version};
+use pkgres_manifest::{MANIFEST_FILE, PackageName, Version};
 use serde_json::json;
 
 pub(super) use self::agreement::{Agreement, agree, agree_with, stabilize};
@@ -22,7 +21,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::{LockText, write_lock};
-use crate::manifest_file::folder_of;
+use crate::manifest_file::{folder_of, locked_folders};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::{Project, read_manifest};
@@ -101,20 +100,11 @@ fn is_check_of_workspace(args: &LockArgs, context: &Context) -> Result<bool> {
 /// The projects with lockfiles below this folder, for a check at the root of a repository: one that names no project,
 /// where there is neither a manifest nor a workspace.
 fn projects_below(args: &LockArgs, context: &Context) -> Result<Vec<PathBuf>> {
-    let here = Path::new(".");
     if !is_check_of_root(args, context) || context.workspace()?.is_some() {
         return Ok(Vec::new());
     }
-    let mut projects = Vec::new();
-    for entry in WalkBuilder::new(here).sort_by_file_name(Ord::cmp).build() {
-        let entry = entry.map_err(|error| Failure::usage(error.to_string()))?;
-        if entry.file_name() == LOCK_FILE
-            && let Some(folder) = entry.path().parent()
-            && folder.join(MANIFEST_FILE).exists()
-        {
-            projects.push(folder.strip_prefix(here).unwrap_or(folder).to_owned());
-        }
-    }
+    let mut projects = locked_folders()?;
+    projects.retain(|folder| folder.join(MANIFEST_FILE).exists());
     Ok(projects)
 }
 

@@ -67,6 +67,23 @@ pub(crate) fn try_lock_open_folder(folder: File) -> io::Result<Option<FileLock>>
     }
 }
 
+/// The process that holds a lock on the file with this number; `None` if the system does not say.
+#[cfg(target_os = "linux")]
+pub(crate) fn holder_of(number: u64) -> Option<u32> {
+    // `1: FLOCK  ADVISORY  WRITE 4711 00:2a:1234 0 EOF`; those that wait have an arrow behind their number.
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let mut held = locks.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, place, ..] = words.as_slice() else {
+            return None;
+        };
+        let (_, found) = place.rsplit_once(':')?;
+        (found.parse() == Ok(number)).then(|| process.parse().ok())?
+    });
+    // A process of another namespace has no number here.
+    held.find(|process| *process > 0)
+}
+
 #[cfg(unix)]
 fn open_for_lock(folder: &Path) -> io::Result<File> {
     File::open(folder)

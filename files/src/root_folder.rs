@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::atomic::{file_name, is_temporary_name_of, parent, temporary_name};
 use crate::error::FileError;
 use crate::file_system::EntryKind;
-use crate::lock::{FileLock, try_lock_open_folder};
+use crate::lock::{FileLock, holder_of, try_lock_open_folder};
 use crate::read::Follow;
 
 /// A folder whose content is read and written as the root of a file system, such as an unpacked image of a machine, or
@@ -280,6 +280,13 @@ impl RootFolder {
             .map_err(failed("cannot lock", path))?;
         try_lock_open_folder(std::fs::File::from(folder))
             .map_err(FileError::system("cannot lock", path))
+    }
+
+    /// The process that has locked a folder, as far as the system says so; for messages.
+    pub fn lock_holder(&self, path: &Path) -> Option<u32> {
+        let folder = self.resolve(path, OFlags::PATH | OFlags::DIRECTORY).ok()?;
+        let number = rustix::fs::fstat(&folder).ok()?.st_ino;
+        holder_of(number)
     }
 
     /// Opens what is at a path.

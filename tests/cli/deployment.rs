@@ -140,8 +140,12 @@ fn what_breaks_is_mended_until_an_interrupt() {
         .spawn()
         .expect("the program starts");
     let mut lines = BufReader::new(other.stderr.take().expect("it is piped")).lines();
-    let waits = "Waiting for another `pkgres apply` on rootfs:root to end";
-    assert_eq!(lines.next().and_then(Result::ok).as_deref(), Some(waits));
+    let holder = format!(
+        "process {} has locked the folder / there",
+        watched.child.id()
+    );
+    let waits = format!("Waiting for another `pkgres apply` on rootfs:root to end: {holder}");
+    assert_eq!(lines.next().and_then(Result::ok), Some(waits));
 
     // So does one that does not wait for long, and then gives up.
     let impatient = pkgres(folder.path())

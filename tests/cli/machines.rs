@@ -142,6 +142,34 @@ fn no_other_machine_is_begun_after_a_failure_if_that_is_wanted() {
 }
 
 #[test]
+fn a_run_can_be_limited_to_machines_of_an_inventory() {
+    let folder = three_machines();
+    let hosts = "targets:\n- {name: first, target: 'rootfs:a'}\n- {name: second, target: 'rootfs:broken'}\n- rootfs:c\n";
+    write(&folder, "hosts.yaml", hosts);
+    let apply = |limit: &[&'static str]| {
+        let arguments = ["apply", "web", "--inventory", "hosts.yaml"];
+        pkgres(folder.path(), &[&arguments, limit].concat())
+    };
+    let (code, stdout, stderr) = apply(&["--limit", "first"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("first    in order  2"), "{stdout}");
+    assert!(!stdout.contains("second") && !folder.path().join("c/srv").exists());
+    let (code, stdout, _) = apply(&["--limit", "first,rootfs:c"]);
+    assert_eq!(code, Some(0), "{stdout}");
+    assert!(folder.path().join("c/srv/web.conf").exists());
+
+    let (code, _, stderr) = apply(&["--limit", "frist"]);
+    assert_eq!(code, Some(2));
+    let expected = "the inventory has no machine `frist`\nhint: did you mean `first`?";
+    assert!(stderr.contains(expected), "{stderr}");
+    let (code, _, stderr) = pkgres(
+        folder.path(),
+        &["plan", "web", "--target", "rootfs:a", "--limit", "x"],
+    );
+    assert_eq!(code, Some(2), "{stderr}");
+}
+
+#[test]
 fn machines_come_from_a_program() {
     let folder = locked(&[
         (

@@ -32,6 +32,15 @@ pub(crate) struct DeploymentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) inventory: Option<PathBuf>,
 
+    /// Work only on these machines of the inventory, by name; can be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        requires = "inventory"
+    )]
+    pub(crate) limit: Vec<String>,
+
     /// How many machines are worked on at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) forks: u16,

@@ -196,11 +196,13 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             }
             was_converged = status == Status::Converged;
             if is_end {
+                // A change that was killed may have been made.
+                let killed = self.state.iter().flat_map(|state| state.noted());
                 return Ending {
                     status,
                     is_out_of_time,
                     nodes: self.statuses(),
-                    owed: self.runner.owed(),
+                    owed: killed.chain(self.runner.owed()).collect(),
                 };
             }
             let limit = limits.last().copied();

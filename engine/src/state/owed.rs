@@ -34,7 +34,9 @@ impl AppliedState {
     /// Sets which resources the next run has to refresh: those of [`Ending::owed`](crate::Ending::owed).
     /// [`finish`](Self::finish) writes them.
     pub fn owe(&self, ids: BTreeSet<ResourceId>) {
-        self.memory().owed = ids;
+        let mut memory = self.memory();
+        memory.owed = ids;
+        memory.noted.clear();
     }
 
     /// Notes before a change which resources have to be refreshed after it.
@@ -42,6 +44,11 @@ impl AppliedState {
         let mut memory = self.memory();
         memory.noted.insert(notice.from.clone(), notice.to.clone());
         self.write_owed(target, &mut memory)
+    }
+
+    /// The resources that have to be refreshed if changes that have not ended succeed.
+    pub(crate) fn noted(&self) -> BTreeSet<ResourceId> {
+        self.memory().noted.values().flatten().cloned().collect()
     }
 
     /// Notes that an attempt at a resource of a run has ended. `owed` returns what is owed a refresh since then, which is

@@ -54,8 +54,13 @@ pub enum TargetError {
     #[error("cancelled")]
     Cancelled,
     /// Another process has locked a folder.
-    #[error("another process works with {}", .0.display())]
-    Locked(PathBuf),
+    #[error("{} works with {}", .holder.map_or_else(|| "another process".to_owned(), |id| format!("the process {id}")), .folder.display())]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of the process on the machine, if it is known.
+        holder: Option<u32>,
+    },
     /// The machine cannot do this.
     #[error("{0}")]
     Unsupported(String),

@@ -168,7 +168,10 @@ impl Target for Machine {
     fn lock(&self, folder: &Path) -> Result<Option<TargetLock>, TargetError> {
         match self.root.lock(folder)? {
             Some(lock) => Ok(Some(Box::new(lock))),
-            None => Err(TargetError::Locked(folder.to_owned())),
+            None => Err(TargetError::Locked {
+                folder: folder.to_owned(),
+                holder: self.root.lock_holder(folder),
+            }),
         }
     }
 }

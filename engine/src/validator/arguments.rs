@@ -101,6 +101,21 @@ fn given_value(
     Ok((argument.name.value.clone(), parsed))
 }
 
+/// Checks that a value which a validator sets is a choice of its argument. Without a declaration, any value is.
+pub(super) fn check_choice(
+    validation: &Validation,
+    name: &ArgumentName,
+    value: &ArgumentValue,
+) -> Result<(), String> {
+    match validation.argument(name) {
+        Some(argument) if !is_allowed(argument, value) => {
+            let value = Escaped::shortened(value.as_str());
+            Err(format!("`{value}` is not a choice of `{name}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn is_allowed(argument: &ValidationArgument, value: &ArgumentValue) -> bool {
     let choices = &argument.choices;
     choices.is_empty() || choices.iter().any(|choice| choice.value == *value)

@@ -6,7 +6,7 @@ use pkgres_files::EntryAttributes;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ArgumentValue, PackagePin, Script, ValidatorCheck};
 
-use super::arguments::ArgumentValues;
+use super::arguments::{ArgumentValues, check_choice};
 use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
@@ -180,6 +180,8 @@ impl Leaves<'_> {
             let text = output.text();
             let text = text.trim_end_matches(['\n', '\r']);
             let value = ArgumentValue::parse(text)
+                .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;
+            check_choice(validation, &name.value, &value)
                 .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;
             values.set(&name.value, value);
         }

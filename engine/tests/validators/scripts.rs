@@ -51,6 +51,30 @@ fn the_interpreter_of_the_first_line_runs_a_script() {
 }
 
 #[test]
+fn what_validators_set_is_a_choice_of_the_argument() {
+    let decide =
+        "- argument_case: {argument_name: found, cases: {a: [{script: {x: {inline: 'true'}}}]}}\n";
+    let arguments = "found: {default: a, choices: [a, b]}";
+    let printed = |value: &str| {
+        let text = script(arguments, "output: found", &format!("echo {value}\n"));
+        findings(&test(&format!("{text}{decide}"), &local()))
+    };
+    assert_eq!(printed("b"), [] as [&str; 0]);
+    let expected = "v.yaml:3:3: error[PK0111]: what `page` prints: `c` is not a choice of `found`";
+    assert_eq!(printed("c"), [expected]);
+    let set = |value: &str| {
+        let set = format!("- argument_set: {{argument_name: found, value: {value}}}\n");
+        findings(&test(
+            &format!("arguments: {{{arguments}}}\nvalidators:\n{set}{decide}"),
+            &local(),
+        ))
+    };
+    assert_eq!(set("b"), [] as [&str; 0]);
+    let expected = "v.yaml:3:47: error[PK0111]: `c` is not a choice of `found`";
+    assert_eq!(set("c"), [expected]);
+}
+
+#[test]
 fn values_are_variables_and_never_code() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let pwned = folder.path().join("pwned");

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pkgres_engine::{Inventory, TargetLocation};
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::Limits;
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Limits, most_similar};
 use serde_json::{Value, json};
 
 use crate::args::{DeploymentArgs, ValidationValue, validation_value};
@@ -102,6 +102,7 @@ impl Machines {
         if machines.is_empty() {
             return Err(Failure::usage("the inventory has no machines"));
         }
+        limit_to(&args.limit, &mut machines)?;
         Ok(Self {
             is_single: args.inventory.is_none() && machines.len() == 1,
             all: machines,
@@ -251,6 +252,27 @@ impl Machines {
             "machines": machines.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Leaves out the machines that are not among some names, if there are any. A name that no machine has is an error.
+fn limit_to(names: &[String], machines: &mut Vec<Machine>) -> Result<()> {
+    let known = || machines.iter().map(|machine| machine.name.as_str());
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| known().all(|known| known != *name))
+    {
+        let shown = Escaped::shortened(unknown);
+        let message = format!("the inventory has no machine `{shown}`");
+        let finding = Diagnostic::error(Code::Usage, message);
+        return Err(match most_similar(unknown, known()) {
+            Some(similar) => finding.hint(format!("did you mean `{similar}`?")).into(),
+            None => finding.into(),
+        });
+    }
+    if !names.is_empty() {
+        machines.retain(|machine| names.contains(&machine.name));
+    }
+    Ok(())
 }
 
 /// The state of a machine whose run ended before it had a report.

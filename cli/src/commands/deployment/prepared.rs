@@ -217,25 +217,30 @@ pub(super) fn lock_target(
     let start = Instant::now();
     let mut waits = false;
     loop {
-        match target.lock(Path::new("/")) {
-            Err(TargetError::Locked(_)) => {}
+        let holder = match target.lock(Path::new("/")) {
+            Err(TargetError::Locked { folder, holder }) => {
+                let process = holder.map(|id| format!("process {id}"));
+                let process = process.unwrap_or_else(|| "a process".to_owned());
+                format!("{process} has locked the folder {}", folder.display())
+            }
             locked => return locked.map_err(target_failure),
-        }
+        };
+        let target = &machine.location;
         if let Some(limit) = limit.filter(|limit| start.elapsed() >= *limit) {
-            let (target, limit) = (&machine.location, limit.as_secs());
+            let limit = limit.as_secs();
             let message = format!(
                 "another `pkgres apply` on {target} still runs after {limit} s: nothing was changed"
             );
+            let finding = Diagnostic::error(Code::ResourceFailed, message);
             return Err(Failure {
-                findings: vec![Diagnostic::error(Code::ResourceFailed, message)],
+                findings: vec![finding.hint(format!("{holder} there"))],
                 exit: Exit::Failed,
             });
         }
         if !waits {
             waits = true;
-            let target = &machine.location;
             output.note(&format!(
-                "Waiting for another `pkgres apply` on {target} to end"
+                "Waiting for another `pkgres apply` on {target} to end: {holder} there"
             ));
         }
         std::thread::sleep(LOCK_PAUSE);

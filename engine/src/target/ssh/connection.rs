@@ -17,6 +17,18 @@ use crate::target::{TargetError, TargetLock};
 const MOST_SESSIONS: usize = 4;
 const MOST_COMMANDS: usize = 5;
 
+/// A session whose shell holds a lock.
+#[derive(Debug)]
+struct SessionLock(Session);
+
+impl Drop for SessionLock {
+    /// Waits until the lock is given back: the shell on the machine may end later than the session here.
+    fn drop(&mut self) {
+        // If the connection is lost, the machine ends the shell, and the lock with it.
+        let _ = self.0.ask("unlock", &[], b"");
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Connection {
     address: SshAddress,
@@ -153,7 +165,7 @@ impl Connection {
         let reply = session.ask("lock", &[folder.as_os_str().as_bytes()], b"");
         let reply = reply.map_err(|error| self.lost(&error, &mut session))?;
         Ok(match reply.status {
-            ReplyStatus::Ok => Ok(Some(Box::new(session))),
+            ReplyStatus::Ok => Ok(Some(Box::new(SessionLock(session)))),
             ReplyStatus::Nothing => Ok(None),
             _ => Err(reply),
         })

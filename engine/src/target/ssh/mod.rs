@@ -299,7 +299,10 @@ impl Target for SshMachine {
             Err(reply) => reply,
         };
         match reply.status {
-            ReplyStatus::Busy => Err(TargetError::Locked(folder.to_owned())),
+            ReplyStatus::Busy => Err(TargetError::Locked {
+                folder: folder.to_owned(),
+                holder: String::from_utf8_lossy(&reply.bytes).trim().parse().ok(),
+            }),
             _ => Err(failed("cannot lock", folder, &reply).into()),
         }
     }

@@ -212,8 +212,25 @@ lock() {
     elif exec 9<"$1" && flock -n 9; then
         answer ok ""
     else
-        answer busy ""
+        answer busy "$(holder "$1" 2>/dev/null)"
     fi
+}
+
+# Gives a lock back.
+unlock() {
+    exec 9<&-
+    answer ok ""
+}
+
+# The process that has locked a folder.
+holder() {
+    inode=$(stat -L -c %i -- "$1/.") || return
+    while read -r _ class _ _ process place _; do
+        if [ "$class" = FLOCK ] && [ "${place##*:}" = "$inode" ] && [ "$process" -gt 0 ]; then
+            printf %s "$process"
+            return
+        fi
+    done </proc/locks
 }
 
 signal() {

@@ -165,7 +165,7 @@ impl Building {
                 let file = File::new(&path);
                 let file = match (random.is_absent, variant) {
                     (true, _) => file.absent(),
-                    (false, 0) => file.with_copy_of("/etc/passwd-"),
+                    (false, 0) => file.with_copy_of("/etc/issue"),
                     (false, _) => file.with_content(format!("content {variant}\n")),
                 };
                 let file = match (random.is_absent, self.groups.last()) {

@@ -69,6 +69,14 @@ impl Simulation {
                         return Err(format!("{id} waits for {by} without a cause"));
                     }
                 }
+                // It receives a value of a source that could not be read, which waits for a change that nothing may make.
+                NodeStatus::Unknown(_) => {
+                    let from = plan.receives_from.map(|from| &self.plans[from].id);
+                    let sender = from.and_then(|from| statuses.get(from));
+                    if !matches!(sender, Some(NodeStatus::Deferred(..))) {
+                        return Err(format!("{id} is left as {status:?}"));
+                    }
+                }
                 _ => return Err(format!("{id} is left as {status:?}")),
             }
         }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use pkgres_manifest::{PackageName, Version};
-use pkgres_resolver::{Request, Root};
+use pkgres_resolver::Request;
 use serde_json::{Value, json};
 
 /// How many releases a sentence names.
@@ -110,10 +110,7 @@ impl NamedReleases {
 impl Claim {
     pub(crate) fn new(request: &Request, tiers: Tiers, verdict: Verdict) -> Self {
         let mut roots: Vec<(&PackageName, &Version)> = (request.roots.iter())
-            .filter_map(|root| match root {
-                Root::Package(record) => Some((&record.name, &record.version)),
-                Root::Model(_) => None,
-            })
+            .filter_map(|root| root.record().map(|record| (&record.name, &record.version)))
             .collect();
         roots.sort_unstable();
         let roots = roots.into_iter();

@@ -79,8 +79,8 @@ impl Question {
         };
         let mut locked: BTreeMap<&PackageName, BTreeSet<Version>> = BTreeMap::new();
         let is_root = |name: &PackageName| {
-            let mut roots = request.roots.iter();
-            roots.any(|root| matches!(root, Root::Package(record) if record.name == *name))
+            let mut records = request.roots.iter().filter_map(Root::record);
+            records.any(|record| record.name == *name)
         };
         for (name, version) in request.locked.bound() {
             if !is_root(name) && !update.packages.contains_key(name) {

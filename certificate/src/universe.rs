@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{ClassRules, PrereleasePolicy, Request, Root};
+use pkgres_resolver::{ClassRules, PrereleasePolicy, Request};
 
 use crate::NotCertified;
 
@@ -93,7 +93,7 @@ impl Universe {
         let mut roots = BTreeSet::new();
         let mut candidates = BTreeMap::new();
         for root in &request.roots {
-            let Root::Package(record) = root else {
+            let Some(record) = root.record() else {
                 return Err(NotCertified::Model);
             };
             roots.insert(record.name.clone());

@@ -133,7 +133,12 @@ impl Problem {
         if context.strict_uses {
             strict_uses(&mut record);
         }
-        self.request.roots.push(Root::Package(Box::new(record)));
+        let record = Box::new(record);
+        self.request.roots.push(if project.is_release() {
+            Root::Package(record)
+        } else {
+            Root::File(record)
+        });
         Ok(())
     }
 

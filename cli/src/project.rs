@@ -76,6 +76,14 @@ impl Project {
         registries.ok_or_else(no_registry)
     }
 
+    /// Whether the root is a release, and not a file that only requires others.
+    pub(crate) fn is_release(&self) -> bool {
+        match &self.content {
+            RootContent::Package(_) => true,
+            RootContent::Foreign(root) => root.extent.is_some(),
+        }
+    }
+
     /// The registry of the project if no other is configured; `None` if its root is no release: then nothing says that
     /// the releases are near it.
     fn default_registry(&self) -> Option<RegistryLocation> {

@@ -131,8 +131,9 @@ pub(crate) fn read_frozen(
     if lock.ecosystem != CLASS_PACKAGES
         && let Some(foreign) = ForeignRoot::find(manifest, context)?
     {
-        let record = foreign.root.record;
-        return frozen_resolution(&lock, &record.name, &record.version, context);
+        let pkgres_formats::Root { record, extent } = foreign.root;
+        let version = extent.is_some().then_some(&record.version);
+        return frozen_resolution(&lock, &record.name, version, context);
     }
     let options = &context.read_options;
     let manifest = manifest_at(manifest);
@@ -154,14 +155,14 @@ pub(crate) fn read_frozen(
             ));
         }
     };
-    frozen_resolution(&lock, &root, &version, context)
+    frozen_resolution(&lock, &root, Some(&version), context)
 }
 
 /// The resolution in a lockfile that was read.
 fn frozen_resolution(
     lock: &Lockfile,
     root: &PackageName,
-    version: &Version,
+    version: Option<&Version>,
     context: &Context,
 ) -> Result<Resolution> {
     frozen(lock, root, version).map_err(|error| {

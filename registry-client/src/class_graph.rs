@@ -44,10 +44,7 @@ pub fn class_graph(
             }
         }
     }
-    let roots = roots.iter().filter_map(|root| match root {
-        Root::Package(record) => Some(record.as_ref()),
-        Root::Model(_) => None,
-    });
+    let roots = roots.iter().filter_map(Root::record);
     for record in provided.iter().chain(roots) {
         records.insert(
             (record.name.clone(), record.version.clone()),

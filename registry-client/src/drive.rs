@@ -123,11 +123,7 @@ fn drafts(request: &Request, registries: &RegistrySet) -> Drafts {
     if request.options.classes == ClassRules::Ignored || !registries.has_drafts() {
         return Drafts::None;
     }
-    let has_classes = |root: &Root| match root {
-        Root::Package(record) => record.classes.iter().flatten().next().is_some(),
-        Root::Model(_) => true,
-    };
-    if request.roots.iter().any(has_classes) {
+    if request.roots.iter().any(Root::has_classes) {
         Drafts::BelowRoots
     } else {
         Drafts::BelowReleases

@@ -228,10 +228,8 @@ fn blocking(
 /// The location of the requirement of a root. A resolution does not have the locations of others.
 fn location(request: &Request, owner: &Owner, package: &PackageName) -> Option<Location> {
     let owner = owner.name()?;
-    let record = request.roots.iter().find_map(|root| match root {
-        Root::Package(record) if record.name == *owner => Some(record),
-        _ => None,
-    })?;
+    let mut records = request.roots.iter().filter_map(Root::record);
+    let record = records.find(|record| record.name == *owner)?;
     let requirement = record
         .requirements
         .iter()

@@ -29,7 +29,8 @@ pub enum FrozenError {
 ///
 /// It reads neither manifests nor registries, so a search could find a different resolution. A lock
 /// does not have the requirements of releases, only their chosen versions, which become the specs.
-/// It does not have classes either. The version of the root is not in the lock, so it is a parameter.
+/// It does not have classes either. The version of the root is not in the lock, so it is a parameter; `None` for a
+/// [file](Root::File), which has none.
 ///
 /// If the lock has several roots, those that the root requires, directly or through others, are also
 /// roots of the resolution and follow it by name, with the versions that they had when the lock was
@@ -42,18 +43,20 @@ pub enum FrozenError {
 /// let lock = Lockfile::read("pkgres.lock", text.as_bytes(), &Default::default());
 /// let (lock, _) = lock.into_result().expect("it is a lockfile");
 /// let root = PackageName::parse("Web").expect("a name");
-/// let resolution = pkgres_resolver::frozen(&lock, &root, &Version::ZERO)?;
+/// let resolution = pkgres_resolver::frozen(&lock, &root, Some(&Version::ZERO))?;
 /// assert_eq!(resolution.packages()[0].version.to_string(), "1.2.0");
 /// # Ok::<(), pkgres_resolver::FrozenError>(())
 /// ```
 pub fn frozen(
     lock: &Lockfile,
     root: &PackageName,
-    current: &Version,
+    current: Option<&Version>,
 ) -> Result<Resolution, FrozenError> {
     let Some(requirements) = lock.roots.get(root) else {
         return Err(FrozenError::NoRoot(root.clone()));
     };
+    let is_file = current.is_none();
+    let current = current.unwrap_or(const { &Version::ZERO });
     let reached = (lock.roots.len() > 1).then(|| Reached::from(lock, root));
     let requirement = |package: &PackageName, spec: Spec| Requirement {
         package: package.clone(),
@@ -74,7 +77,11 @@ pub fn frozen(
                 requirement(package, spec)
             })
             .collect();
-        Root::Package(Box::new(record))
+        if is_file && name == root {
+            Root::File(Box::new(record))
+        } else {
+            Root::Package(Box::new(record))
+        }
     };
     let mut roots = vec![root_of(root, current, requirements)];
     let mut locked = Locked::from_lockfile(lock);

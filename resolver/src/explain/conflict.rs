@@ -319,7 +319,9 @@ pub(crate) fn several_roots_of_one_name(roots: &[Root]) -> Option<Conflict> {
     let mut models = 0;
     for root in roots {
         match root {
-            Root::Package(record) => by_name.entry(&record.name).or_default().push(record),
+            Root::Package(record) | Root::File(record) => {
+                by_name.entry(&record.name).or_default().push(record);
+            }
             Root::Model(_) => models += 1,
         }
     }

@@ -43,6 +43,7 @@ impl Subject {
         let name = universe.catalog.name(package).as_str();
         let (text, is_singular) = match versions.as_slice() {
             [] => (name.to_owned(), true),
+            [_] if universe.catalog.is_file(package) => (name.to_owned(), true),
             [only] => (format!("{name} {only}"), true),
             _ => version_list(name, &all),
         };

@@ -82,11 +82,7 @@ impl LockCheck {
             options,
             ..
         } = request;
-        let has_classes = |root: &Root| match root {
-            Root::Package(record) => record.classes.iter().flatten().next().is_some(),
-            Root::Model(_) => true,
-        };
-        let roots_have_classes = roots.iter().any(has_classes);
+        let roots_have_classes = roots.iter().any(Root::has_classes);
         // A check chooses nothing, so it needs no preferences.
         let policy = Policy::new(
             &SolveOptions {

@@ -40,10 +40,8 @@ impl Restriction {
     pub(super) fn spec(&self, request: &Request) -> Option<Spec> {
         match self {
             Self::Requirement { root, package } => {
-                let record = request.roots.iter().find_map(|candidate| match candidate {
-                    Root::Package(record) if record.name == *root => Some(record),
-                    _ => None,
-                })?;
+                let mut records = request.roots.iter().filter_map(Root::record);
+                let record = records.find(|record| record.name == *root)?;
                 let mut requirements = record.requirements.iter();
                 let stated = requirements.find(|stated| stated.package == *package)?;
                 Some(stated.spec.clone())

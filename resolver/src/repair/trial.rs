@@ -6,7 +6,7 @@ use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, VersionSet};
 
 use super::restriction::{Restriction, relaxed_policy};
 use crate::explain::Conflict;
-use crate::request::{Preference, Request, Root};
+use crate::request::{Preference, Request};
 use crate::resolution::Resolution;
 use crate::resolver::Resolver;
 
@@ -89,7 +89,7 @@ impl Trial {
         match restriction {
             Restriction::Requirement { root, package } => {
                 for candidate in &mut self.request.roots {
-                    if let Root::Package(record) = candidate
+                    if let Some(record) = candidate.record_mut()
                         && record.name == *root
                     {
                         set_requirement(record, package, &spec, true);

@@ -56,17 +56,39 @@ impl Request {
 pub enum Root {
     /// A release with its manifest and class files: the only candidate of its name.
     Package(Box<IndexRecord>),
+    /// A file that requires packages and is no release, such as the `requirements.yml` of Ansible. Its record has the
+    /// name of the file. Messages say no version of it.
+    File(Box<IndexRecord>),
     /// The objects of a model.
     Model(ModelRoot),
 }
 
 impl Root {
-    /// The name of a release; a model has none.
-    pub(crate) fn name(&self) -> Option<&PackageName> {
+    /// The record of a release or a file; a model has none.
+    pub fn record(&self) -> Option<&IndexRecord> {
         match self {
-            Self::Package(record) => Some(&record.name),
+            Self::Package(record) | Self::File(record) => Some(record),
             Self::Model(_) => None,
         }
+    }
+
+    /// The record of a release or a file, to change it; a model has none.
+    pub fn record_mut(&mut self) -> Option<&mut IndexRecord> {
+        match self {
+            Self::Package(record) | Self::File(record) => Some(record),
+            Self::Model(_) => None,
+        }
+    }
+
+    /// The name of a release or a file; a model has none.
+    pub(crate) fn name(&self) -> Option<&PackageName> {
+        self.record().map(|record| &record.name)
+    }
+
+    /// Whether it has classes, as a model has: then those of the packages that it requires count.
+    pub fn has_classes(&self) -> bool {
+        self.record()
+            .is_none_or(|record| record.classes.iter().flatten().next().is_some())
     }
 }
 
@@ -150,8 +172,8 @@ pub struct ObjectRequirement {
     pub spec: Spec,
 }
 
-/// The owner of a requirement: a release, or the object model, whose objects require packages and
-/// which has no name and no version.
+/// The owner of a requirement: a release, a file without a version, or the object model, whose objects require
+/// packages and which has neither name nor version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// A release.
@@ -161,15 +183,22 @@ pub enum Owner {
         /// The version.
         version: Version,
     },
+    /// A root that is a file and no release.
+    File {
+        /// The name of the file.
+        name: PackageName,
+    },
     /// The object model, of which there is at most one.
     ObjectModel,
 }
 
 impl Owner {
-    /// The name and the version, unless it is the object model.
+    /// The name and the version by which the resolution and its lockfile know it, unless it is the object model. The
+    /// version of a file is 0.0.0.
     pub fn release(&self) -> Option<(&PackageName, &Version)> {
         match self {
             Self::Release { name, version } => Some((name, version)),
+            Self::File { name } => Some((name, const { &Version::ZERO })),
             Self::ObjectModel => None,
         }
     }
@@ -179,9 +208,12 @@ impl Owner {
         self.release().map(|(name, _)| name)
     }
 
-    /// The version, unless it is the object model.
+    /// The version of a release; a file and the object model have none.
     pub fn version(&self) -> Option<&Version> {
-        self.release().map(|(_, version)| version)
+        match self {
+            Self::Release { version, .. } => Some(version),
+            Self::File { .. } | Self::ObjectModel => None,
+        }
     }
 }
 
@@ -189,6 +221,7 @@ impl fmt::Display for Owner {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Release { name, version } => write!(formatter, "{name} {version}"),
+            Self::File { name } => write!(formatter, "{name}"),
             Self::ObjectModel => formatter.write_str(OBJECT_MODEL),
         }
     }

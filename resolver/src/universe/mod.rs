@@ -83,7 +83,10 @@ impl Universe {
     /// Adds a root.
     pub(crate) fn add_root(&mut self, root: Root) {
         match root {
-            Root::Package(record) => self.catalog.add_root(*record),
+            Root::Package(record) => {
+                self.catalog.add_root(*record);
+            }
+            Root::File(record) => self.catalog.add_file(*record),
             Root::Model(root) => {
                 let objects = (0..).map(ObjectId).zip(root.objects);
                 let objects = objects.map(|(object, requirement)| {

@@ -18,6 +18,8 @@ pub(super) struct Roots {
     releases: SmallVec<[ReleaseId; 2]>,
     /// The requirements that the packages among the roots state.
     stated: Vec<(PackageId, Shared<Requirement>)>,
+    /// The roots that are files and no releases.
+    files: Vec<PackageId>,
     model: Option<RootModel>,
     /// The ecosystem of the first package among the roots, for the lockfile.
     ecosystem: Option<&'static dyn Ecosystem>,
@@ -39,7 +41,7 @@ impl Roots {
 
 impl Catalog {
     /// Adds a package as a root.
-    pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) {
+    pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) -> PackageId {
         self.roots.ecosystem.get_or_insert(record.ecosystem);
         let package = self.package_id(&record.name);
         if !self.is_delivered(package) {
@@ -47,6 +49,18 @@ impl Catalog {
             self.roots.stated.push((package, record.requirements));
         }
         (self.roots.releases).push(ReleaseId { package, index: 0 });
+        package
+    }
+
+    /// Adds a file that is no release as a root.
+    pub(in crate::universe) fn add_file(&mut self, record: IndexRecord) {
+        let package = self.add_root(record);
+        self.roots.files.push(package);
+    }
+
+    /// Whether a package stands for a file that is no release.
+    pub(crate) fn is_file(&self, package: PackageId) -> bool {
+        self.roots.files.contains(&package)
     }
 
     /// The ecosystem of the roots.
@@ -121,6 +135,7 @@ impl Catalog {
     /// A release as the owner of a requirement.
     pub(crate) fn owner(&self, release: ReleaseId) -> Owner {
         match self.package_name(release.package) {
+            Some(name) if self.is_file(release.package) => Owner::File { name: name.clone() },
             Some(name) => Owner::Release {
                 name: name.clone(),
                 version: self.read_version(release),

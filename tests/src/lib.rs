@@ -12,13 +12,14 @@
 //! - [`ssh`] has a machine that is reached by ssh: this one.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`small_disk`] has file systems that are full or read-only.
-//! - [`opcua`] has the corpus of OPC UA models.
+//! - [`ansible`] has the corpus of Ansible collections, and [`opcua`] that of OPC UA models.
 //! - [`shared`] finds test data outside of the repository, [`repository`] runs git, and [`skip`]
 //!   reports tests that cannot run here.
 //!
 //! Only tests depend on this crate. The tests of the solver are in its folder `tests`; those of the
 //! binary are in `cli` and `serve` beside it.
 
+pub mod ansible;
 pub mod archives;
 pub mod build;
 pub mod collections;

@@ -8,6 +8,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, ReadOptions, Requirem
 
 use super::artifact::CollectionArtifact;
 use super::facts::{Facts, ForeignReference, Route};
+use super::narrow::{defines_class, narrowed_range, with_clause};
 use super::runtime::{self, RUNTIME_FILE};
 use crate::format::{FileTree, ReleaseContent, ReleaseLookup};
 
@@ -99,7 +100,7 @@ impl CollectionCheck<'_> {
         let needed = classes_of(references, |one| one.is_needed);
         let has_all = |record: &&IndexRecord| {
             let stable = !record.yanked && !record.version.is_prerelease();
-            stable && needed.iter().all(|(class, _)| defines(record, class))
+            stable && needed.iter().all(|(class, _)| defines_class(record, class))
         };
         let fitting = releases.iter().filter(has_all).map(|one| &one.version);
         match fitting.min() {
@@ -121,7 +122,10 @@ impl CollectionCheck<'_> {
         let mut findings = Vec::new();
         let mut lacked: Vec<(&ForeignReference, ClassName)> = Vec::new();
         for (class, reference) in classes_of(references, |one| one.is_needed) {
-            let defining = allowed.releases.iter().filter(|one| defines(one, &class));
+            let defining = allowed
+                .releases
+                .iter()
+                .filter(|one| defines_class(one, &class));
             match defining.count() {
                 0 => findings.push(self.missing(reference, &class, requirement, &allowed)),
                 count if count < allowed.releases.len() => lacked.push((reference, class)),
@@ -129,7 +133,11 @@ impl CollectionCheck<'_> {
             }
         }
         for (class, reference) in classes_of(references, |one| !one.is_needed) {
-            if !allowed.releases.iter().any(|one| defines(one, &class)) {
+            if !allowed
+                .releases
+                .iter()
+                .any(|one| defines_class(one, &class))
+            {
                 findings.push(self.missing(reference, &class, requirement, &allowed));
             }
         }
@@ -239,7 +247,7 @@ impl CollectionCheck<'_> {
                 newest.unwrap_or_default()
             ));
         }
-        let elsewhere = allowed.all.iter().filter(|one| defines(one, class));
+        let elsewhere = allowed.all.iter().filter(|one| defines_class(one, class));
         match elsewhere.map(|one| &one.version).max() {
             Some(other) => finding.hint(format!("{other} is the newest version that has it")),
             None => finding,
@@ -257,7 +265,7 @@ impl CollectionCheck<'_> {
         let without: Vec<String> = allowed
             .releases
             .iter()
-            .filter(|one| !defines(one, class))
+            .filter(|one| !defines_class(one, class))
             .map(|one| one.version.to_string())
             .collect();
         let mut shown = without[..without.len().min(SHOWN_VERSIONS)].join(", ");
@@ -277,11 +285,11 @@ impl CollectionCheck<'_> {
             .releases
             .iter()
             .map(|one| {
-                let fits = lacked.iter().all(|(_, class)| defines(one, class));
+                let fits = lacked.iter().all(|(_, class)| defines_class(one, class));
                 (&one.version, fits)
             })
             .collect();
-        Some(match narrowed(requirement.spec.written(), &fits) {
+        Some(match narrowed_range(requirement.spec.written(), &fits) {
             Some(range) => finding.hint(format!(
                 "`{range}` has the versions that have all that is imported"
             )),
@@ -387,15 +395,6 @@ fn classes_of(
         .collect()
 }
 
-/// Whether a release defines a class, by its name or with all others of its module.
-fn defines(record: &IndexRecord, class: &ClassName) -> bool {
-    let any = || {
-        let (module, _) = class.as_str().rsplit_once('.')?;
-        ClassName::native(&format!("{module}.*")).ok()
-    };
-    record.exports(class) || any().is_some_and(|any| record.exports(&any))
-}
-
 /// The route of the plug-in that a reference leads to.
 fn route_of<'routes>(
     routes: &'routes [Route],
@@ -410,69 +409,4 @@ fn route_of<'routes>(
         let rest = rest.and_then(|rest| rest.strip_prefix(&route.name));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
-}
-
-/// A range with another clause.
-fn with_clause(range: &str, clause: &str) -> String {
-    match range.trim() {
-        "" | "*" => clause.to_owned(),
-        range => format!("{range},{clause}"),
-    }
-}
-
-/// The range of the versions that fit, among those that another one allows, in ascending order; `None` if it would not
-/// be a simple one.
-fn narrowed(range: &str, fits: &[(&Version, bool)]) -> Option<String> {
-    let first = fits.iter().position(|(_, fits)| *fits)?;
-    let last = fits.iter().rposition(|(_, fits)| *fits)?;
-    let mut narrowed = range.trim().to_owned();
-    if first > 0 {
-        let bound = format!(">={}", fits[first].0);
-        let is_lower_bound = |range: &str| range.starts_with(">=") && !range.contains(',');
-        narrowed = if is_lower_bound(&narrowed) {
-            bound
-        } else {
-            with_clause(&narrowed, &bound)
-        };
-    }
-    if let Some((above, _)) = fits.get(last + 1) {
-        narrowed = with_clause(&narrowed, &format!("<{above}"));
-    }
-    let holes: Vec<&(&Version, bool)> =
-        fits[first..last].iter().filter(|(_, fits)| !fits).collect();
-    if holes.len() > SHOWN_VERSIONS {
-        return None;
-    }
-    for (hole, _) in holes {
-        narrowed = with_clause(&narrowed, &format!("!={hole}"));
-    }
-    Some(narrowed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_is_narrowed_to_what_fits() {
-        let versions: Vec<Version> = (0..6).map(|minor| Version::new(1, minor, 0)).collect();
-        let narrowed = |range: &str, fits: &str| {
-            let fits: Vec<(&Version, bool)> = versions
-                .iter()
-                .zip(fits.chars().map(|one| one == 'x'))
-                .collect();
-            super::narrowed(range, &fits)
-        };
-        for (range, fits, expected) in [
-            ("*", "xxxx--", Some("<1.4.0")),
-            (">=1.0.0", "--xxxx", Some(">=1.2.0")),
-            (">=1.0.0", "-xxx--", Some(">=1.1.0,<1.4.0")),
-            (">=1.0.0,<2", "-xxxxx", Some(">=1.0.0,<2,>=1.1.0")),
-            ("*", "xx-x-x", Some("!=1.2.0,!=1.4.0")),
-            ("*", "x----x", None),
-            ("*", "------", None),
-        ] {
-            assert_eq!(narrowed(range, fits).as_deref(), expected, "{range} {fits}");
-        }
-    }
 }

@@ -3,7 +3,8 @@
 //! A collection is a package; its versions are Semantic Versioning, and `range` has its range language. `metadata`,
 //! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
-//! playbooks, and `facts` derives classes from them. `format` puts all of it together. `installation` has the files of an
+//! playbooks, and `facts` derives classes from them. `check` reports imports that are not there, and `narrow` finds the
+//! range that would be right. `format` puts all of it together. `installation` has the files of an
 //! installed collection.
 
 mod about;
@@ -16,6 +17,7 @@ mod format;
 mod installation;
 mod metadata;
 mod name;
+mod narrow;
 mod python;
 mod range;
 mod record;
@@ -38,6 +40,7 @@ pub use metadata::{
     read_galaxy_file,
 };
 pub use name::{ANSIBLE_CORE, is_collection_name};
+pub use narrow::{defines_class, narrowed_range};
 pub use python::{Import, ImportKind};
 pub use record::ECOSYSTEM;
 pub use requirements_file::{REQUIREMENTS_FILE, read_requirements};

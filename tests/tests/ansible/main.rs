@@ -5,7 +5,6 @@
     reason = "each test target uses some of them"
 )]
 
-mod corpus;
 mod live;
 mod missing_classes;
 mod ranges;

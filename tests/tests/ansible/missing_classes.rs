@@ -1,10 +1,8 @@
 //! Cases in which the newest version that a range allows lacks something that is imported.
 
 use pkgres_manifest::{ClassName, IndexRecord, Version};
-use pkgres_tests::shared;
+use pkgres_tests::{ansible, shared};
 use serde_json::Value;
-
-use super::corpus;
 
 /// Whether a release defines all classes of its collection that another one extends.
 fn has_all(release: &IndexRecord, extended: &[ClassName]) -> bool {
@@ -22,7 +20,7 @@ fn has_all(release: &IndexRecord, extended: &[ClassName]) -> bool {
 fn the_newest_release_that_has_everything_is_the_measured_one() {
     let (Some(path), Some(releases)) = (
         shared::path("oracles/ansible_class.json"),
-        corpus::releases(),
+        ansible::releases(),
     ) else {
         return;
     };

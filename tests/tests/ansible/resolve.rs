@@ -8,10 +8,8 @@ use pkgres_manifest::{
 };
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 use pkgres_resolver::{ClassRules, PrereleasePolicy, Request, Resolver};
-use pkgres_tests::shared;
+use pkgres_tests::{ansible, shared};
 use serde_json::{Value, json};
-
-use super::corpus;
 
 /// The picks of a resolution by name; `None` if there is none.
 pub(crate) type Picks = Option<BTreeMap<String, String>>;
@@ -92,7 +90,7 @@ fn picks_are_those_of_ansible_core() {
     let (Some(rows), Some(universes), Some(real)) = (
         shared::path("oracles/ansible_resolve.ndjson"),
         shared::path("oracles/ansible_universes.json"),
-        corpus::index(),
+        ansible::index(),
     ) else {
         return;
     };
@@ -152,7 +150,7 @@ fn picks_are_those_of_ansible_core() {
 fn classes_decide_between_the_releases_that_a_range_allows() {
     let (Some(path), Some(releases)) = (
         shared::path("oracles/ansible_class.json"),
-        corpus::releases(),
+        ansible::releases(),
     ) else {
         return;
     };

@@ -1,16 +1,16 @@
-//! Facts about real releases of collections, in the form in which the shared data has them.
+//! The corpus of Ansible collections: facts about real releases, in the form in which the shared data has them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
+use crate::shared;
 use flate2::read::GzDecoder;
 use pkgres_formats::ansible::{ECOSYSTEM, Facts, Import, ImportKind, Module, Reference, Route};
 use pkgres_manifest::{IndexRecord, Limits};
-use pkgres_tests::shared;
 use serde_json::{Value, json};
 
 /// Releases by name and version, with their classes.
-pub(crate) type Releases = BTreeMap<(String, String), IndexRecord>;
+pub type Releases = BTreeMap<(String, String), IndexRecord>;
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
@@ -26,7 +26,7 @@ fn rows<'value>(value: &'value Value, key: &str) -> impl Iterator<Item = &'value
 }
 
 /// The facts of a line.
-pub(crate) fn facts(line: &Value) -> Facts {
+pub fn facts(line: &Value) -> Facts {
     let collection = text(&line["name"]);
     let mut modules = BTreeMap::new();
     for path in texts(&line["modules"]) {
@@ -101,7 +101,7 @@ fn route(row: &[Value]) -> Route {
 }
 
 /// The releases of the shared data without their classes; `None` if it is missing.
-pub(crate) fn index() -> Option<Releases> {
+pub fn index() -> Option<Releases> {
     let path = shared::path("corpus/ansible/index.jsonl")?;
     let lines = std::fs::read_to_string(path).expect("the index can be read");
     let releases = lines.lines().map(|line| {
@@ -123,7 +123,7 @@ pub(crate) fn index() -> Option<Releases> {
 }
 
 /// The releases of the shared data with their classes.
-pub(crate) fn releases() -> Option<Releases> {
+pub fn releases() -> Option<Releases> {
     let mut releases = index()?;
     let path = shared::path("corpus/ansible/classes.jsonl.gz")?;
     let bytes = std::fs::read(path).expect("the classes can be read");

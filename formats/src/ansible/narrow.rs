@@ -1,0 +1,89 @@
+//! Ranges without the versions that lack what is imported.
+
+use pkgres_manifest::{ClassName, IndexRecord, Version};
+
+/// The most versions that a range leaves out one by one.
+const MAX_HOLES: usize = 3;
+
+/// Whether a release of a collection defines a class, by its name or with all others of its module.
+pub fn defines_class(record: &IndexRecord, class: &ClassName) -> bool {
+    let any = || {
+        let (module, _) = class.as_str().rsplit_once('.')?;
+        ClassName::native(&format!("{module}.*")).ok()
+    };
+    record.exports(class) || any().is_some_and(|any| record.exports(&any))
+}
+
+/// The part of a range that has the versions that fit: `fits` says it of each version that the range allows, in
+/// ascending order. `None` if none fits, or if it takes more than a few clauses to say.
+///
+/// ```
+/// use pkgres_formats::ansible::narrowed_range;
+/// use pkgres_manifest::Version;
+///
+/// let versions = [Version::new(1, 0, 0), Version::new(2, 0, 0), Version::new(3, 0, 0)];
+/// let fits = [(&versions[0], true), (&versions[1], true), (&versions[2], false)];
+/// assert_eq!(narrowed_range(">=1.0.0", &fits).as_deref(), Some(">=1.0.0,<3.0.0"));
+/// ```
+pub fn narrowed_range(range: &str, fits: &[(&Version, bool)]) -> Option<String> {
+    let first = fits.iter().position(|(_, fits)| *fits)?;
+    let last = fits.iter().rposition(|(_, fits)| *fits)?;
+    let mut narrowed = range.trim().to_owned();
+    if first > 0 {
+        let bound = format!(">={}", fits[first].0);
+        let is_lower_bound = |range: &str| range.starts_with(">=") && !range.contains(',');
+        narrowed = if is_lower_bound(&narrowed) {
+            bound
+        } else {
+            with_clause(&narrowed, &bound)
+        };
+    }
+    if let Some((above, _)) = fits.get(last + 1) {
+        narrowed = with_clause(&narrowed, &format!("<{above}"));
+    }
+    let holes: Vec<&(&Version, bool)> =
+        fits[first..last].iter().filter(|(_, fits)| !fits).collect();
+    if holes.len() > MAX_HOLES {
+        return None;
+    }
+    for (hole, _) in holes {
+        narrowed = with_clause(&narrowed, &format!("!={hole}"));
+    }
+    Some(narrowed)
+}
+
+/// A range with another clause.
+pub(super) fn with_clause(range: &str, clause: &str) -> String {
+    match range.trim() {
+        "" | "*" => clause.to_owned(),
+        range => format!("{range},{clause}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_narrowed_to_what_fits() {
+        let versions: Vec<Version> = (0..6).map(|minor| Version::new(1, minor, 0)).collect();
+        let narrowed = |range: &str, fits: &str| {
+            let fits: Vec<(&Version, bool)> = versions
+                .iter()
+                .zip(fits.chars().map(|one| one == 'x'))
+                .collect();
+            narrowed_range(range, &fits)
+        };
+        for (range, fits, expected) in [
+            ("*", "xxxx--", Some("<1.4.0")),
+            (">=1.0.0", "--xxxx", Some(">=1.2.0")),
+            (">=1.0.0", "-xxx--", Some(">=1.1.0,<1.4.0")),
+            (">=1.0.0,<2", "-xxxxx", Some(">=1.0.0,<2,>=1.1.0")),
+            ("*", "xx-x-x", Some("!=1.2.0,!=1.4.0")),
+            ("*", "x----x", None),
+            ("*", "------", None),
+        ] {
+            assert_eq!(narrowed(range, fits).as_deref(), expected, "{range} {fits}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+"""Runs what docs/broken-ranges.md says about Ansible collections, with the published files.
+
+    python3 execute.py PAGE WORK_FOLDER [PAIRS]
+
+needs ansible-core in the same environment, and PyPI, whose `ansible` wheels have the collections. Of each wheel, only
+the collections that are needed are fetched. PAIRS pairs (50) of a release and a version that its range allows, spread
+over the rows of the page, are laid out as a tree of collections, and every module of the release is imported:
+
+- with the newest version that lacks something, an import has to fail for something of the dependency;
+- with the newest version in the range that the page calls right, none may.
+"""
+
+import io
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import urllib.request
+import zipfile
+import zlib
+
+from ansible.galaxy.dependency_resolution.versioning import meets_requirements
+from ansible.utils.version import SemanticVersion
+
+INDEX = "https://pypi.org/simple/ansible/"
+FIRST, LAST = (6, 0, 0), (14, 5, 0)
+# Imports each module whose name is on standard input, and prints what was not found.
+IMPORTER = """
+import importlib, json, sys
+failed = {}
+for name in sys.stdin.read().split():
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        failed[name] = str(error)
+    except BaseException:
+        pass
+json.dump(failed, sys.stdout)
+"""
+
+
+def request(url, first=None, last=None):
+    headers = {"Accept": "application/vnd.pypi.simple.v1+json"}
+    if first is not None:
+        headers["Range"] = f"bytes={first}-{last}"
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=120) as answer:
+        return answer.read()
+
+
+class Wheel:
+    """A wheel, of which parts are fetched."""
+
+    def __init__(self, url, size):
+        self.url, self.size = url, size
+        end = request(url, size - 65_536, size - 1)
+        at = end.rindex(b"PK\5\6")
+        length, start = struct.unpack("<II", end[at + 12 : at + 20])
+        directory = request(url, start, size - 1)
+        # zipfile reads a directory whose entries lie further ahead, as long as the offsets are consistent.
+        self.entries = sorted(
+            zipfile.ZipFile(Part(directory, start, size)).infolist(), key=lambda one: one.header_offset
+        )
+
+    def read(self, wanted):
+        """The contents of entries, which mostly lie side by side."""
+        places = {entry.filename: at for at, entry in enumerate(self.entries)}
+        at = sorted(places[entry.filename] for entry in wanted)
+        runs = []
+        for place in at:
+            if runs and place - runs[-1][1] < 64:
+                runs[-1][1] = place
+            else:
+                runs.append([place, place])
+        wanted = {entry.filename for entry in wanted}
+        for low, high in runs:
+            first = self.entries[low].header_offset
+            after = self.entries[high + 1].header_offset if high + 1 < len(self.entries) else self.size
+            data = request(self.url, first, after - 1)
+            for entry in self.entries[low : high + 1]:
+                if entry.filename in wanted:
+                    yield entry.filename, content(data, entry.header_offset - first, entry)
+
+
+class Part(io.RawIOBase):
+    """The end of a file as if it were whole."""
+
+    def __init__(self, data, start, size):
+        self.data, self.start, self.size, self.at = data, start, size, 0
+
+    def seekable(self):
+        return True
+
+    def readable(self):
+        return True
+
+    def seek(self, offset, whence=0):
+        self.at = offset + {0: 0, 1: self.at, 2: self.size}[whence]
+        return self.at
+
+    def tell(self):
+        return self.at
+
+    def read(self, count=-1):
+        begin = self.at - self.start
+        end = len(self.data) if count < 0 else begin + count
+        found = self.data[begin:end]
+        self.at += len(found)
+        return found
+
+
+def content(data, at, entry):
+    name, extra = struct.unpack("<HH", data[at + 26 : at + 30])
+    begin = at + 30 + name + extra
+    stored = data[begin : begin + entry.compress_size]
+    return stored if entry.compress_type == zipfile.ZIP_STORED else zlib.decompress(stored, -15)
+
+
+def rows(page):
+    """The rows of the tables: dependency, collection, versions, range, right range."""
+    dependency = None
+    for line in page.read_text().splitlines():
+        if line.startswith("### "):
+            dependency = line[4:].strip()
+        if line.startswith("## OPC"):
+            return
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        match = dependency and re.fullmatch(r"([\w.]+\.[\w]+) (\S+)(?: to (\S+))?", cells[0])
+        if match and len(cells) == 5:
+            versions = [version for version in match.groups()[1:] if version]
+            yield dependency, match[1], versions, cells[1].strip("`"), cells[4].strip("`")
+
+
+def wheels(folder):
+    """The address, the size and the collections with their versions of each wheel."""
+    known = folder / "wheels.json"
+    if known.exists():
+        return json.loads(known.read_text())
+    found = {}
+    for file in json.loads(request(INDEX))["files"]:
+        match = re.fullmatch(r"ansible-(\d+)\.(\d+)\.(\d+)-py3-none-any\.whl", file["filename"])
+        if match and FIRST <= tuple(map(int, match.groups())) <= LAST:
+            found[file["filename"]] = {"url": file["url"], "size": file["size"]}
+    known.write_text(json.dumps(found))
+    return found
+
+
+def contents(folder, name, wheel, wanted):
+    """The versions of the collections that are wanted in a wheel."""
+    known = folder / f"{name}.json"
+    if not known.exists():
+        opened = Wheel(wheel["url"], wheel["size"])
+        manifest = re.compile(r"ansible_collections/(\w+)/(\w+)/MANIFEST\.json")
+        entries = [one for one in opened.entries if manifest.fullmatch(one.filename)]
+        entries = [one for one in entries if ".".join(manifest.fullmatch(one.filename).groups()) in wanted]
+        versions = {}
+        for _, text in opened.read(entries):
+            about = json.loads(text)["collection_info"]
+            versions[f"{about['namespace']}.{about['name']}"] = about["version"]
+        known.write_text(json.dumps(versions))
+    return json.loads(known.read_text())
+
+
+def lay_out(folder, tree, sources, name, version):
+    """A release as a folder of a tree."""
+    release = folder / "releases" / f"{name}-{version}"
+    if not release.exists():
+        wheel = sources[name, version]
+        opened = Wheel(wheel["url"], wheel["size"])
+        prefix = f"ansible_collections/{name.replace('.', '/')}/"
+        entries = [
+            one for one in opened.entries if one.filename.startswith(prefix) and one.filename.endswith((".py", ".yml"))
+        ]
+        for path, text in opened.read(entries):
+            target = release / path[len(prefix) :]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text)
+    place = tree / "ansible_collections" / name.replace(".", "/")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    place.symlink_to(release)
+    return release
+
+
+def failed_imports(folder, sources, root, dependency):
+    """What of a dependency the modules of a release do not find."""
+    tree = folder / "tree"
+    release = lay_out(folder, tree, sources, *root)
+    lay_out(folder, tree, sources, *dependency)
+    modules = sorted(release.glob("plugins/**/*.py"))
+    names = [
+        ".".join(("ansible_collections", root[0], *path.relative_to(release).with_suffix("").parts))
+        for path in modules
+        if path.name != "__init__.py"
+    ]
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORTER],
+        input="\n".join(names),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    failed = json.loads(run.stdout.strip().splitlines()[-1])
+    prefix = f"ansible_collections.{dependency[0]}."
+    return {name: error for name, error in failed.items() if prefix in error}
+
+
+def main():
+    page, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    pairs = int(sys.argv[3]) if len(sys.argv) > 3 else 50
+    folder.mkdir(parents=True, exist_ok=True)
+    table = list(rows(page))
+    wanted = {name for row in table for name in row[:2]}
+    sources, versions = {}, {}
+    for name, wheel in sorted(wheels(folder).items()):
+        for collection, version in contents(folder, name, wheel, wanted).items():
+            sources.setdefault((collection, version), wheel)
+            versions.setdefault(collection, set()).add(version)
+    executed = wrong = missing = 0
+    # The newest version that a range allows first, then older ones that lack something.
+    rounds = [(row, root, depth) for depth in range(4) for row in table for root in row[2]]
+    for (dependency, collection, _, allowed, right), root, depth in rounds:
+        if executed == pairs:
+            break
+        if (collection, root) not in sources:
+            missing += 1
+            continue
+        in_range = [one for one in versions[dependency] if meets_requirements(one, allowed)]
+        in_range.sort(key=SemanticVersion, reverse=True)
+        fitting = [one for one in in_range if right != "none" and meets_requirements(one, right)]
+        lacking = [one for one in in_range if one not in fitting]
+        if depth >= len(lacking):
+            continue
+        executed += 1
+        failed = failed_imports(folder, sources, (collection, root), (dependency, lacking[depth]))
+        verdict = f"failed imports: {len(failed)}, the first {next(iter(failed.values()))!r}" if failed else "NOTHING FAILS"
+        wrong += not failed
+        if fitting and depth == 0:
+            failed = failed_imports(folder, sources, (collection, root), (dependency, fitting[0]))
+            wrong += bool(failed)
+            verdict += f"; with {fitting[0]}: {'FAILS ' + repr(failed) if failed else 'all found'}"
+        print(f"{collection} {root} with {dependency} {lacking[depth]}: {verdict}", flush=True)
+    print(f"{executed} pairs executed, {wrong} not as the page says; {missing} releases are in no wheel")
+    sys.exit(bool(wrong) or executed < pairs)
+
+
+main()

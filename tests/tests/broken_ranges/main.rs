@@ -1,0 +1,85 @@
+//! The page about combinations that ranges allow and that do not work, which is made from the corpora.
+//!
+//! `PKGRES_UPDATE_DOCS=1 cargo test -p pkgres-tests --test broken_ranges` writes it.
+
+#![allow(
+    unused_crate_dependencies,
+    reason = "each test target uses some of them"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a page that is half written is written again"
+)]
+
+mod collections;
+mod models;
+
+use std::fs;
+use std::path::Path;
+
+use collections::BrokenCollections;
+use models::BrokenModels;
+
+/// The page, with `{…}` where tables and figures go.
+const TEMPLATE: &str = include_str!("page.md");
+
+#[test]
+fn the_page_is_what_the_corpora_say() {
+    let (Some(collections), Some(models)) =
+        (BrokenCollections::of_corpus(), BrokenModels::of_corpus())
+    else {
+        return;
+    };
+    let mut page = TEMPLATE.to_owned();
+    for (place, content) in [
+        ("{collection_releases}", grouped(collections.releases)),
+        ("{collection_pairs}", grouped(collections.pairs)),
+        ("{collection_broken}", grouped(collections.broken)),
+        ("{collection_modules}", grouped(collections.without_module)),
+        (
+            "{collection_share}",
+            (collections.pairs / collections.broken).to_string(),
+        ),
+        ("{collection_tables}", collections.tables()),
+        ("{model_releases}", grouped(models.releases)),
+        ("{model_pairs}", grouped(models.pairs)),
+        ("{model_broken}", grouped(models.broken)),
+        ("{model_requirements}", grouped(models.requirements)),
+        ("{model_table}", models.table()),
+    ] {
+        assert!(page.contains(place), "{place} is not in the template");
+        page = page.replace(place, &content);
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/broken-ranges.md");
+    if std::env::var_os("PKGRES_UPDATE_DOCS").is_some() {
+        fs::write(&path, &page).expect("the page can be written");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == page,
+        "{} is out of date: PKGRES_UPDATE_DOCS=1 cargo test -p pkgres-tests --test broken_ranges",
+        path.display()
+    );
+}
+
+/// A number with commas between thousands.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Versions that follow each other as `first to last`.
+fn span(versions: &[String]) -> String {
+    match versions {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, .., last] => format!("{first} to {last}"),
+    }
+}

@@ -16,14 +16,15 @@
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead as _, BufReader};
+use std::io;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use pkgres_benches::measure::median;
 use pkgres_benches::process::binary;
 use pkgres_benches::reading::{self, Nginx};
+use pkgres_benches::server::Server;
 use pkgres_manifest::{Limits, PackageName, PackagePath, RegistryName, Version, write_archive};
 use pkgres_registry_client::http::Secret;
 use pkgres_registry_client::protocol::BatchRequest;
@@ -44,49 +45,6 @@ fn number(variable: &str, otherwise: usize) -> usize {
     value
         .and_then(|value| value.parse().ok())
         .unwrap_or(otherwise)
-}
-
-/// A server that ends with the benchmark.
-struct Server {
-    child: Child,
-    address: String,
-    token: String,
-}
-
-impl Server {
-    fn start(binary: &Path, data: &Path) -> io::Result<Self> {
-        let mut child = Command::new(binary)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .env("PKGRES_LOG", "error")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line)?;
-        let token = std::fs::read_to_string(data.join("admin-token"))?;
-        Ok(Self {
-            child,
-            address: line.trim().to_owned(),
-            token: token.trim().to_owned(),
-        })
-    }
-
-    /// The most memory that was resident, in MiB.
-    fn peak_memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-        let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kibibytes / 1024)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 fn package(number: usize) -> String {
@@ -285,7 +243,7 @@ fn read_index(server: &Server, folder: &Path, turns: usize) -> io::Result<()> {
     let peer = format!("{}{document}", nginx.address);
     let (mut own, mut other) = (Vec::new(), Vec::new());
     for _ in 0..turns {
-        own.push(reading::read(&address, &[server.child.id()])?);
+        own.push(reading::read(&address, &[server.id()])?);
         other.push(reading::read(&peer, &workers)?);
     }
     let none = || io::Error::other("TURNS is 0");

@@ -6,10 +6,10 @@
 //! [`compare`] does all of that for a case, and shows it; [`growth`] does so for cases that differ in size, and
 //! [`explained`] for explanations.
 //! Whole runs of the binary are measured by [`process`], on an [`index`] among others and next to
-//! others by [`whole`], and shown by [`table`]; [`reading`] measures servers.
+//! others by [`whole`], and shown by [`table`]; [`server`] starts a registry, and [`reading`] measures one.
 //!
-//! The programs are `solve.rs`, `explain.rs`, `certify.rs`, `process.rs` and `registry.rs`; see there for how to
-//! run them. Nothing depends on this crate, and it is not built unless it is asked for.
+//! The programs are `solve.rs`, `explain.rs`, `certify.rs`, `process.rs`, `registry.rs`, `collections.rs` and
+//! `node_sets.rs`; see there for how to run them. Nothing depends on this crate, and it is not built unless it is asked for.
 
 pub mod cases;
 pub mod check;
@@ -30,6 +30,7 @@ pub mod process;
 pub mod puzzles;
 mod random;
 pub mod reading;
+pub mod server;
 pub mod table;
 pub mod universe;
 pub mod whole;

@@ -14,10 +14,11 @@
 //!
 //! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
 
-mod formats;
+mod collections;
 pub mod hostile_universes;
 mod model_checks;
 pub mod mutation;
+mod node_sets;
 mod packages;
 mod projects;
 pub mod property;
@@ -36,7 +37,8 @@ pub const TARGETS: &[&[Target]] = &[
     projects::TARGETS,
     model_checks::TARGETS,
     registries::TARGETS,
-    formats::TARGETS,
+    node_sets::TARGETS,
+    collections::TARGETS,
     server::TARGETS,
 ];
 

@@ -99,7 +99,16 @@ impl ArtifactBuilder {
     /// # Panics
     ///
     /// Never: memory can be written.
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
+        compressed(&self.finish_archive())
+    }
+
+    /// The archive before it is compressed.
+    ///
+    /// # Panics
+    ///
+    /// Never: memory can be written.
+    pub fn finish_archive(mut self) -> Vec<u8> {
         let list = json!({ "files": self.listed, "format": 1 }).to_string();
         let digest = Hexadecimal(&sha256(list.as_bytes())).to_string();
         let manifest = json!({
@@ -112,8 +121,7 @@ impl ArtifactBuilder {
         let manifest = manifest.to_string();
         self.member(EntryType::Regular, "MANIFEST.json", "", manifest.as_bytes());
         self.member(EntryType::Regular, "FILES.json", "", list.as_bytes());
-        let tar = self.builder.into_inner().expect("memory can be written");
-        compressed(&tar)
+        self.builder.into_inner().expect("memory can be written")
     }
 }
 

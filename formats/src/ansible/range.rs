@@ -60,7 +60,9 @@ pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {
             clauses.len() == 1 && operator == Operator::Equal && version.is_prerelease();
         set = set.intersection(&matching(operator, &version));
     }
-    Ok(Spec::native(without_blanks(text), set, names_prerelease))
+    // It is printed on terminals, where a tab moves the cursor.
+    let written = without_blanks(text).replace('\t', " ");
+    Ok(Spec::native(&written, set, names_prerelease))
 }
 
 fn without_blanks(part: &str) -> &str {

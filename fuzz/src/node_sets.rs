@@ -1,4 +1,4 @@
-//! The files and index records of other package systems.
+//! NodeSet files, and index records of OPC UA models.
 
 use pkgres_formats::opcua::{ECOSYSTEM, ModelRelease, NodeSets, read_node_set};
 use pkgres_formats::{Format as _, FormatFile, ReleaseLookup};
@@ -8,7 +8,7 @@ use crate::property::{are_safe, checked, is_safe_line};
 use crate::seeds::{files, texts};
 use crate::target::Target;
 
-/// The fuzz targets of other package systems.
+/// The fuzz targets of OPC UA models.
 pub(crate) const TARGETS: &[Target] = &[
     Target {
         name: "nodeset",
@@ -84,9 +84,9 @@ const MODEL_RECORDS: [&str; 3] = [
 ];
 
 /// No releases.
-struct Nothing;
+pub(crate) struct NoReleases;
 
-impl ReleaseLookup for Nothing {
+impl ReleaseLookup for NoReleases {
     fn releases(&self, _: &PackageName) -> Option<Vec<IndexRecord>> {
         None
     }
@@ -101,7 +101,7 @@ fn node_set(input: &[u8]) {
     let options = ReadOptions::default();
     let _ = NodeSets.release_extent(&file);
     let node_set = checked(read_node_set("model.xml", input));
-    are_safe(&NodeSets.check_root(&file, &(), &Nothing, &options));
+    are_safe(&NodeSets.check_root(&file, &(), &NoReleases, &options));
     checked(NodeSets.read_root(&file, &(), &options));
     let releases = checked(NodeSets.read_releases(&file, &(), &options));
     for release in releases.into_iter().flatten() {

@@ -1,10 +1,11 @@
 //! Whole runs with a simulated machine, clock and order of events, each from a seed: random graphs with effects that
 //! fail, crashes between any two effects, changes by others, lost and repeated notifications, jumps of the clock, other
-//! graphs and interrupts. What was there before resources that are gone is restored.
+//! graphs and interrupts. What was there before resources that are gone is restored, and no crash loses a refresh.
 //!
 //! Every run ends converged, failed with a cause, or interrupted. `SEEDS=1000000 cargo test --release -p pkgres-engine
 //! --test simulation` makes more runs; `SEED=N` repeats one.
 
+mod actions;
 mod judgement;
 mod plans;
 mod random;

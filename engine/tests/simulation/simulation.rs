@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pkgres_engine::{
-    Action, AppliedState, Event, Input, Kinds, NodeKey, NodeStatus, Outcome, Resource, RunOptions,
-    Runner, SimulatedMachine, StateLocation, Status, attempt,
+    AppliedState, Event, Input, Kinds, NodeKey, Outcome, Resource, RunOptions, Runner,
+    SimulatedMachine, StateLocation, Status, attempt,
 };
 use pkgres_manifest::ResourceId;
 
-use crate::plans::{Plan, changed_plans, graph_of, random_plans};
+use crate::plans::{Plan, graph_of, random_plans};
 use crate::random::Random;
 use crate::restoration::{Restorations, STATE};
 use crate::world::World;
@@ -31,16 +31,19 @@ pub(crate) enum Defect {
     Failure,
     /// What was there before is not kept before it is changed.
     Reversal,
+    /// What was owed a refresh before a crash is forgotten.
+    Owed,
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Order,
         Self::Refresh,
         Self::Swap,
         Self::Drift,
         Self::Failure,
         Self::Reversal,
+        Self::Owed,
     ];
 }
 
@@ -48,13 +51,13 @@ impl Defect {
 const MOST_STEPS: usize = 5_000;
 
 /// An attempt that the runner asked for.
-struct Pending {
-    key: NodeKey,
-    id: ResourceId,
-    work: Work,
+pub(crate) struct Pending {
+    pub(crate) key: NodeKey,
+    pub(crate) id: ResourceId,
+    pub(crate) work: Work,
 }
 
-enum Work {
+pub(crate) enum Work {
     Asked {
         resource: Arc<dyn Resource>,
         input: Input,
@@ -78,33 +81,33 @@ pub(crate) enum Ending {
 }
 
 pub(crate) struct Simulation {
-    random: Random,
-    defect: Option<Defect>,
+    pub(crate) random: Random,
+    pub(crate) defect: Option<Defect>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) world: Arc<Mutex<World>>,
     pub(crate) machine: SimulatedMachine,
     pub(crate) runner: Runner,
-    now: Duration,
-    step: usize,
-    pending: Vec<Pending>,
-    watched: BTreeMap<NodeKey, PathBuf>,
+    pub(crate) now: Duration,
+    pub(crate) step: usize,
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) watched: BTreeMap<NodeKey, PathBuf>,
     /// Notifications that are on their way.
-    queued: Vec<NodeKey>,
+    pub(crate) queued: Vec<NodeKey>,
     /// Whether notifications were lost, which the system will say.
-    is_lost: bool,
+    pub(crate) is_lost: bool,
     /// The nodes that are in order as far as the runner was told.
-    good: BTreeSet<ResourceId>,
+    pub(crate) good: BTreeSet<ResourceId>,
     /// The nodes that may have changed while they were checked.
-    again: BTreeSet<ResourceId>,
+    pub(crate) again: BTreeSet<ResourceId>,
     /// When each node was changed last.
     pub(crate) changed_at: BTreeMap<ResourceId, usize>,
     /// Nodes whose last attempt was hit by a fault or a change by others.
     pub(crate) disturbed: BTreeSet<ResourceId>,
-    swaps_left: usize,
+    pub(crate) swaps_left: usize,
     /// The plans of a graph that will replace the one that runs.
-    next_plans: Option<Vec<Plan>>,
+    pub(crate) next_plans: Option<Vec<Plan>>,
     interrupts_left: usize,
-    state: Arc<AppliedState>,
+    pub(crate) state: Arc<AppliedState>,
     pub(crate) restorations: Restorations,
 }
 
@@ -112,14 +115,31 @@ pub(crate) struct Simulation {
 fn begin(
     machine: &SimulatedMachine,
     plans: &[Plan],
-    options: RunOptions,
+    options: &RunOptions,
+    keeps_owed: bool,
 ) -> (Arc<AppliedState>, Runner) {
     let location = || StateLocation::new("simulation").in_folder(STATE);
     loop {
         let begun = AppliedState::lock(machine, location(), Kinds::default());
         let begun = begun.and_then(|state| Ok((state.begin(machine, graph_of(plans))?, state)));
         match begun {
-            Ok((graph, state)) => return (state, Runner::new(graph, options)),
+            Ok((graph, state)) => {
+                let owed = if keeps_owed {
+                    state.owed()
+                } else {
+                    BTreeSet::new()
+                };
+                return (
+                    state,
+                    Runner::new(
+                        graph,
+                        RunOptions {
+                            owed,
+                            ..options.clone()
+                        },
+                    ),
+                );
+            }
             // Faults are few.
             Err(_) if machine.is_crashed() => machine.restart(),
             Err(_) => {}
@@ -171,7 +191,7 @@ impl Simulation {
         } else {
             0
         };
-        let (state, runner) = begin(&machine, &plans, options);
+        let (state, runner) = begin(&machine, &plans, &options, true);
         Self {
             runner,
             state,
@@ -265,17 +285,6 @@ impl Simulation {
             }
             _ => self.work(),
         }
-    }
-
-    /// Lets time pass: to the next alarm, a bit, or a lot.
-    fn pass_time(&mut self) -> Result<(), String> {
-        let alarm = self.runner.next_alarm();
-        self.now = match (alarm, self.random.below(4)) {
-            (Some(alarm), 0..=2) => self.now.max(alarm),
-            (_, 3) if self.random.chance(10) => self.now + Duration::from_secs(100),
-            _ => self.now + Duration::from_millis(1),
-        };
-        self.tell(Event::Time)
     }
 
     /// Makes an attempt, or reports one that was made.
@@ -382,14 +391,22 @@ impl Simulation {
         if let Some(again) = self.pending.iter().position(|pending| pending.key == key) {
             return Err(format!("{again}: two attempts at once"));
         }
-        self.tell(Event::Finished(key, outcome))
+        self.tell(Event::Finished(key, outcome))?;
+        let owed = || self.runner.owed();
+        self.state.settle(&self.machine, id, owed);
+        if self.machine.is_crashed() {
+            return self.restart();
+        }
+        Ok(())
     }
 
     /// The machine crashed, and the engine with it. Both start anew.
-    fn restart(&mut self) -> Result<(), String> {
+    pub(crate) fn restart(&mut self) -> Result<(), String> {
         self.machine.restart();
         if let Some(plans) = self.next_plans.take() {
             self.plans = plans;
+            // Others may notify now.
+            self.changed_at.clear();
         }
         self.pending.clear();
         self.watched.clear();
@@ -397,201 +414,18 @@ impl Simulation {
         self.is_lost = false;
         self.good.clear();
         self.again.clear();
-        // What a change that was made before the crash should have refreshed is not known any more.
-        self.changed_at.clear();
         self.disturbed.clear();
         let options = RunOptions {
             watch: true,
             ..RunOptions::default()
         };
-        (self.state, self.runner) = begin(&self.machine, &self.plans, options);
+        let keeps_owed = self.defect != Some(Defect::Owed);
+        (self.state, self.runner) = begin(&self.machine, &self.plans, &options, keeps_owed);
         self.world
             .lock()
             .expect("no panic holds it")
             .touched
             .clear();
         self.tell(Event::Time)
-    }
-
-    /// Another graph replaces the one that runs.
-    fn replace(&mut self) -> Result<(), String> {
-        self.swaps_left -= 1;
-        let plans = changed_plans(&mut self.random, &self.plans);
-        let graph = if self.defect == Some(Defect::Swap) {
-            graph_of(&self.plans)
-        } else {
-            graph_of(&plans)
-        };
-        let running = self.runner.graph();
-        let replaced = self.state.replace(&self.machine, graph, running);
-        self.queue_notifications();
-        let graph = match replaced {
-            Ok(graph) => graph,
-            Err(_) if self.machine.is_crashed() => return self.restart(),
-            // The graph that runs goes on.
-            Err(_) => return Ok(()),
-        };
-        self.next_plans = Some(plans);
-        self.tell(Event::Replace(graph))
-    }
-
-    /// Turns changes of files into notifications, some of which are lost or come twice.
-    fn queue_notifications(&mut self) {
-        let mut world = self.world.lock().expect("no panic holds it");
-        for path in std::mem::take(&mut world.touched) {
-            for (key, watched) in &self.watched {
-                if *watched == path {
-                    match self.random.below(20) {
-                        0 => self.is_lost = true,
-                        1 => self.queued.extend([*key, *key]),
-                        _ => self.queued.push(*key),
-                    }
-                }
-            }
-        }
-    }
-
-    fn deliver(&mut self) -> Result<(), String> {
-        if self.is_lost && self.random.chance(50) {
-            self.is_lost = false;
-            self.good.clear();
-            return self.tell(Event::AllChanged);
-        }
-        let mut batch = Vec::new();
-        while !self.queued.is_empty() && (batch.is_empty() || self.random.chance(70)) {
-            let number = self.random.below(self.queued.len());
-            batch.push(self.queued.swap_remove(number));
-        }
-        if self.defect == Some(Defect::Drift) {
-            batch.retain(|key| self.pending.iter().all(|pending| pending.key != *key));
-        }
-        for key in &batch {
-            if let Some(id) = self.runner.id_of(*key).cloned() {
-                self.good.remove(&id);
-                if self.pending.iter().any(|pending| pending.key == *key) {
-                    self.again.insert(id);
-                }
-            }
-        }
-        self.tell(Event::Changed(batch))
-    }
-
-    /// Tells the runner something, and does what it asks for.
-    fn tell(&mut self, event: Event) -> Result<(), String> {
-        self.runner.handle(event, self.now);
-        while let Some(action) = self.runner.next_action() {
-            match action {
-                Action::Watch(key, resource) => {
-                    if let pkgres_engine::Watching::Paths(paths) = resource.watching(&self.machine)
-                    {
-                        self.watched.insert(key, paths[0].clone());
-                    }
-                }
-                Action::Unwatch(key) => {
-                    self.watched.remove(&key);
-                    self.queued.retain(|queued| *queued != key);
-                }
-                Action::Replaced(report) => {
-                    if let Some(plans) = self.next_plans.take() {
-                        let kept: BTreeSet<_> = report.kept.into_iter().collect();
-                        self.good.retain(|id| kept.contains(id));
-                        self.changed_at.retain(|id, _| kept.contains(id));
-                        self.plans = plans;
-                    }
-                }
-                Action::Cancel { .. } => {}
-                Action::Attempt {
-                    node: key,
-                    id,
-                    resource,
-                    input,
-                    noop,
-                    ..
-                } => self.start(key, &id, resource, input, noop)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn start(
-        &mut self,
-        key: NodeKey,
-        id: &ResourceId,
-        resource: Arc<dyn Resource>,
-        mut input: Input,
-        noop: bool,
-    ) -> Result<(), String> {
-        let before = match self.plans.iter().position(|plan| plan.id == *id) {
-            Some(node) => {
-                let before = self.all_before(node).into_iter();
-                let before = before.map(|before| self.plans[before].id.clone());
-                // Whatever is reversed is reversed before anything new.
-                before.chain(self.reversals()).collect()
-            }
-            None if self.reversals().any(|reversal| reversal == *id) => {
-                let first = self.restorations.first(id).into_iter().cloned();
-                let reversals: BTreeSet<_> = self.reversals().collect();
-                first.filter(|first| reversals.contains(first)).collect()
-            }
-            None => return Err("an attempt at a resource that is gone".to_owned()),
-        };
-        let before: Vec<ResourceId> = before;
-        for before in before {
-            if !self.good.contains(&before) && !self.is_deferred(&before) {
-                return Err(format!("{id} is checked before {before} is in order"));
-            }
-        }
-        if self.defect == Some(Defect::Refresh) {
-            input.refresh = false;
-        }
-        self.good.remove(id);
-        let id = id.clone();
-        if self.defect == Some(Defect::Order) {
-            let work = Work::Reported {
-                resource,
-                input,
-                noop,
-            };
-            self.pending.push(Pending { key, id, work });
-            self.runner.handle(
-                Event::Finished(key, Outcome::InOrder(BTreeMap::new())),
-                self.now,
-            );
-            return Ok(());
-        }
-        let work = Work::Asked {
-            resource,
-            input,
-            noop,
-        };
-        self.pending.push(Pending { key, id, work });
-        Ok(())
-    }
-
-    /// The resources that are gone and are reversed by the graph that runs.
-    pub(crate) fn reversals(&self) -> impl Iterator<Item = ResourceId> {
-        let nodes = self.runner.graph().nodes().iter();
-        let reversals = nodes.filter(|node| node.is_reversal);
-        reversals.map(|node| node.id.clone())
-    }
-
-    /// Whether a resource waits for a change that this run does not make: then those behind it go on.
-    fn is_deferred(&self, id: &ResourceId) -> bool {
-        let mut statuses = self.runner.nodes();
-        statuses.any(|(other, status)| other == id && matches!(status, NodeStatus::Deferred(..)))
-    }
-
-    /// The nodes before a node, directly or not.
-    pub(crate) fn all_before(&self, node: usize) -> BTreeSet<usize> {
-        let mut before = BTreeSet::new();
-        let mut open = vec![node];
-        while let Some(node) = open.pop() {
-            for (next, _) in &self.plans[node].after {
-                if before.insert(*next) {
-                    open.push(*next);
-                }
-            }
-        }
-        before
     }
 }

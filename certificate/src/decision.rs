@@ -4,13 +4,12 @@
 //! still fail. What is learned from a conflict becomes a step of the proof, with the inequalities that it follows from.
 //! Nothing here has to be trusted, as a checker replays the proof and evaluates the solution.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pkgres_proof_checker::Literal;
 
-use crate::formula::{Formula, Row, write_literal};
+use crate::formula::{Formula, Row, write_literal, write_number};
 
 /// The number of conflicts after which there is no answer.
 const MOST_CONFLICTS: usize = 20_000;
@@ -26,16 +25,37 @@ pub(crate) enum Decision {
     Unknown,
 }
 
-/// Decides a problem without some of its inequalities. Steps of a proof use the numbers that the others have then.
-pub(crate) fn decide(formula: &Formula, without: &Range<usize>) -> Decision {
-    let rows = formula.rows().iter().enumerate();
-    let rows = rows.filter(|(at, _)| !without.contains(at));
-    let mut search = Search::new(formula.meanings().len());
-    for (_, row) in rows {
-        search.add(row.clone());
+/// A problem to be decided as a whole and without some of its inequalities.
+#[derive(Debug)]
+pub(crate) struct Decider<'formula> {
+    search: Search<'formula>,
+    /// For each inequality, how many of its literals may fail.
+    may_fail: Vec<isize>,
+}
+
+impl<'formula> Decider<'formula> {
+    /// The problem of a formula.
+    pub(crate) fn new(formula: &'formula Formula) -> Self {
+        let mut search = Search::new(formula.meanings().len());
+        for row in formula.rows() {
+            search.add(Cow::Borrowed(row));
+        }
+        search.problem = search.rows.len();
+        Self {
+            may_fail: search.may_fail.clone(),
+            search,
+        }
     }
-    search.problem = search.rows.len();
-    search.run()
+
+    /// Decides the problem without some of its inequalities. Those of a proof have the numbers of the whole problem.
+    pub(crate) fn decide(&mut self, without: &Range<usize>) -> Decision {
+        self.search.restart(&self.may_fail);
+        for row in without.clone() {
+            // However many fail, nothing follows.
+            self.search.may_fail[row] = isize::MAX / 2;
+        }
+        self.search.run()
+    }
 }
 
 /// A proof of the decision that a problem has no solution.
@@ -48,17 +68,16 @@ pub(crate) fn refutation(rows: usize, steps: &str, count: usize) -> String {
 
 /// A proof that values satisfy all inequalities of a problem but some.
 pub(crate) fn demonstration(formula: &Formula, without: &Range<usize>, values: &[bool]) -> String {
-    let rows = formula.rows().iter().enumerate();
-    let rows = rows.filter(|(at, _)| !without.contains(at));
-    let mut mentioned: BTreeSet<usize> = BTreeSet::new();
-    let mut count = 0;
-    for (_, row) in rows {
-        mentioned.extend(row.literals.iter().map(|literal| literal.variable));
-        count += 1;
+    let rows = formula.rows();
+    let kept = rows[..without.start].iter().chain(&rows[without.end..]);
+    let mut mentioned = vec![false; values.len()];
+    for literal in kept.flat_map(|row| &row.literals) {
+        mentioned[literal.variable] = true;
     }
+    let count = rows.len() - without.len();
     let mut text =
         format!("pseudo-Boolean proof version 3.0\nf {count};\noutput NONE;\nconclusion SAT :");
-    for variable in mentioned {
+    for variable in (0..values.len()).filter(|variable| mentioned[*variable]) {
         let literal = Literal {
             variable,
             is_negated: !values[variable],
@@ -82,9 +101,9 @@ struct Assigned {
 }
 
 #[derive(Debug)]
-struct Search {
+struct Search<'formula> {
     /// The inequalities of the problem, then those that were learned.
-    rows: Vec<Row>,
+    rows: Vec<Cow<'formula, Row>>,
     /// How many are of the problem.
     problem: usize,
     /// For each inequality, how many more of its literals may fail; negative if it is violated.
@@ -99,6 +118,10 @@ struct Search {
     levels: Vec<usize>,
     /// How often each variable took part in conflicts.
     activity: Vec<u32>,
+    /// The variables that did.
+    active: Vec<usize>,
+    /// All variables before this one have values.
+    first_open: usize,
     steps: String,
     learned: usize,
 }
@@ -108,7 +131,7 @@ fn slot(literal: Literal) -> usize {
     2 * literal.variable + usize::from(literal.is_negated)
 }
 
-impl Search {
+impl<'formula> Search<'formula> {
     fn new(variables: usize) -> Self {
         Self {
             rows: Vec::new(),
@@ -120,6 +143,8 @@ impl Search {
             next: 0,
             levels: Vec::new(),
             activity: vec![0; variables],
+            active: Vec::new(),
+            first_open: 0,
             steps: String::new(),
             learned: 0,
         }
@@ -130,7 +155,25 @@ impl Search {
         self.assigned[literal.variable].map(|one| one.value != literal.is_negated)
     }
 
-    fn add(&mut self, row: Row) -> usize {
+    /// Forgets what was decided and learned. `may_fail` is that of the problem.
+    fn restart(&mut self, may_fail: &[isize]) {
+        for row in self.rows.drain(self.problem..).rev() {
+            for literal in &row.literals {
+                self.occurrences[slot(*literal)].pop();
+            }
+        }
+        self.may_fail.clear();
+        self.may_fail.extend_from_slice(may_fail);
+        self.assigned.fill(None);
+        self.trail.clear();
+        self.levels.clear();
+        self.activity.fill(0);
+        self.active.clear();
+        (self.next, self.first_open, self.learned) = (0, 0, 0);
+        self.steps.clear();
+    }
+
+    fn add(&mut self, row: Cow<'formula, Row>) {
         let number = self.rows.len();
         let mut may_fail = row.literals.len().cast_signed() - row.degree.cast_signed();
         for literal in &row.literals {
@@ -141,16 +184,16 @@ impl Search {
         }
         self.may_fail.push(may_fail);
         self.rows.push(row);
-        number
     }
 
-    fn run(mut self) -> Decision {
+    fn run(&mut self) -> Decision {
         let mut violated = (0..self.rows.len()).find_map(|row| self.apply(row));
         for _ in 0..MOST_CONFLICTS {
             violated = violated.or_else(|| self.propagate());
             if let Some(row) = violated.take() {
                 if self.learn(row) {
-                    return Decision::Unsatisfiable(self.steps, self.learned);
+                    let steps = std::mem::take(&mut self.steps);
+                    return Decision::Unsatisfiable(steps, self.learned);
                 }
                 violated = self.apply(self.rows.len() - 1);
                 continue;
@@ -169,9 +212,18 @@ impl Search {
 
     /// Gives a value to the open variable that took part in the most conflicts; returns whether there is one.
     fn decide(&mut self) -> bool {
-        let open = (0..self.assigned.len()).filter(|at| self.assigned[*at].is_none());
-        let Some(variable) = open.max_by_key(|at| (self.activity[*at], usize::MAX - at)) else {
-            return false;
+        let is_open = |at: &usize| self.assigned[*at].is_none();
+        let active = self.active.iter().copied().filter(is_open);
+        let active = active.max_by_key(|at| (self.activity[*at], usize::MAX - at));
+        let variable = if let Some(active) = active {
+            active
+        } else {
+            let mut others = self.first_open..self.assigned.len();
+            let Some(first) = others.find(is_open) else {
+                return false;
+            };
+            self.first_open = first;
+            first
         };
         self.levels.push(self.trail.len());
         self.assign(Literal::positive(variable), None);
@@ -257,7 +309,11 @@ impl Search {
                 if std::mem::replace(&mut seen[literal.variable], true) {
                     continue;
                 }
-                self.activity[literal.variable] += 1;
+                let activity = &mut self.activity[literal.variable];
+                *activity += 1;
+                if *activity == 1 {
+                    self.active.push(literal.variable);
+                }
                 match self.level_of(literal) {
                     0 => at_zero.push(literal),
                     one if one == level => of_level += 1,
@@ -306,7 +362,7 @@ impl Search {
         self.write_step(&row, hints.collect());
         self.go_back(back_to);
         let is_contradiction = row.literals.is_empty();
-        self.add(row);
+        self.add(Cow::Owned(row));
         is_contradiction
     }
 
@@ -316,7 +372,8 @@ impl Search {
         row.write(&mut self.steps);
         self.steps.push(':');
         for hint in hints {
-            write!(self.steps, " {}", hint + 1).expect("memory can be written");
+            self.steps.push(' ');
+            write_number(hint + 1, &mut self.steps);
         }
         self.steps.push_str(";\n");
         self.learned += 1;
@@ -334,6 +391,7 @@ impl Search {
             }
         }
         self.levels.truncate(level);
+        self.first_open = 0;
         self.next = self.next.min(self.trail.len());
     }
 }
@@ -398,7 +456,7 @@ mod tests {
         let (mut with, mut without) = (0, 0);
         for seed in 0..2_000 {
             let formula = problem(&mut Numbers(seed));
-            let proof = match decide(&formula, &(0..0)) {
+            let proof = match Decider::new(&formula).decide(&(0..0)) {
                 Decision::Satisfiable(values) => {
                     with += 1;
                     demonstration(&formula, &(0..0), &values)
@@ -425,15 +483,15 @@ mod tests {
         let one = formula.variable(Meaning::Absent(name));
         formula.add(Row::clause([one]));
         formula.add(Row::clause([one.negated()]));
-        assert!(matches!(
-            decide(&formula, &(0..0)),
-            Decision::Unsatisfiable(..)
-        ));
-        assert_eq!(
-            decide(&formula, &(0..1)),
-            Decision::Satisfiable(vec![false])
-        );
-        assert_eq!(decide(&formula, &(1..2)), Decision::Satisfiable(vec![true]));
+        let mut decider = Decider::new(&formula);
+        for _ in 0..2 {
+            let answer = decider.decide(&(0..0));
+            assert!(matches!(answer, Decision::Unsatisfiable(..)));
+            let answer = decider.decide(&(0..1));
+            assert_eq!(answer, Decision::Satisfiable(vec![false]));
+            let answer = decider.decide(&(1..2));
+            assert_eq!(answer, Decision::Satisfiable(vec![true]));
+        }
         let shown = demonstration(&formula, &(0..1), &[false]);
         assert!(check("1 ~x1 >= 1 ;", &shown).is_ok(), "{shown}");
     }

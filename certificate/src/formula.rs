@@ -1,6 +1,5 @@
 //! Inequalities with coefficients of 1, and what their variables stand for.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use pkgres_manifest::{ClassName, PackageName, Version};
@@ -71,14 +70,21 @@ impl Row {
             write_literal(*literal, text);
             text.push(' ');
         }
-        write!(text, ">= {} ", self.degree).expect("memory can be written");
+        text.push_str(">= ");
+        write_number(self.degree, text);
+        text.push(' ');
     }
 }
 
 /// Appends a literal. Variables are numbered from 1.
 pub(crate) fn write_literal(literal: Literal, text: &mut String) {
-    let sign = if literal.is_negated { "~" } else { "" };
-    write!(text, "{sign}x{}", literal.variable + 1).expect("memory can be written");
+    text.push_str(if literal.is_negated { "~x" } else { "x" });
+    write_number(literal.variable + 1, text);
+}
+
+/// Appends a number.
+pub(crate) fn write_number(number: usize, text: &mut String) {
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// A set of inequalities.
@@ -113,21 +119,44 @@ impl Formula {
 
     /// The problem in the OPB format.
     pub fn to_opb(&self) -> String {
-        self.to_opb_without(&(0..0))
+        self.lines().without(&(0..0))
     }
 
-    /// The problem without some of the inequalities.
-    pub(crate) fn to_opb_without(&self, without: &Range<usize>) -> String {
-        let mut text = format!(
-            "* #variable= {} #constraint= {}\n",
-            self.meanings.len(),
-            self.rows.len() - without.len()
-        );
-        let rows = self.rows.iter().enumerate();
-        for (_, row) in rows.filter(|(at, _)| !without.contains(at)) {
-            row.write(&mut text);
-            text.push_str(";\n");
+    /// The inequalities as lines.
+    pub(crate) fn lines(&self) -> FormulaLines {
+        let mut lines = FormulaLines {
+            variables: self.meanings.len(),
+            text: String::new(),
+            ends: vec![0],
+        };
+        for row in &self.rows {
+            row.write(&mut lines.text);
+            lines.text.push_str(";\n");
+            lines.ends.push(lines.text.len());
         }
-        text
+        lines
+    }
+}
+
+/// The inequalities of a formula in the OPB format.
+#[derive(Debug)]
+pub(crate) struct FormulaLines {
+    variables: usize,
+    text: String,
+    /// Where each line ends, after a zero.
+    ends: Vec<usize>,
+}
+
+impl FormulaLines {
+    /// The problem without some of the inequalities, which are adjacent.
+    pub(crate) fn without(&self, without: &Range<usize>) -> String {
+        let (before, after) = (self.ends[without.start], self.ends[without.end]);
+        format!(
+            "* #variable= {} #constraint= {}\n{}{}",
+            self.variables,
+            self.ends.len() - 1 - without.len(),
+            &self.text[..before],
+            &self.text[after..]
+        )
     }
 }

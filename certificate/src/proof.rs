@@ -13,14 +13,13 @@
 //! share. If that is not enough, one of the packages is looked at release by release.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use pkgres_proof_checker::{Constraint, Database, Literal};
 use pkgres_resolver::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause};
 
 use crate::NotCertified;
 use crate::encoding::{Encoding, Group, GroupKey};
-use crate::formula::Row;
+use crate::formula::{Row, write_number};
 
 /// How many steps the proof of one violation of the class hierarchy may take.
 const MOST_STEPS: usize = 100_000;
@@ -32,11 +31,9 @@ pub(crate) fn write(encoding: &Encoding, derivation: &Derivation) -> Result<Stri
         writer.write_clause(clause)?;
     }
     let contradiction = writer.last;
-    write!(
-        writer.text,
+    writer.text.push_str(&format!(
         "output NONE;\nconclusion UNSAT : {contradiction};\nend pseudo-Boolean proof;\n"
-    )
-    .expect("memory can be written");
+    ));
     Ok(writer.text)
 }
 
@@ -103,7 +100,11 @@ impl<'proof> Writer<'proof> {
             let group = self.groups[*variable];
             let is_restricted = group.literals().any(|one| !literals.contains(&one));
             if let Some(at_most) = group.at_most.filter(|_| is_restricted) {
-                writeln!(self.text, "pol {row} {at_most} +;").expect("memory can be written");
+                self.text.push_str("pol ");
+                write_number(row, &mut self.text);
+                self.text.push(' ');
+                write_number(at_most, &mut self.text);
+                self.text.push_str(" +;\n");
                 self.derived.push(None);
                 self.last += 1;
                 rows.push(self.last);
@@ -192,7 +193,8 @@ impl<'proof> Writer<'proof> {
         row.write(&mut self.text);
         self.text.push(':');
         for hint in hints {
-            write!(self.text, " {hint}").expect("memory can be written");
+            self.text.push(' ');
+            write_number(*hint, &mut self.text);
         }
         self.text.push_str(";\n");
         self.derived.push(Some(row));

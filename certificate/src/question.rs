@@ -14,13 +14,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Version};
-use pkgres_resolver::{
-    Compromise, Derivation, Engine, Request, Resolution, Resolver, Root, Step, Supply,
-};
+use pkgres_resolver::{Compromise, Engine, Request, Resolution, Resolver, Root, Step, Supply};
 
 use crate::claim::{Claim, NamedReleases, Tiers, Verdict};
 use crate::universe::Universe;
-use crate::{Certificate, NotCertified, certify};
+use crate::{Certificate, NotCertified, certify, packages_of};
 
 /// A question whether there is a resolution among some of the releases.
 #[derive(Debug, Clone)]
@@ -133,20 +131,16 @@ impl Question {
         self.candidates.insert(package.clone(), versions);
     }
 
-    /// Whether the question is about a release.
-    fn has(&self, record: &IndexRecord) -> bool {
-        let candidates = self.candidates.get(&record.name);
-        candidates.is_none_or(|versions| versions.contains(&record.version))
-    }
-
-    /// Searches, and certifies that the answer is "no". `supply` returns the releases that registries have of packages.
+    /// Searches, and certifies that the answer is "no". `search` runs a solver to its first verdict, and `supply` returns
+    /// the releases that registries have of packages. Only those that the proof is about are asked for.
     ///
     /// # Errors
     ///
-    /// The outer error is that of `supply`. The inner one is that there is no certificate: the answer is "yes", or the
-    /// proof uses something that certificates do not contain.
+    /// The outer error is that of `search` or `supply`. The inner one is that there is no certificate: the answer is "yes",
+    /// or the proof uses something that certificates do not contain.
     pub fn refute<E>(
         &self,
+        search: impl FnOnce(&mut Resolver) -> Result<Step, E>,
         mut supply: impl FnMut(&[PackageName]) -> Result<Vec<Supply>, E>,
     ) -> Result<Result<Certificate, NotCertified>, E> {
         let mut request = self.request.clone();
@@ -164,41 +158,25 @@ impl Question {
             };
             request.roots.push(Root::Package(Box::new(record)));
         }
-        request.provided.retain(|record| self.has(record));
-        let mut records = BTreeMap::new();
+        request.options.only.clone_from(&self.candidates);
         let mut resolver = Resolver::new(request.clone());
-        let derivation = loop {
-            match resolver.step() {
-                Step::Need(names) => {
-                    let supplies = supply(&names)?;
-                    for (name, mut supplied) in names.iter().zip(supplies) {
-                        if let Supply::Releases { records: all, .. } = &mut supplied {
-                            all.retain(|record| self.has(record));
-                            records.insert(name.clone(), all.clone());
-                        }
-                        if resolver.provide(name, supplied).is_err() {
-                            return Ok(Err(NotCertified::Step("a package that is not known")));
-                        }
-                    }
-                }
-                Step::Impossible => break resolver.take_derivation(),
-                Step::Solved(_) => return Ok(Err(NotCertified::Possible)),
-                _ => return Ok(Err(NotCertified::TooLarge)),
-            }
+        let derivation = match search(&mut resolver)? {
+            Step::Impossible => resolver.take_derivation(),
+            Step::Solved(_) => return Ok(Err(NotCertified::Possible)),
+            _ => return Ok(Err(NotCertified::TooLarge)),
         };
-        Ok(self.certify(&request, &records, derivation))
-    }
-
-    fn certify(
-        &self,
-        request: &Request,
-        records: &BTreeMap<PackageName, Vec<IndexRecord>>,
-        derivation: Option<Box<Derivation>>,
-    ) -> Result<Certificate, NotCertified> {
-        let derivation = derivation.ok_or(NotCertified::NoDerivation)?;
-        let universe = Universe::new(request, records)?;
-        let claim = Claim::new(&self.request, Tiers::First, self.verdict.clone());
-        certify(&universe, &claim, &derivation)
+        let Some(derivation) = derivation else {
+            return Ok(Err(NotCertified::NoDerivation));
+        };
+        let packages = packages_of(&derivation);
+        let supplies = supply(&packages)?;
+        let releases = supplies.into_iter().map(|supply| releases_of(Some(supply)));
+        let records: BTreeMap<PackageName, Vec<IndexRecord>> =
+            packages.into_iter().zip(releases).collect();
+        Ok(Universe::new(&request, &records).and_then(|universe| {
+            let claim = Claim::new(&self.request, Tiers::First, self.verdict.clone());
+            certify(&universe, &claim, &derivation)
+        }))
     }
 }
 

@@ -18,7 +18,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, UpdateTarget};
 
 use crate::claim::{Claim, ClaimedReason, Tiers, Verdict};
-use crate::decision::{Decision, decide, demonstration, refutation};
+use crate::decision::{Decider, Decision, demonstration, refutation};
 use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
@@ -60,7 +60,9 @@ pub fn certify_reasons(
     if literals > MOST_LITERALS {
         return Err(NotCertified::TooLarge);
     }
-    let proof = match decide(&formula, &(0..0)) {
+    let mut decider = Decider::new(&formula);
+    let lines = formula.lines();
+    let proof = match decider.decide(&(0..0)) {
         Decision::Unsatisfiable(steps, count) => refutation(formula.rows().len(), &steps, count),
         Decision::Satisfiable(_) => {
             return Err(NotCertified::Step("the reasons as they are shown"));
@@ -70,10 +72,10 @@ pub fn certify_reasons(
     let mut without = Vec::new();
     let stated = (1..).zip(&ranges).filter(|(_, range)| !range.is_empty());
     for (number, range) in stated {
-        match decide(&formula, range) {
+        match decider.decide(range) {
             Decision::Satisfiable(values) => without.push(WithoutReason {
                 number,
-                problem: formula.to_opb_without(range),
+                problem: lines.without(range),
                 proof: demonstration(&formula, range, &values),
             }),
             Decision::Unsatisfiable(..) => return Err(NotCertified::NotNeeded(number)),
@@ -87,7 +89,7 @@ pub fn certify_reasons(
     });
     let claim = Claim::new(&request, tiers, Verdict::Reasons(reasons.collect()));
     Ok(Certificate {
-        problem: formula.to_opb(),
+        problem: lines.without(&(0..0)),
         names: names::write(&claim, &formula),
         proof,
         without,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Spec, Version};
+use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Spec, Version};
 use pkgres_resolver::{ClassRules, PrereleasePolicy, Request};
 
 use crate::NotCertified;
@@ -33,22 +33,35 @@ pub(crate) struct Candidate {
 #[derive(Debug)]
 pub(crate) struct DefinedClass {
     pub(crate) name: ClassName,
+    /// The folder of which it stands for every class, as `folder.*` does in some ecosystems.
+    pub(crate) folder: Option<String>,
     /// Whether only the release itself sees it.
     pub(crate) is_internal: bool,
     /// The classes that it extends.
     pub(crate) parents: Vec<ClassName>,
 }
 
+impl DefinedClass {
+    /// Whether it is a class of this name, or stands for one.
+    fn defines(&self, class: &ClassName) -> bool {
+        self.name == *class
+            || self.folder.as_deref().is_some_and(|folder| {
+                let path = class.as_str().rsplit_once('.');
+                path.is_some_and(|(of_class, _)| of_class == folder)
+            })
+    }
+}
+
 impl Candidate {
     /// Whether the release finds a class in itself.
     pub(crate) fn has(&self, class: &ClassName) -> bool {
         let classes = self.classes.as_ref();
-        classes.is_none_or(|classes| classes.iter().any(|one| one.name == *class))
+        classes.is_none_or(|classes| classes.iter().any(|one| one.defines(class)))
     }
 
     /// Whether a release that requires this one finds a class in it.
     pub(crate) fn exports(&self, class: &ClassName) -> bool {
-        let is_exported = |one: &DefinedClass| one.name == *class && !one.is_internal;
+        let is_exported = |one: &DefinedClass| one.defines(class) && !one.is_internal;
         let classes = self.classes.as_ref();
         classes.is_none_or(|classes| classes.iter().any(is_exported))
     }
@@ -149,7 +162,9 @@ fn is_candidate(request: &Request, record: &IndexRecord) -> bool {
     let is_too_new = (options.exclude_newer).is_some_and(|time| !record.is_published_before(time));
     let is_rejected =
         record.version.is_prerelease() && options.prerelease == PrereleasePolicy::Never;
-    is_held || !(record.yanked || is_too_new || is_rejected)
+    let only = options.only.get(&record.name);
+    let is_left_out = only.is_some_and(|versions| !versions.contains(&record.version));
+    !is_left_out && (is_held || !(record.yanked || is_too_new || is_rejected))
 }
 
 fn candidate(request: &Request, record: &IndexRecord) -> Candidate {
@@ -201,14 +216,18 @@ fn classes(request: &Request, record: &IndexRecord) -> Option<Vec<DefinedClass>>
             }
         }
         parents.extend(class.implements.iter().map(ClassName::of_interface));
+        let folder = class.name.as_str().strip_suffix(".*");
+        let folder = folder.filter(|_| record.ecosystem != CLASS_PACKAGES);
         classes.push(DefinedClass {
             name: class.name.clone(),
+            folder: folder.map(str::to_owned),
             is_internal: class.internal,
             parents,
         });
     }
     classes.extend(record.interfaces.iter().map(|interface| DefinedClass {
         name: interface.of_interface(),
+        folder: None,
         is_internal: false,
         parents: Vec::new(),
     }));

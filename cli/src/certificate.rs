@@ -8,8 +8,8 @@ use pkgres_certificate::{
     unknown_packages,
 };
 use pkgres_files::{FileError, FileSystem as _, FolderWriter, RealFileSystem};
-use pkgres_manifest::{IndexRecord, PackageName};
-use pkgres_registry_client::{Answer, RegistrySet};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
+use pkgres_registry_client::{Answer, RegistrySet, advance};
 use pkgres_resolver::{Conflict, Derivation, Request, Resolution, Root, Supply};
 use serde_json::json;
 
@@ -77,6 +77,7 @@ impl Certified {
         answer: &Answer,
         derivation: Option<Box<Derivation>>,
         registries: &RegistrySet,
+        options: &ReadOptions,
         output: &mut Output,
     ) -> Result<()> {
         let mut found = Found::default();
@@ -94,7 +95,13 @@ impl Certified {
                     Vec::new()
                 });
                 for (name, claim, question) in questions {
-                    let certificate = question.refute(|packages| registries.supply(packages))?;
+                    let certificate = question.refute(
+                        |resolver| {
+                            registries.attach_to(resolver)?;
+                            advance(resolver, registries, options)
+                        },
+                        |packages| registries.supply(packages),
+                    )?;
                     found.add(&name, claim, certificate, output);
                 }
             }
@@ -155,7 +162,8 @@ impl Certified {
             }
             return Ok(());
         }
-        let folder = FolderWriter::open(&RealFileSystem, &self.folder)?;
+        // Another run makes them again.
+        let folder = FolderWriter::open(&RealFileSystem, &self.folder)?.volatile();
         for (position, (name, certificate)) in found.0.iter().enumerate() {
             let texts = [&certificate.problem, &certificate.names, &certificate.proof];
             for (name, text) in file_names(position, name).iter().zip(texts) {

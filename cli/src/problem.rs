@@ -212,7 +212,13 @@ impl Problem {
         output.registry_findings(&self.registries.take_findings());
         let (answer, derivation) = answer?;
         if let Some(certified) = certified {
-            certified.write(&answer, derivation, &self.registries, output)?;
+            certified.write(
+                &answer,
+                derivation,
+                &self.registries,
+                &context.read_options,
+                output,
+            )?;
         }
         let searched = match answer {
             Answer::Solved(resolution) => {

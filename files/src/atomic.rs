@@ -222,6 +222,7 @@ fn write_and_rename(
 pub struct FolderWriter<'system, System> {
     system: &'system System,
     folder: PathBuf,
+    durability: Durability,
 }
 
 impl<System> std::fmt::Debug for FolderWriter<'_, System> {
@@ -241,18 +242,29 @@ impl<'system, System: FileSystem> FolderWriter<'system, System> {
         Ok(Self {
             system,
             folder: folder.to_owned(),
+            durability: Durability::Durable,
         })
+    }
+
+    /// The same for files that can be made again: a crash of the machine can leave them empty, and writing many is faster.
+    #[must_use]
+    pub fn volatile(mut self) -> Self {
+        self.durability = Durability::Volatile;
+        self
     }
 
     /// Writes a file. Its content is durable at once, its name once [`finish`](Self::finish) returned.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), FileError> {
         let put = |file: &mut dyn NewFile| file.write(bytes);
         let path = self.folder.join(name);
-        replace(self.system, &path, put, Durability::Durable, Access::Data)
+        replace(self.system, &path, put, self.durability, Access::Data)
     }
 
     /// Makes the names of all files durable.
     pub fn finish(self) -> Result<(), FileError> {
+        if self.durability == Durability::Volatile {
+            return Ok(());
+        }
         self.system
             .sync_folder(&self.folder)
             .map_err(FileError::system("cannot write", &self.folder))

@@ -306,6 +306,9 @@ pub struct SolveOptions {
     /// locked. A release without a date counts as old, and one with an unreadable date as new
     /// ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
     pub exclude_newer: Option<Timestamp>,
+    /// Packages of which only these versions are candidates, to ask what follows if they are chosen. What is locked is
+    /// no exception, and roots are not affected.
+    pub only: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Whether each package may have only one release.
     pub single_version: bool,
     /// A package of the host whose version is not known, such as `ansible-core`. Requirements on it are left out.
@@ -340,6 +343,7 @@ impl Default for SolveOptions {
             classes: ClassRules::default(),
             prefer: Preference::default(),
             exclude_newer: None,
+            only: BTreeMap::new(),
             single_version: false,
             unknown_host: None,
             max_steps: Self::DEFAULT_MAX_STEPS,

@@ -12,6 +12,8 @@ pub(super) struct Eligibility<'release> {
     pub(super) version: &'release Version,
     /// Whether it was yanked, or published too late.
     pub(super) excluded: bool,
+    /// Whether it is no candidate, even if it is locked.
+    pub(super) is_left_out: bool,
 }
 
 /// The candidates of a package, and their order of preference.
@@ -62,6 +64,7 @@ impl Candidates {
         };
         let select = |matches: &dyn Fn(u32, &Eligibility<'_>) -> bool| -> PositionSet {
             let numbered = (0_u32..).zip(releases);
+            let numbered = numbered.filter(|(_, release)| !release.is_left_out);
             let matching = numbered.filter(|(at, release)| matches(*at, release));
             matching.map(|(at, _)| at).collect()
         };

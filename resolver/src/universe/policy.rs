@@ -2,6 +2,8 @@
 //!
 //! What follows from it for the releases of a package are its [`Candidates`].
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, Spec, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,6 +26,8 @@ pub(crate) struct Policy {
     exclude_newer: Option<Timestamp>,
     /// The package on which requirements are left out.
     unknown_host: Option<PackageName>,
+    /// Packages of which only these versions are candidates.
+    only: FxHashMap<PackageName, BTreeSet<Version>>,
     /// Delivered releases that were published after the cut-off date.
     too_new: FxHashMap<PackageName, FxHashSet<Version>>,
     /// The lock, if it says anything.
@@ -41,6 +45,9 @@ impl Policy {
             classes: options.classes,
             prefer: options.prefer,
             exclude_newer: options.exclude_newer,
+            only: (options.only.iter())
+                .map(|(name, versions)| (name.clone(), versions.clone()))
+                .collect(),
             unknown_host: options.unknown_host.clone(),
             ..Self::default()
         };
@@ -135,6 +142,7 @@ impl Policy {
         self.locked_versions.is_empty()
             && self.kept_versions.is_empty()
             && self.too_new.is_empty()
+            && self.only.is_empty()
             && self.prefer == Preference::Newest
     }
 
@@ -161,7 +169,9 @@ impl Policy {
     ) -> Option<Box<Candidates>> {
         let locked = self.locked_versions(name);
         let too_new = self.too_new.get(name);
-        let newest_is_best = self.prefer == Preference::Newest && too_new.is_none();
+        let only = self.only.get(name);
+        let newest_is_best =
+            self.prefer == Preference::Newest && too_new.is_none() && only.is_none();
         if index.has_default_order(number) && locked.is_empty() && newest_is_best {
             return None;
         }
@@ -177,6 +187,7 @@ impl Policy {
             .map(|(release, version)| Eligibility {
                 version,
                 excluded: index.is_yanked(release) || is_too_new(version),
+                is_left_out: only.is_some_and(|versions| !versions.contains(version)),
             })
             .collect();
         Some(Box::new(Candidates::new(

@@ -100,10 +100,14 @@ fn questions(request: &Request, resolution: &Resolution) -> Vec<(&'static str, Q
 }
 
 fn refuted(packages: &Records, question: &Question) -> Result<Certificate, NotCertified> {
-    let answer = question.refute(|names| {
-        let supplies = names.iter().map(|name| packages.supply_of(name));
-        Ok::<_, Infallible>(supplies.collect())
-    });
+    let mut searched = Records::new(packages.by_name().values().flatten().cloned());
+    let answer = question.refute(
+        |resolver| Ok::<_, Infallible>(advance(resolver, &mut searched)),
+        |names| {
+            let all = names.iter().map(|name| packages.supply_of(name));
+            Ok(all.collect())
+        },
+    );
     answer.expect("records are in memory")
 }
 

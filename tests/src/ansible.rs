@@ -1,16 +1,83 @@
-//! The corpus of Ansible collections: facts about real releases, in the form in which the shared data has them.
+//! Ansible collections: real releases, in the form in which the shared data has them, and requests by their rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
-use crate::shared;
 use flate2::read::GzDecoder;
-use pkgres_formats::ansible::{ECOSYSTEM, Facts, Import, ImportKind, Module, Reference, Route};
-use pkgres_manifest::{IndexRecord, Limits};
+use pkgres_formats::ansible::{
+    ANSIBLE_CORE, ECOSYSTEM, Facts, Import, ImportKind, Module, Reference, Route,
+    ansible_core_version,
+};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Spec};
+use pkgres_resolver::{ClassRules, PrereleasePolicy, Request};
 use serde_json::{Value, json};
+
+use crate::random::Random;
+use crate::shared;
 
 /// Releases by name and version, with their classes.
 pub type Releases = BTreeMap<(String, String), IndexRecord>;
+
+/// The record of a line of an index.
+///
+/// # Panics
+///
+/// If it is no record of a collection.
+pub fn record(line: &Value) -> IndexRecord {
+    ECOSYSTEM
+        .read_record(&line.to_string(), &Limits::default())
+        .expect("the record is valid")
+}
+
+/// The name of a collection.
+///
+/// # Panics
+///
+/// If it is no name of a collection.
+pub fn package(name: &str) -> PackageName {
+    ECOSYSTEM.package_name(name).expect("a name")
+}
+
+/// A range of versions.
+///
+/// # Panics
+///
+/// If it is none.
+pub fn range(text: &str) -> Spec {
+    ECOSYSTEM.spec(text).expect("a range")
+}
+
+/// A project that requires some collections in ranges from, below or at their releases.
+pub fn project(releases: &[&IndexRecord], random: &mut Random) -> IndexRecord {
+    let mut root = record(&json!({
+        "name": "root.root", "version": "0.0.0", "require": {}, "classes": {},
+    }));
+    for _ in 0..random.between(2, 5) {
+        let release = *random.pick(releases);
+        let operator = random.pick::<&str>(&[">=", "<", "<=", "=="]);
+        let range = range(&format!("{operator}{}", release.version));
+        root = root.with_requirement(release.name.clone(), range);
+    }
+    root
+}
+
+/// A request with the rules of collections. `core` is the version of ansible-core, if it is known.
+pub fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Request {
+    let mut request = Request::new(root);
+    request.core = None;
+    request.options.single_version = true;
+    request.options.classes = classes;
+    request.options.prerelease = PrereleasePolicy::IfNamed;
+    match core.and_then(ansible_core_version) {
+        Some(version) => {
+            let mut provided = IndexRecord::new(package(ANSIBLE_CORE), version).with_classes([]);
+            provided.ecosystem = ECOSYSTEM;
+            request.provided.push(provided);
+        }
+        None => request.options.unknown_host = Some(package(ANSIBLE_CORE)),
+    }
+    request
+}
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
@@ -101,6 +168,10 @@ fn route(row: &[Value]) -> Route {
 }
 
 /// The releases of the shared data without their classes; `None` if it is missing.
+///
+/// # Panics
+///
+/// If the data is not what it should be.
 pub fn index() -> Option<Releases> {
     let path = shared::path("corpus/ansible/index.jsonl")?;
     let lines = std::fs::read_to_string(path).expect("the index can be read");
@@ -122,7 +193,11 @@ pub fn index() -> Option<Releases> {
     Some(releases.collect())
 }
 
-/// The releases of the shared data with their classes.
+/// The releases of the shared data with their classes; `None` if it is missing.
+///
+/// # Panics
+///
+/// If the data is not what it should be.
 pub fn releases() -> Option<Releases> {
     let mut releases = index()?;
     let path = shared::path("corpus/ansible/classes.jsonl.gz")?;

@@ -21,6 +21,20 @@ pub fn lines() -> Option<Vec<Value>> {
     Some(lines.collect::<Result<_, _>>().expect("the lines are JSON"))
 }
 
+/// The releases of the corpus that are no drafts; `None` if it is not there. Of a release with two contents, the one
+/// that is named first counts.
+pub fn releases() -> Option<Vec<IndexRecord>> {
+    let lines = lines()?;
+    let is_release =
+        |line: &&Value| line["released"] == true && line.get("variant").is_none_or(Value::is_null);
+    let releases = lines.iter().filter(is_release);
+    Some(
+        releases
+            .map(|line| read(&record_of(line).to_string()))
+            .collect(),
+    )
+}
+
 /// A line of the corpus as an index record.
 pub fn record_of(line: &Value) -> Value {
     let text = |value: &Value| value.as_str().map(|text| text.trim().to_owned());

@@ -10,11 +10,12 @@ use std::process::{Command, Stdio};
 use pkgres_formats::ansible::ECOSYSTEM;
 use pkgres_manifest::Version;
 use pkgres_resolver::ClassRules;
+use pkgres_tests::ansible::{package, record, request};
 use pkgres_tests::random::Random;
 use pkgres_tests::{seeds, skip};
 use serde_json::{Value, json};
 
-use super::resolve::{Picks, package, picks, record, registries, request};
+use super::resolve::{Picks, picks, registries};
 
 /// How many universes are resolved by default.
 const USUAL: u64 = 300;

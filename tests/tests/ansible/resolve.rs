@@ -2,27 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_formats::ansible::{ANSIBLE_CORE, ECOSYSTEM, ansible_core_version};
-use pkgres_manifest::{
-    ClassName, IndexRecord, IndexedClass, Limits, PackageName, ReadOptions, RegistryName,
-};
+use pkgres_formats::ansible::ANSIBLE_CORE;
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 use pkgres_resolver::{ClassRules, PrereleasePolicy, Request, Resolver};
-use pkgres_tests::{ansible, shared};
+use pkgres_tests::ansible::{self, record, request};
+use pkgres_tests::shared;
 use serde_json::{Value, json};
 
 /// The picks of a resolution by name; `None` if there is none.
 pub(crate) type Picks = Option<BTreeMap<String, String>>;
-
-pub(crate) fn record(line: &Value) -> IndexRecord {
-    ECOSYSTEM
-        .read_record(&line.to_string(), &Limits::default())
-        .expect("the record is valid")
-}
-
-pub(crate) fn package(name: &str) -> PackageName {
-    ECOSYSTEM.package_name(name).expect("a name")
-}
 
 /// A registry with some releases.
 pub(crate) fn registries(records: impl IntoIterator<Item = IndexRecord>) -> RegistrySet {
@@ -32,24 +21,6 @@ pub(crate) fn registries(records: impl IntoIterator<Item = IndexRecord>) -> Regi
         registry.add_record(record);
     }
     RegistrySet::new(vec![Box::new(registry)])
-}
-
-/// A request with the rules of collections. `core` is the version of ansible-core, if it is known.
-pub(crate) fn request(root: IndexRecord, core: Option<&str>, classes: ClassRules) -> Request {
-    let mut request = Request::new(root);
-    request.core = None;
-    request.options.single_version = true;
-    request.options.classes = classes;
-    request.options.prerelease = PrereleasePolicy::IfNamed;
-    match core.and_then(ansible_core_version) {
-        Some(version) => {
-            let mut provided = IndexRecord::new(package(ANSIBLE_CORE), version).with_classes([]);
-            provided.ecosystem = ECOSYSTEM;
-            request.provided.push(provided);
-        }
-        None => request.options.unknown_host = Some(package(ANSIBLE_CORE)),
-    }
-    request
 }
 
 pub(crate) fn picks(request: Request, registries: &RegistrySet) -> Picks {

@@ -1,20 +1,15 @@
-//! Every claim: verdicts of random universes, of updates and of real packages have certificates that both checkers accept.
+//! Every claim: verdicts of random universes and of updates have certificates that both checkers accept.
 
 use std::collections::BTreeMap;
 
 use pkgres_certificate::NotCertified;
-use pkgres_manifest::{
-    IndexRecord, PackageName, ReadOptions, RegistryName, Requirement, Spec, Version,
-};
-use pkgres_registry_client::{DirectoryRegistry, Registry as _};
+use pkgres_manifest::{IndexRecord, PackageName, Version};
 use pkgres_resolver::{PackageUpdate, Request, Resolver, Step, Update, UpdateTarget};
 use pkgres_tests::drive::{Records, drive};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
-use pkgres_tests::shared;
 use pkgres_tests::solver::request;
 use pkgres_tests::universe::Universe;
-use serde_json::{Map, Value};
 
 use crate::certified::{accept, all, packages};
 use crate::veripb::VeriPb;
@@ -23,11 +18,17 @@ const SEEDS: u64 = 300;
 
 /// How often each claim was certified, and how often it was not.
 #[derive(Debug, Default)]
-struct Tally(BTreeMap<&'static str, [usize; 2]>);
+pub(crate) struct Tally(BTreeMap<&'static str, [usize; 2]>);
 
 impl Tally {
     /// Certifies the verdict of a request, and checks the certificates.
-    fn add(&mut self, packages: &Records, request: &Request, veripb: Option<&VeriPb>, name: &str) {
+    pub(crate) fn add(
+        &mut self,
+        packages: &Records,
+        request: &Request,
+        veripb: Option<&VeriPb>,
+        name: &str,
+    ) {
         for (claim, certificate) in all(packages, request) {
             let [accepted, not_certified] = self.0.entry(claim).or_default();
             match certificate {
@@ -50,7 +51,7 @@ impl Tally {
         }
     }
 
-    fn join(tallies: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn join(tallies: impl IntoIterator<Item = Self>) -> Self {
         let mut sum = Self::default();
         for (claim, [accepted, not_certified]) in tallies.into_iter().flat_map(|tally| tally.0) {
             let of_claim = sum.0.entry(claim).or_default();
@@ -61,7 +62,7 @@ impl Tally {
     }
 
     /// Expects certificates of claims, and few verdicts without one.
-    fn expect(&self, kind: &str, claims: &[&str]) {
+    pub(crate) fn expect(&self, kind: &str, claims: &[&str]) {
         println!("{kind}: {:?}", self.0);
         for claim in claims {
             let [accepted, not_certified] = self.0.get(claim).copied().unwrap_or_default();
@@ -84,7 +85,7 @@ fn check_all(kind: &str, claims: &[&str], ask: impl Fn(u64) -> Option<(Universe,
     Tally::join(tallies).expect(kind, claims);
 }
 
-fn with_request(universe: Universe) -> (Universe, Request) {
+pub(crate) fn with_request(universe: Universe) -> (Universe, Request) {
     let request = request(&universe);
     (universe, request)
 }
@@ -127,7 +128,7 @@ fn claims_about_cycles_of_packages_are_certified() {
 }
 
 /// A universe, and an update of one of its packages from a lock of before its newest releases.
-fn random_update(seed: u64) -> Option<(Universe, Request)> {
+pub(crate) fn random_update(seed: u64) -> Option<(Universe, Request)> {
     let universe = match seed % 3 {
         0 => Universe::random(seed / 3),
         1 => Universe::around_hubs(seed / 3),
@@ -179,114 +180,4 @@ fn random_update(seed: u64) -> Option<(Universe, Request)> {
 #[test]
 fn claims_about_updates_are_certified() {
     check_all("updates", &["reasons", "stays"], random_update);
-}
-
-/// A record of other ecosystems, whose names contain what ours do not allow.
-fn record(name: &str, version: &str, ranges: &Map<String, Value>) -> IndexRecord {
-    let package = |name: &str| PackageName::parse(&name.replace('-', "_")).expect("a name");
-    let version = Version::parse(version).expect("a version");
-    let mut record = IndexRecord::new(package(name), version);
-    record.classes = Some(Vec::new().into());
-    let requirements = ranges.iter().map(|(target, range)| Requirement {
-        package: package(target),
-        spec: Spec::parse(range.as_str().expect("a range is text")).expect("a spec"),
-        location: None,
-    });
-    record.requirements = requirements.collect();
-    record
-}
-
-#[test]
-fn claims_about_scenarios_of_other_resolvers_are_certified() {
-    let Some(path) = shared::path("scenarios/scenarios.json") else {
-        return;
-    };
-    let text = std::fs::read_to_string(path).expect("the scenarios can be read");
-    let document: Value = serde_json::from_str(&text).expect("the scenarios are JSON");
-    let veripb = VeriPb::find();
-    let mut tally = Tally::default();
-    for scenario in document["scenarios"].as_array().expect("a list") {
-        let ranges = |value: &Value| value.as_object().cloned().expect("ranges");
-        let mut records = Vec::new();
-        for (package, versions) in scenario["packages"].as_object().expect("packages") {
-            for (version, requirements) in versions.as_object().expect("versions") {
-                records.push(record(package, version, &ranges(requirements)));
-            }
-        }
-        let mut request = Request::new(record("root", "1.0.0", &ranges(&scenario["root"])));
-        request.core = None;
-        let packages = Records::new(records);
-        let name = scenario["name"].as_str().expect("a name").replace('/', "-");
-        for single_version in [true, false] {
-            request.options.single_version = single_version;
-            tally.add(&packages, &request, veripb.as_ref(), &name);
-        }
-    }
-    tally.expect("scenarios", &["none", "reasons", "better", "single"]);
-}
-
-#[test]
-fn claims_about_large_universes_are_certified() {
-    let Some(path) = shared::path("scenarios/large_case.jsonl") else {
-        return;
-    };
-    let text = std::fs::read_to_string(path).expect("the universe can be read");
-    let rows = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a row is JSON"));
-    let rows = rows.filter(|row: &Value| row.get("p").is_some());
-    let records = rows.map(|row| {
-        let ranges = row["deps"].as_object().expect("dependencies").iter();
-        let ranges = ranges.map(|(package, ranges)| {
-            let range = match (&ranges[0][0], &ranges[0][1]) {
-                (low, Value::Null) => format!(">={low}.0.0"),
-                (low, high) => format!(">={low}.0.0,<{high}.0.0"),
-            };
-            (format!("P{package}"), Value::from(range))
-        });
-        let (name, version) = (format!("P{}", row["p"]), format!("{}.0.0", row["v"]));
-        record(&name, &version, &ranges.collect())
-    });
-    let records: Vec<IndexRecord> = records.collect();
-    let packages = Records::new(records.iter().cloned());
-    let veripb = VeriPb::find();
-    // A sample of the roots: all of them with `SEEDS`.
-    let wanted = usize::try_from(seeds::count(12)).unwrap_or(usize::MAX);
-    let every = (records.len() / wanted.clamp(1, records.len())).max(1);
-    let roots: Vec<&IndexRecord> = records.iter().step_by(every).collect();
-    let count = u64::try_from(roots.len()).expect("it is small");
-    let tallies = seeds::for_all(count, |at| {
-        let at = usize::try_from(at).expect("it is small");
-        let mut request = Request::new(roots[at].clone());
-        request.core = None;
-        request.options.single_version = at % 2 == 0;
-        let mut tally = Tally::default();
-        let name = format!("large-{}-{}", roots[at].name, roots[at].version);
-        tally.add(&packages, &request, veripb.as_ref(), &name);
-        tally
-    });
-    Tally::join(tallies).expect("large", &["better"]);
-}
-
-#[test]
-fn claims_about_real_packages_are_certified() {
-    let Some(folder) = shared::path("corpus") else {
-        return;
-    };
-    let name = RegistryName::parse("corpus").expect("a name");
-    let options = ReadOptions::default();
-    let registry = DirectoryRegistry::open(name, &folder, &options).expect("it can be read");
-    let names: Vec<PackageName> = registry.names().cloned().collect();
-    let records = registry
-        .records(&names)
-        .expect("no release is listed twice");
-    let records: Vec<IndexRecord> = records.into_iter().flatten().flatten().collect();
-    let packages = Records::new(records.iter().cloned());
-    let veripb = VeriPb::find();
-    let mut tally = Tally::default();
-    for root in records {
-        let name = format!("real-{}", root.name);
-        tally.add(&packages, &Request::new(root), veripb.as_ref(), &name);
-    }
-    tally.expect("real packages", &["none", "reasons"]);
 }

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use pkgres_certificate::{Certificate, Claim, verify};
 use pkgres_tests::random::Random;
 use pkgres_tests::seeds;
-use pkgres_tests::solver::request;
 use pkgres_tests::universe::Universe;
 
 use crate::certified::{all, packages};
+use crate::claims::{random_update, with_request};
 use crate::satisfiable::ClauseSolver;
 use crate::veripb::VeriPb;
 
@@ -215,19 +215,24 @@ fn fate(certificate: &Certificate, veripb: Option<&VeriPb>, name: &str) -> Fate 
 fn corrupted_certificates_are_rejected_or_still_true() {
     let veripb = VeriPb::find();
     let results = seeds::for_all(seeds::count(SEEDS), |seed| {
-        let universe = if seed % 2 == 0 {
-            Universe::random(seed)
-        } else {
-            Universe::around_hubs(seed)
+        let asked = match seed % 4 {
+            0 | 2 => Some(with_request(Universe::random(seed))),
+            1 => Some(with_request(Universe::around_hubs(seed))),
+            _ => random_update(seed),
+        };
+        let Some((universe, request)) = asked else {
+            return Vec::new();
         };
         let mut random = Random::new(seed);
         let mut fates = Vec::new();
-        for (claim, certificate) in all(&packages(&universe), &request(&universe)) {
+        for (claim, certificate) in all(&packages(&universe), &request) {
             let Ok(certificate) = certificate else {
                 continue;
             };
             let name = format!("corrupted-{seed}");
-            let changed = (0..4).filter_map(|_| corrupted(&certificate, &mut random));
+            // Few updates move more than they name.
+            let tries = if claim == "stays" { 20 } else { 4 };
+            let changed = (0..tries).filter_map(|_| corrupted(&certificate, &mut random));
             let changed: Vec<Certificate> = changed.collect();
             let fate = |changed| (claim, fate(changed, veripb.as_ref(), &name));
             fates.extend(changed.iter().map(fate));
@@ -235,7 +240,7 @@ fn corrupted_certificates_are_rejected_or_still_true() {
         fates
     });
     let fates: Vec<(&str, Fate)> = results.into_iter().flatten().collect();
-    for claim in ["none", "reasons", "better", "single"] {
+    for claim in ["none", "reasons", "better", "single", "stays"] {
         let of_claim = fates.iter().filter(|(of, _)| *of == claim);
         let all = of_claim.clone().count();
         let rejected = of_claim.filter(|(_, fate)| *fate == Fate::Rejected).count();

@@ -21,6 +21,7 @@
 mod agreement;
 mod certified;
 mod claims;
+mod corpora;
 mod corruption;
 mod satisfiable;
 mod scopes;

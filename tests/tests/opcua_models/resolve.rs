@@ -5,23 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, MemoryRegistry, RegistrySet, drive};
 use pkgres_resolver::{Request, Resolution, Resolver};
-use pkgres_tests::opcua::{lines, read, record_of};
+use pkgres_tests::opcua::releases;
 
 const UA: &str = "http://opcfoundation.org/UA/";
-
-/// The releases of the corpus that are no drafts. Of a release with two contents, the one that is named first counts.
-fn releases() -> Option<Vec<IndexRecord>> {
-    let lines = lines()?;
-    let is_release = |line: &&serde_json::Value| {
-        line["released"] == true && line.get("variant").is_none_or(serde_json::Value::is_null)
-    };
-    let releases = lines.iter().filter(is_release);
-    Some(
-        releases
-            .map(|line| read(&record_of(line).to_string()))
-            .collect(),
-    )
-}
 
 fn registry(releases: &[IndexRecord]) -> RegistrySet {
     let name = RegistryName::parse("corpus").expect("a name");

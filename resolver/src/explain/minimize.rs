@@ -12,8 +12,9 @@ use super::requirements::Spellings;
 use super::smallest::{Smallest, SmallestSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
-use crate::search::{Verdict, refute};
+use crate::search::{Proof, Verdict, refute};
 use crate::set::PositionSet;
+use crate::tiers::split_more;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
 /// Unsatisfiable facts that are being reduced to a minimal subset.
@@ -32,6 +33,7 @@ pub(super) struct Reduction {
     effort: Effort,
     smallest: SmallestSearch,
     effort_of_smallest: Effort,
+    may_split: bool,
     /// Whether it is proved that no other set is smaller.
     is_smallest: Option<bool>,
 }
@@ -46,11 +48,13 @@ pub(super) struct Reduced<'reduction> {
 }
 
 impl Reduction {
-    /// Facts that are unsatisfiable. `may_split` tells whether packages may have several releases.
+    /// Facts that are unsatisfiable. If `may_split` is set, they are so whichever packages have several releases, and
+    /// what is left of them must be so, too.
     pub(super) fn new(universe: &Universe, facts: Vec<Fact>, may_split: bool) -> Self {
         let kept = sorted(universe, facts.into_iter().collect());
         Self {
             smallest: SmallestSearch::new(&kept, may_split),
+            may_split,
             kept,
             tried: 0,
             all_needed: true,
@@ -82,7 +86,9 @@ impl Reduction {
                 .map(|(_, fact)| fact.clone())
                 .collect();
             let mut side_budget = budget.for_side_question(MAX_STEPS);
-            let refutation = refute(problem, without, &mut side_budget);
+            let refutation = refute_splitting(problem, self.may_split, &mut side_budget, |_| {
+                without.clone()
+            });
             if !matches!(refutation, Err(Interrupt::Missing(_))) {
                 self.effort.add(self.kept.len(), &side_budget);
             }
@@ -140,12 +146,67 @@ impl Reduction {
     }
 }
 
+/// Whether some facts alone have a solution, in which any package may have several releases if `may_split` is set; if not,
+/// the facts that a proof uses. `facts` returns them for the packages that the problem splits.
+///
+/// A proof that uses that packages have one release says nothing then, so that these are split and the search starts
+/// again. Violations of rules are nogoods about packages as they were split when they were found. If one of these is
+/// split now, the question stays open.
+fn refute_splitting(
+    problem: &mut Problem<'_>,
+    may_split: bool,
+    budget: &mut Budget,
+    mut facts: impl FnMut(&mut Problem<'_>) -> FxHashSet<Fact>,
+) -> Result<Verdict<(), Proof>, Interrupt> {
+    let split_before = problem.split().clone();
+    let goals_before = problem.goals().clone();
+    let verdict = loop {
+        let given = facts(problem);
+        let verdict = refute(problem, given.clone(), budget);
+        let Ok(Verdict::Impossible(proof)) = &verdict else {
+            break verdict;
+        };
+        let mut split = problem.split().clone();
+        if !may_split || !split_more(problem.universe, &mut split, proof, |_| true) {
+            break verdict;
+        }
+        let is_open = given.iter().any(|fact| match fact {
+            Fact::Nogood(number) => {
+                let nogood = &problem.nogoods()[*number as usize];
+                !matches!(nogood.cause, NogoodCause::Line) && nogood.is_about_one_release_of(&split)
+            }
+            _ => false,
+        });
+        if is_open {
+            break Err(Interrupt::Exhausted);
+        }
+        problem.set_split(split);
+        // Loop nogoods depend on which packages are split.
+        let mut goals = problem.take_goals();
+        goals.clear_loop_nogoods();
+        problem.set_goals(goals);
+    };
+    problem.set_split(split_before);
+    problem.set_goals(goals_before);
+    verdict
+}
+
 /// The lines in which facts are reported.
 pub(super) struct NeededLines {
     /// For each fact, the releases of its owner whose lines are needed.
     pub(super) reported: Vec<PositionSet>,
     /// Whether it is proved that no line can be left out.
     pub(super) is_minimal: bool,
+}
+
+/// A line of a fact.
+struct Line {
+    /// The position of the fact.
+    at: usize,
+    /// The releases of its owner that the line is about.
+    releases: PositionSet,
+    /// What it states, for the packages that the problem splits.
+    nogoods: Vec<Fact>,
 }
 
 /// The lines of facts that are needed.
@@ -157,6 +218,7 @@ pub(super) fn needed_lines(
     problem: &mut Problem<'_>,
     facts: &[Fact],
     spellings: &mut Spellings,
+    may_split: bool,
     budget: &Budget,
 ) -> Result<NeededLines, Interrupt> {
     let mut lines: Vec<Vec<PositionSet>> = Vec::new();
@@ -165,37 +227,49 @@ pub(super) fn needed_lines(
     }
     let mut reported = vec![PositionSet::FULL; facts.len()];
     // A fact with one line stays as it is, the others are replaced by their lines.
-    let mut active: FxHashSet<Fact> = FxHashSet::default();
-    let mut tries: Vec<(usize, PositionSet, Vec<Fact>)> = Vec::new();
+    let mut whole: FxHashSet<Fact> = FxHashSet::default();
+    let mut kept: Vec<Line> = Vec::new();
     for (at, (fact, lines)) in facts.iter().zip(lines).enumerate() {
         if lines.len() < 2 {
-            active.insert(fact.clone());
+            whole.insert(fact.clone());
             continue;
         }
-        for line in lines {
-            let nogoods = add_nogoods(problem, fact, &line);
-            active.extend(nogoods.iter().cloned());
-            tries.push((at, line, nogoods));
+        for releases in lines {
+            kept.push(Line {
+                at,
+                nogoods: add_nogoods(problem, fact, &releases),
+                releases,
+            });
         }
     }
+    let split = problem.split().clone();
     let mut effort = Effort::of_deletion();
     let mut is_minimal = true;
-    for (at, line, nogoods) in tries.into_iter().rev() {
-        if !effort.allows(active.len()) {
+    for tried in (0..kept.len()).rev() {
+        let of_lines: usize = kept.iter().map(|line| line.nogoods.len()).sum();
+        if !effort.allows(whole.len() + of_lines) {
             is_minimal = false;
             break;
         }
-        let mut without = active.clone();
-        for nogood in &nogoods {
-            without.remove(nogood);
-        }
         let mut budget = budget.for_side_question(MAX_STEPS);
-        let refutation = refute(problem, without.clone(), &mut budget);
-        effort.add(active.len(), &budget);
+        let without = |problem: &mut Problem<'_>| {
+            let mut without = whole.clone();
+            for (_, line) in kept.iter().enumerate().filter(|(at, _)| *at != tried) {
+                if *problem.split() == split {
+                    without.extend(line.nogoods.iter().cloned());
+                } else {
+                    without.extend(add_nogoods(problem, &facts[line.at], &line.releases));
+                }
+            }
+            without
+        };
+        let refutation = refute_splitting(problem, may_split, &mut budget, without);
+        effort.add(whole.len() + of_lines, &budget);
         match refutation {
             Ok(Verdict::Impossible(_)) => {
-                active = without;
-                reported[at] = reported[at].intersection(&line.complement());
+                let line = kept.remove(tried);
+                let reported = &mut reported[line.at];
+                *reported = reported.intersection(&line.releases.complement());
             }
             Ok(Verdict::Solved(())) => {}
             Err(Interrupt::Exhausted) => is_minimal = false,
@@ -286,18 +360,20 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
             (Variable::Package(*owner), PositionSet::single(index))
         };
         let mut terms = vec![presence];
+        let mut bindings = Vec::new();
         for (position, allowed) in requirements {
             let target = problem.universe.details(release).requirements[position].package;
             // The position after the last release means that none is chosen.
             let all = PositionSet::range(0, problem.universe.catalog.release_count(target) + 1);
             let others = all.intersection(&allowed.complement());
             terms.push((problem.bound_variable(release, position), others));
+            bindings.push((*owner, target));
         }
         let number = u32::try_from(problem.nogoods().len()).expect("fewer than 2^32 nogoods");
         added.push(Fact::Nogood(number));
         problem.add(Nogood {
             terms,
-            bindings: Vec::new(),
+            bindings,
             cause: NogoodCause::Line,
         });
     }

@@ -88,7 +88,7 @@ pub(crate) struct Explanation {
 }
 
 impl Explanation {
-    /// Starts to explain a failed search. `may_split` tells whether a repair may use several
+    /// Starts to explain a failed search. `may_split` tells whether a resolution may have several
     /// releases of a package.
     pub(crate) fn new(universe: &Universe, refuted: Refuted, may_split: bool) -> Self {
         // Single repairs allow one release of the package, so they do not fit goals for single
@@ -135,6 +135,6 @@ impl Explanation {
             )),
         };
         let repairs = repairs.finish(problem.universe, &self.goals, budget)?;
-        report::report(&mut problem, &reduced, repairs, budget)
+        report::report(&mut problem, &reduced, repairs, self.may_split, budget)
     }
 }

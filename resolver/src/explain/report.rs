@@ -22,13 +22,14 @@ pub(super) fn report(
     problem: &mut Problem<'_>,
     reduced: &Reduced<'_>,
     repairs: &[SingleRepair],
+    may_split: bool,
     budget: &Budget,
 ) -> Result<Conflict, Interrupt> {
     let facts = reduced.facts;
     let unsatisfiable = unsatisfiable_packages(problem, facts);
     let contradiction = Contradiction::of(problem, facts, &unsatisfiable);
     let mut spellings = Spellings::default();
-    let lines = needed_lines(problem, facts, &mut spellings, budget)?;
+    let lines = needed_lines(problem, facts, &mut spellings, may_split, budget)?;
     let violations = ViolationGroups::among(problem, facts);
     let mut reasons = Vec::new();
     let mut missing_classes: FxHashSet<String> = FxHashSet::default();

@@ -233,6 +233,11 @@ impl<'universe> Problem<'universe> {
         &self.split
     }
 
+    /// Splits other packages. Facts in force must not be nogoods about packages as they were split before.
+    pub(crate) fn set_split(&mut self, split: BTreeSet<PackageId>) {
+        self.split = split;
+    }
+
     pub(crate) fn is_split(&self, package: PackageId) -> bool {
         self.split.contains(&package)
     }

@@ -6,6 +6,8 @@
 //! the same classes, and a diamond that ends in a split package is widened to all pairs of releases
 //! that clash.
 
+use std::collections::BTreeSet;
+
 use crate::contracts::ContractViolation;
 use crate::hierarchy::{ClassAt, Violation, provider};
 use crate::prereleases::versions_that_do_not_name;
@@ -33,7 +35,7 @@ pub(crate) enum NogoodCause {
     Rule(Violation),
     /// A contract of an object model.
     Contract(Box<ContractViolation>),
-    /// A line of an explanation, see `explain/lines.rs`.
+    /// A line of an explanation, see `explain/minimize.rs`.
     Line,
 }
 
@@ -105,6 +107,14 @@ impl Nogood {
             }
         }
         terms.build(NogoodCause::Rule(Violation::UnnamedPrerelease(prerelease)))
+    }
+
+    /// Whether a term is about the only release of one of some packages.
+    pub(crate) fn is_about_one_release_of(&self, packages: &BTreeSet<PackageId>) -> bool {
+        let mut variables = self.terms.iter().map(|(variable, _)| variable);
+        variables.any(
+            |variable| matches!(variable, Variable::Package(package) if packages.contains(package)),
+        )
     }
 
     /// Whether all terms hold in a selection.

@@ -244,7 +244,7 @@ impl SingleReleasePackages {
 
     fn add_nogood(&mut self, nogood: &Nogood) {
         self.find_unsplit(nogood.terms.iter().map(|(variable, _)| *variable));
-        if !matches!(nogood.cause, NogoodCause::Rule(_)) {
+        if matches!(nogood.cause, NogoodCause::Contract(_)) {
             self.packages.extend_from_slice(&self.unsplit);
             return;
         }

@@ -1,8 +1,14 @@
 //! Explanations of conflicts: no reason can be left out, and every repair works.
 //!
+//! Conflicts of real packages are explained in few lines.
+//!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
+#![expect(clippy::print_stdout, reason = "a long run shows what it checked")]
+
+mod length;
 mod minimality;
+mod sufficiency;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

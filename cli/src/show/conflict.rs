@@ -14,6 +14,9 @@ use super::fold::{Folded, FoldedLine};
 /// The greatest number of lines of a conflict as text, in a wide terminal. Longer explanations are folded.
 const MAX_LINES: usize = 10;
 
+/// How many hints are shown; if there are more, the last line counts the others.
+const MAX_HINTS: usize = 4;
+
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
 /// locations that were `searched`. In a narrow terminal, locations are on lines of their own.
 pub(crate) fn conflict(
@@ -54,7 +57,8 @@ pub(crate) fn conflict(
         let leading: Vec<&Reason> = (conflict.reasons.iter())
             .filter(|reason| !reason.clashes)
             .collect();
-        let others = 1 + usize::from(searched.is_some()) + conflict.hints.len();
+        let hints = Folded::new(&conflict.hints, MAX_HINTS);
+        let others = 1 + usize::from(searched.is_some()) + hints.lines();
         let lines = MAX_LINES.saturating_sub(others);
         let clashing = Folded::new(&clashing, lines.saturating_sub(leading.len().min(2)));
         let leading = Folded::new(&leading, lines.saturating_sub(clashing.lines()));
@@ -94,8 +98,16 @@ pub(crate) fn conflict(
         if let Some(searched) = searched {
             write!(text, "\n  {searched}")?;
         }
-        for line in &conflict.hints {
-            write!(text, "\n{hint}hint{hint:#}: {line}")?;
+        for line in hints.iter() {
+            match line {
+                FoldedLine::Shown(line) => write!(text, "\n{hint}hint{hint:#}: {line}")?,
+                FoldedLine::Hidden(count) => {
+                    write!(
+                        text,
+                        "\n{hint}hint{hint:#}: ... {count} more; `pkgres explain` lists all"
+                    )?;
+                }
+            }
         }
         Ok(())
     };
@@ -390,4 +402,45 @@ fn reason_json(reason: &Reason) -> Value {
         fields.insert("source".to_owned(), json!(source));
     }
     step
+}
+
+#[cfg(test)]
+mod tests {
+    use pkgres_manifest::Version;
+
+    use super::*;
+
+    #[test]
+    fn a_conflict_has_at_most_ten_lines() {
+        let package = |name: &str| PackageName::parse(name).expect("a name");
+        let reason = |clashes| Reason {
+            kind: ReasonKind::Stays,
+            owner: Some(package("org.Db")),
+            versions: vec![Version::ZERO],
+            every_version: false,
+            location: None,
+            source: None,
+            clashes,
+            text: "org.Db stays".to_owned(),
+        };
+        for count in [0, 1, 3, 20] {
+            for code in [Code::UnknownPackage, Code::NoVersion] {
+                let reasons = [vec![reason(true); count], vec![reason(false); count]];
+                let long = Conflict {
+                    code,
+                    summary: "no version can be used".to_owned(),
+                    packages: vec![package("org.Db")],
+                    reasons: reasons.concat(),
+                    is_minimal: true,
+                    is_smallest: true,
+                    hints: vec![Hint::option("try another one"); count],
+                    repairs: Vec::new(),
+                };
+                let text = conflict(&long, &["index:index.ndjson".to_owned()], false, None);
+                assert!(text.lines().count() <= MAX_LINES, "{text}");
+                let lists_all = "... 17 more; `pkgres explain` lists all";
+                assert_eq!(text.contains(lists_all), count == 20, "{text}");
+            }
+        }
+    }
 }

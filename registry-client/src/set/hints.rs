@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, RegistryName, Spec, Version};
-use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind};
+use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind, Supply};
 
 use super::RegistrySet;
 use crate::registry::RegistryError;
@@ -32,16 +32,16 @@ impl RegistrySet {
 
     /// Packages with similar names, which the solver may not know. They replace its own less similar ones.
     fn similar_packages(&self, conflict: &mut Conflict) -> Vec<Hint> {
-        let unknown = conflict
+        let required = conflict
             .reasons
             .iter()
             .filter_map(|reason| match &reason.kind {
                 ReasonKind::Requires { package, .. } if reason.clashes => Some(package.clone()),
                 _ => None,
             });
-        let unknown: BTreeSet<PackageName> = unknown.collect();
+        let required: BTreeSet<PackageName> = required.collect();
         let mut advice = Vec::new();
-        for package in unknown {
+        for package in required.into_iter().filter(|package| !self.has(package)) {
             let registries = self.registries.iter();
             let unreadable = registries.flat_map(|registry| registry.unreadable(&package));
             advice.extend(unreadable.map(|place| {
@@ -67,6 +67,16 @@ impl RegistrySet {
             }
         }
         advice
+    }
+
+    /// Whether there are releases of a package that can be read.
+    fn has(&self, package: &PackageName) -> bool {
+        let supply = self.supply(std::slice::from_ref(package));
+        let is_known = |supply: &Supply| match supply {
+            Supply::Unknown => false,
+            Supply::Releases { records, .. } => !records.is_empty(),
+        };
+        supply.is_ok_and(|supplies| supplies.iter().any(is_known))
     }
 
     fn defining_packages(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {

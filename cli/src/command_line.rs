@@ -150,7 +150,7 @@ const PROJECTS: [(&str, Option<&str>); 4] = [
 /// would name it, and its value.
 fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
     let is_set = |id| is_explicit(matches, id);
-    if is_set("members") || is_set("workspace") {
+    if is_set("members") || is_set("workspace") || is_set("manifest_path") {
         return None;
     }
     let is_default = |id| matches!(matches.try_get_raw(id), Ok(Some(_))) && !is_set(id);
@@ -269,9 +269,15 @@ fn deepest(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
 /// The folder in or above which the settings file of the project is.
 fn settings_folder(matches: &ArgMatches) -> PathBuf {
     let first = |id: &&str| matches.try_get_one::<PathBuf>(id).ok().flatten();
-    let named = ["manifest", "subject", "folder", "paths", "model"]
-        .iter()
-        .find_map(first);
+    let ids = [
+        "manifest_path",
+        "manifest",
+        "subject",
+        "folder",
+        "paths",
+        "model",
+    ];
+    let named = ids.iter().find_map(first);
     named.map_or_else(|| PathBuf::from("."), |path| folder_of(path))
 }
 

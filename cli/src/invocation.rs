@@ -70,6 +70,7 @@ impl Invocation {
         let id = match command {
             "explain" => "subject",
             "init" => "folder",
+            _ if is_explicit(matches, "manifest_path") => "manifest_path",
             _ => "manifest",
         };
         let projects = is_explicit(matches, id)

@@ -63,7 +63,7 @@ fn changed_by(command: &Command) -> Vec<PathBuf> {
         }
         Command::Add(args) if !args.edit.write.dry_run => of(&args.edit.project.manifest),
         Command::Remove(args) if !args.edit.write.dry_run => of(&args.edit.project.manifest),
-        Command::Repair(args) if args.apply.is_some() && !args.write.dry_run => of(&args.manifest),
+        Command::Repair(args) if args.apply.is_some() && !args.write.dry_run => of(args.manifest()),
         Command::Update(args) if !args.write.dry_run => of(&args.project.manifest),
         Command::Pin(args) if args.in_place => of(&args.model),
         Command::Pin(args) => args.output.iter().flat_map(|path| of(path)).collect(),

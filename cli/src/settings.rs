@@ -14,7 +14,9 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::most_similar;
 use toml::Table;
 
-pub(crate) use change::{read_text, with_override, without_override, write_setting};
+pub(crate) use change::{
+    read_text, with_override, with_setting, without_override, without_setting, write_setting,
+};
 pub(crate) use declared::{DECLARED, Declared, Files, Kind, VARIABLES, declared};
 pub(crate) use layers::{Effective, Origin, Settings};
 pub(crate) use overrides::Overrides;

@@ -1,6 +1,6 @@
 //! The arguments of the commands about a project and its lockfile.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -163,7 +163,11 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct RepairArgs {
     /// The manifest of the project, or its folder
     #[arg(default_value = "manifest.yaml")]
-    pub(crate) manifest: PathBuf,
+    manifest: PathBuf,
+
+    /// The same as an option, as `add` and `update` have it
+    #[arg(long, value_name = "PATH", conflicts_with = "manifest")]
+    manifest_path: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) registry: RegistryArgs,
@@ -181,6 +185,13 @@ pub(crate) struct RepairArgs {
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+}
+
+impl RepairArgs {
+    /// The manifest of the project, or its folder.
+    pub(crate) fn manifest(&self) -> &Path {
+        self.manifest_path.as_ref().unwrap_or(&self.manifest)
+    }
 }
 
 /// A number of a printed list.

@@ -96,6 +96,28 @@ pub(crate) fn without_override(path: &Path, text: &str, package: &PackageName) -
     Ok(document.to_string())
 }
 
+/// The text of the settings file of a project with a setting that is one word.
+pub(crate) fn with_setting(path: &Path, text: &str, key: &str, word: &str) -> Result<String> {
+    let mut document = parsed(path, text)?;
+    let entry = document.entry(key).or_insert(Item::None);
+    let decor = entry.as_value().map(|value| value.decor().clone());
+    *entry = value(word);
+    // A comment behind the value stays.
+    if let (Some(decor), Some(value)) = (decor, entry.as_value_mut()) {
+        *value.decor_mut() = decor;
+    }
+    let text = document.to_string();
+    SettingsFile::parse(path, text.as_bytes(), Files::Project)?;
+    Ok(text)
+}
+
+/// The text of the settings file of a project without a setting.
+pub(crate) fn without_setting(path: &Path, text: &str, key: &str) -> Result<String> {
+    let mut document = parsed(path, text)?;
+    document.remove(key);
+    Ok(document.to_string())
+}
+
 /// The value of a setting as TOML, if it is one.
 fn item_of(setting: &Declared, values: &[String], path: &Path) -> Result<Item> {
     let key = setting.key;
@@ -137,6 +159,14 @@ mod tests {
             changed,
             "[overrides]\n# the pool\n\"org.Db\" = \"^3\" # because\n"
         );
+        let text = "offline = true # for now\n";
+        let changed = with_setting(path, text, "prerelease", "allow").expect("it is TOML");
+        assert_eq!(
+            changed,
+            "offline = true # for now\nprerelease = \"allow\"\n"
+        );
+        let changed = without_setting(path, &changed, "offline").expect("it is TOML");
+        assert_eq!(changed, "prerelease = \"allow\"\n");
         let text = "offline = true\n\n[overrides]\n\"org.Db\" = \"7\"\n";
         let changed = without_override(path, text, &package).expect("it is TOML");
         assert_eq!(changed, "offline = true\n");

@@ -26,7 +26,8 @@ pub(crate) use graph::Graph;
 pub(crate) use live::{LiveLine, cause_text, live_view};
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
 pub(crate) use repairs::{
-    how_to_apply, repair_changes, repair_changes_json, repairs, repairs_json, unapplicable,
+    Editable, how_to_apply, policy_name, repair_changes, repair_changes_json, repairs,
+    repairs_json, unapplicable,
 };
 pub(crate) use requirements::requirements_file;
 pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side_by_side_json};

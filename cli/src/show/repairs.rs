@@ -4,15 +4,40 @@ use pkgres_manifest::PackageName;
 use pkgres_resolver::{Blocked, Change, PrereleasePolicy, Repair, Repairs, Restriction};
 use serde_json::{Value, json};
 
+use crate::settings::{Origin, Settings};
+
+/// What of a project pkgres can change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Editable {
+    /// The file with the requirements of the root.
+    pub(crate) requirements: bool,
+    /// The cut-off date, because it is in the settings file of the project.
+    cut_off: bool,
+    /// The prerelease policy, because nothing outweighs the settings file of the project.
+    prereleases: bool,
+}
+
+impl Editable {
+    pub(crate) fn new(requirements: bool, settings: &Settings) -> Self {
+        let origin = |key| settings.get(key).map(|effective| &effective.origin);
+        let is_of_project = |origin: &Origin| matches!(origin, Origin::File(path) if *path == settings.project.path);
+        Self {
+            requirements,
+            cut_off: origin("exclude-newer").is_some_and(is_of_project),
+            prereleases: origin("prerelease")
+                .is_none_or(|origin| is_of_project(origin) || matches!(origin, Origin::Default)),
+        }
+    }
+}
+
 /// How many repairs the text shows, unless all are asked for.
 const SHOWN: usize = 5;
 
 /// How many requirements that are not enough the text shows.
 const SHOWN_BLOCKED: usize = 2;
 
-/// The repairs as a menu: first those that can be applied, with their numbers. `is_editable` tells whether pkgres edits the
-/// file with the requirements of the root.
-pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String {
+/// The repairs as a menu: first those that can be applied, with their numbers.
+pub(crate) fn repairs(repairs: &Repairs, all: bool, editable: Editable) -> String {
     let mut text = String::new();
     let count = repairs.found.len();
     let others = if repairs.is_complete {
@@ -29,12 +54,15 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String
     let shown = if all { count } else { SHOWN };
     let mut heading = "";
     for (number, repair) in repairs.found.iter().take(shown).enumerate() {
-        let of_repair = heading_of(repair);
+        let of_repair = heading_of(repair, editable);
         if heading != of_repair {
             text.push_str(&format!("  {of_repair}:\n"));
             heading = of_repair;
         }
-        for (at, line) in repair_changes(repair, is_editable).iter().enumerate() {
+        for (at, line) in repair_changes(repair, editable.requirements)
+            .iter()
+            .enumerate()
+        {
             let mark = if at == 0 {
                 format!("{:>3}. ", number + 1)
             } else {
@@ -53,10 +81,10 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, is_editable: bool) -> String
 }
 
 /// What has to be done before repairs like this one; nothing if they can be applied.
-fn heading_of(repair: &Repair) -> &'static str {
+fn heading_of(repair: &Repair, editable: Editable) -> &'static str {
     if !repair.needs_no_release() {
         "with a release that somebody has to make"
-    } else if unapplicable(repair).is_some() {
+    } else if unapplicable(repair, editable).is_some() {
         "with another option or setting"
     } else {
         ""
@@ -153,7 +181,7 @@ fn change_line(change: &Change, is_editable: bool) -> String {
 }
 
 /// The value of the setting `prerelease`.
-fn policy_name(policy: PrereleasePolicy) -> &'static str {
+pub(crate) fn policy_name(policy: PrereleasePolicy) -> &'static str {
     match policy {
         PrereleasePolicy::Allow => "allow",
         _ => "if-necessary",
@@ -172,14 +200,14 @@ fn blocked_line(blocked: &Blocked) -> String {
 }
 
 /// The repairs, and what is not enough, as fields of a JSON document.
-pub(crate) fn repairs_json(repairs: &Repairs, is_editable: bool) -> (Value, Value) {
+pub(crate) fn repairs_json(repairs: &Repairs, editable: Editable) -> (Value, Value) {
     let found = repairs.found.iter().enumerate().map(|(at, repair)| {
         let packages = repair.resolution.packages().iter();
         let packages = packages.map(|one| json!({"package": one.name, "version": one.version}));
         json!({
             "number": at + 1,
-            "text": repair_changes(repair, is_editable).join("; "),
-            "can_be_applied": is_editable && unapplicable(repair).is_none(),
+            "text": repair_changes(repair, editable.requirements).join("; "),
+            "can_be_applied": editable.requirements && unapplicable(repair, editable).is_none(),
             "changes": repair_changes_json(repair),
             "packages": packages.collect::<Vec<_>>(),
         })
@@ -252,22 +280,32 @@ pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
 }
 
 /// Why a repair cannot be applied by a command.
-pub(crate) fn unapplicable(repair: &Repair) -> Option<String> {
+pub(crate) fn unapplicable(repair: &Repair, editable: Editable) -> Option<String> {
+    let of_option = |is_editable: bool, key: &str| {
+        (!is_editable).then(|| {
+            format!(
+                "`{key}` is not set in the pkgres.toml of the project: change it where it is set, and run `pkgres lock`"
+            )
+        })
+    };
     repair.changes.iter().find_map(|change| match change {
         Change::Requirement { .. } | Change::Override { .. } | Change::NoOverride { .. } => None,
         Change::Release { owner, .. } => {
             Some(format!("somebody has to make a release of {owner} first"))
         }
-        Change::CutOff | Change::Prereleases { .. } => {
-            Some("change this option or setting, and run `pkgres lock`".to_owned())
-        }
+        Change::CutOff => of_option(editable.cut_off, "exclude-newer"),
+        Change::Prereleases { .. } => of_option(editable.prereleases, "prerelease"),
     })
 }
 
 /// The note below a menu.
-pub(crate) fn how_to_apply(repairs: &Repairs, command: &dyn Fn(&str) -> String) -> Option<String> {
+pub(crate) fn how_to_apply(
+    repairs: &Repairs,
+    editable: Editable,
+    command: &dyn Fn(&str) -> String,
+) -> Option<String> {
     let mut found = repairs.found.iter().enumerate();
-    let (first, _) = found.find(|(_, repair)| unapplicable(repair).is_none())?;
+    let (first, _) = found.find(|(_, repair)| unapplicable(repair, editable).is_none())?;
     let number = first + 1;
     Some(format!(
         "`{}` makes the changes of number {number}; with `--dry-run` it only shows them",

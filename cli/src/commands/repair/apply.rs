@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RequirementEdit, Spec};
-use pkgres_resolver::{Change, Repair};
+use pkgres_resolver::{Change, PrereleasePolicy, Repair, Request};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
@@ -18,38 +18,44 @@ use crate::lockfile::{LockText, PreviousLock, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::settings::{SETTINGS_FILE, read_text, with_override, without_override};
-use crate::show;
+use crate::settings::{
+    SETTINGS_FILE, read_text, with_override, with_setting, without_override, without_setting,
+};
+use crate::show::{self, Editable};
 
 /// Makes the changes of a repair, after solving with them once more, and reports the differences.
 pub(super) fn apply(
     project: &Project,
     previous: &PreviousLock,
-    (number, repair): (usize, &Repair),
+    (number, repair, editable): (usize, &Repair, Editable),
     dry_run: bool,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    if let Some(reason) = show::unapplicable(repair) {
+    if let Some(reason) = show::unapplicable(repair, editable) {
         let message = format!("number {number} cannot be applied: {reason}");
-        let hint = show::repair_changes(repair, project.package().is_some()).join("; ");
+        let hint = show::repair_changes(repair, editable.requirements).join("; ");
         return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
     if project.package().is_none() {
         return Err(by_hand(project, repair));
     }
     let mut edits: Vec<RequirementEdit> = Vec::new();
-    let mut overrides: Vec<(&PackageName, Option<&Spec>)> = Vec::new();
+    let mut settings: Vec<SettingEdit<'_>> = Vec::new();
     for change in &repair.changes {
         match change {
             Change::Requirement { package, to, .. } => {
                 edits.push(RequirementEdit::Set(package.clone(), to.clone()));
             }
-            Change::Override { package, to, .. } => overrides.push((package, Some(to))),
-            Change::NoOverride { package, .. } => overrides.push((package, None)),
-            Change::Release { .. } | Change::CutOff | Change::Prereleases { .. } => {
-                unreachable!("it cannot be applied")
+            Change::Override { package, to, .. } => {
+                settings.push(SettingEdit::Override(package, Some(to)));
             }
+            Change::NoOverride { package, .. } => {
+                settings.push(SettingEdit::Override(package, None));
+            }
+            Change::CutOff => settings.push(SettingEdit::NoCutOff),
+            Change::Prereleases { policy } => settings.push(SettingEdit::Prereleases(*policy)),
+            Change::Release { .. } => unreachable!("it cannot be applied"),
         }
     }
     let edited = if edits.is_empty() {
@@ -59,12 +65,8 @@ pub(super) fn apply(
     };
     let edited = edited.as_ref().unwrap_or(project);
     let mut problem = Problem::of_project(edited, context)?;
-    for (package, spec) in &overrides {
-        let overridden = &mut problem.request.overrides;
-        match spec {
-            Some(spec) => overridden.insert((*package).clone(), (*spec).clone()),
-            None => overridden.remove(*package),
-        };
+    for edit in &settings {
+        edit.apply_to(&mut problem.request);
     }
     problem.request.locked = previous.locked();
     // Warnings about the manifest were reported when the conflict was found.
@@ -74,7 +76,7 @@ pub(super) fn apply(
     let options = &context.read_options;
     // If the lockfile cannot be written, nothing else is written either.
     let lock_text = LockText::new(&lock, options)?;
-    let files = changed_files(project, edited, &overrides, context)?;
+    let files = changed_files(project, edited, &settings, context)?;
     let diff = previous.shown_diff(previous.diff(&lock));
     let written = if dry_run { &[] } else { files.as_slice() };
     let outcome = write_together(written, || {
@@ -95,24 +97,68 @@ pub(super) fn apply(
         }));
         return Ok(Exit::Done);
     }
+    let mut shown: Vec<String> = Vec::new();
     for file in &files {
-        output.note(&shown_path(&file.path, project));
+        shown.push(shown_path(&file.path, project));
         let before = file.before.as_deref().unwrap_or_default();
-        output.notes(changed_lines(before, &file.after));
+        shown.extend(changed_lines(before, &file.after));
     }
-    output.notes(shared_settings(&files, project, context));
+    shown.extend(shared_settings(&files, project, context));
     let lines = show::changes(&diff);
-    output.note(&shown_path(&project.lock_path(), project));
-    output.notes(&lines);
+    shown.push(shown_path(&project.lock_path(), project));
+    shown.extend(lines.iter().map(ToString::to_string));
+    if dry_run {
+        // It is what was asked for, also with `--quiet`.
+        output.data(&(shown.join("\n") + "\n"));
+    } else {
+        output.notes(&shown);
+    }
     output.note(&outcome.summary(resolution.len(), lines.len()));
     Ok(Exit::Done)
+}
+
+/// A change of the settings file of a project.
+enum SettingEdit<'repair> {
+    /// An override of a package, or that there is none.
+    Override(&'repair PackageName, Option<&'repair Spec>),
+    NoCutOff,
+    Prereleases(PrereleasePolicy),
+}
+
+impl SettingEdit<'_> {
+    /// Makes a request one with the setting.
+    fn apply_to(&self, request: &mut Request) {
+        match self {
+            Self::Override(package, Some(spec)) => {
+                let overridden = &mut request.overrides;
+                overridden.insert((*package).clone(), (*spec).clone());
+            }
+            Self::Override(package, None) => {
+                request.overrides.remove(*package);
+            }
+            Self::NoCutOff => request.options.exclude_newer = None,
+            Self::Prereleases(policy) => request.options.prerelease = *policy,
+        }
+    }
+
+    /// The text of a settings file with the setting.
+    fn text_with(&self, path: &Path, text: &str) -> Result<String> {
+        match self {
+            Self::Override(package, Some(spec)) => with_override(path, text, package, spec),
+            Self::Override(package, None) => without_override(path, text, package),
+            Self::NoCutOff => without_setting(path, text, "exclude-newer"),
+            Self::Prereleases(policy) => {
+                with_setting(path, text, "prerelease", show::policy_name(*policy))
+            }
+        }
+    }
 }
 
 /// The manifest and the settings file, as far as they change.
 fn changed_files(
     before: &Project,
     edited: &Project,
-    overrides: &[(&PackageName, Option<&Spec>)],
+    settings: &[SettingEdit<'_>],
     context: &Context,
 ) -> Result<Vec<ChangedFile>> {
     let mut files = Vec::new();
@@ -126,15 +172,12 @@ fn changed_files(
             });
         }
     }
-    if !overrides.is_empty() {
+    if !settings.is_empty() {
         let path = settings_path(before, context);
         let old = read_text(&path)?;
         let mut new = old.clone();
-        for (package, spec) in overrides {
-            new = match spec {
-                Some(spec) => with_override(&path, &new, package, spec)?,
-                None => without_override(&path, &new, package)?,
-            };
+        for edit in settings {
+            new = edit.text_with(&path, &new)?;
         }
         files.push(ChangedFile {
             before: path.exists().then_some(old),

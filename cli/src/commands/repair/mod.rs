@@ -15,14 +15,14 @@ use crate::lockfile::PreviousLock;
 use crate::output::Output;
 use crate::problem::{Problem, Searched};
 use crate::project::Project;
-use crate::show::{self, counted};
+use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
 
 pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.apply.is_some() {
         reject_lock_modes("repair", &args.write, context)?;
     }
-    let project = Project::open(&args.manifest, context)?;
+    let project = Project::open(args.manifest(), context)?;
     let mut problem = Problem::of_project(&project, context)?;
     let previous = PreviousLock::read(&project.lock_path(), context)?;
     output.notes(previous.note());
@@ -53,17 +53,17 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let found = repairs(&request, &conflict, &registries, &context.read_options);
     drop(progress);
     let mut found = found?;
+    let editable = Editable::new(project.package().is_some(), &context.settings);
     // What can be applied is listed first, and has the first numbers.
     found
         .found
-        .sort_by_key(|repair| show::unapplicable(repair).is_some());
+        .sort_by_key(|repair| show::unapplicable(repair, editable).is_some());
     output.registry_findings(&registries.take_findings());
     let Some(number) = args.apply else {
-        let is_editable = project.package().is_some();
         list(
             (&conflict, &found),
             &locations,
-            (args.all, is_editable),
+            (args.all, editable),
             context,
             output,
         );
@@ -74,7 +74,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     apply::apply(
         &project,
         &previous,
-        (number, repair),
+        (number, repair, editable),
         args.write.dry_run,
         context,
         output,
@@ -99,12 +99,12 @@ fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure 
 fn list(
     (conflict, found): (&Conflict, &Repairs),
     locations: &[String],
-    (all, is_editable): (bool, bool),
+    (all, editable): (bool, Editable),
     context: &Context,
     output: &mut Output,
 ) {
     if output.is_json() {
-        let (listed, blocked) = show::repairs_json(found, is_editable);
+        let (listed, blocked) = show::repairs_json(found, editable);
         output.json(&json!({
             "schema_version": 1,
             "status": "conflict",
@@ -124,10 +124,10 @@ fn list(
     let (styled, width) = (output.is_styled(), output.width());
     let text = show::conflict(&shown, locations, styled, width);
     output.message(&text);
-    output.data(&show::repairs(found, all, is_editable));
-    if !is_editable {
+    output.data(&show::repairs(found, all, editable));
+    if !editable.requirements {
         return;
     }
     let command = |words: &str| context.invocation.command(words);
-    output.notes(show::how_to_apply(found, &command));
+    output.notes(show::how_to_apply(found, editable, &command));
 }

@@ -1,0 +1,261 @@
+//! Calls of functions, which are scripts of packages, on this machine.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pkgres_checks::{BoundPackage, BoundPackages, CallError, Strictness};
+use pkgres_engine::{
+    CallFailure, CalledFunction, FunctionCall, Machine, PackageFiles, callable_objects,
+};
+use pkgres_manifest::{
+    ClassName, Facts, Limits, ObjectModel, Package, PackageManifest, PackageName, PackagePath,
+    ReadOptions, Version,
+};
+use serde_json::{Value, json};
+
+type Release = (PackageName, Version);
+
+/// The files of packages by package and path.
+#[derive(Default)]
+struct Files(BTreeMap<(String, String), String>);
+
+impl PackageFiles for Files {
+    fn read(&self, release: &Release, path: &PackagePath) -> Result<Option<Vec<u8>>, String> {
+        let key = (release.0.to_string(), path.as_str().to_owned());
+        Ok(self.0.get(&key).map(|text| text.clone().into_bytes()))
+    }
+}
+
+/// The name of a package, the rest of its manifest, and its files by path.
+type WrittenPackage<'text> = (&'text str, &'text str, &'text [(&'text str, &'text str)]);
+
+/// Packages, of which each requires those before it, and their files.
+fn bind(packages: &[WrittenPackage<'_>]) -> (BoundPackages, Vec<Release>, Files) {
+    let options = ReadOptions::with_core(None);
+    let mut bound = BoundPackages::default();
+    let mut releases: Vec<Release> = Vec::new();
+    let mut files = Files::default();
+    for (name, manifest, contents) in packages {
+        let manifest = format!("FullName: {name}\nType: Library\nVersion: 1.2.0\n{manifest}");
+        let read = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
+        let (manifest, _) = read.into_result().expect("the manifest is right");
+        let read = Package::assemble(manifest, &options, |path| {
+            let mut found = contents.iter();
+            let found = found.find(|(known, _)| *known == path.as_str())?;
+            Some(found.1.as_bytes().to_vec())
+        });
+        let (package, _) = read.into_result().expect("the package is right");
+        let release = (package.name().clone(), package.manifest.version.clone());
+        for (path, text) in *contents {
+            let key = ((*name).to_owned(), (*path).to_owned());
+            files.0.insert(key, (*text).to_owned());
+        }
+        let requires = releases.clone();
+        let package = Some(Arc::new(package));
+        bound
+            .releases
+            .insert(release.clone(), BoundPackage { package, requires });
+        releases.push(release);
+    }
+    (bound, releases, files)
+}
+
+const BASE: &str = "Methods:\n  echo:\n    Arguments:\n    - first: {Contract: $.string()}\n    - second: {Contract: $.string(), Default: other}\n    - third: {Contract: $.int(), Default: $.count}\n\
+                    \x20 object: {}\n  slow: {}\n  ended: {}\n  many: {}\n  nothing: {}\n  awk: {}\n\
+                    Properties:\n  port: {Contract: $.int(), Default: 80}\n";
+
+/// A class, and one in another package that extends it and has a function of its own.
+fn classes() -> (BoundPackages, Vec<Release>, Files) {
+    bind(&[
+        (
+            "a.Base",
+            "Classes: {a.Base: Base.yaml}\n",
+            &[
+                ("Classes/Base.yaml", BASE),
+                (
+                    "Resources/a.Base/echo",
+                    "printf '[\"%s\", \"%s\", \"%s\"]' \"$first\" \"$second\" \"${third-unset}\"",
+                ),
+                ("Resources/a.Base/object", "cat"),
+                ("Resources/a.Base/slow", "exec sleep 60"),
+                ("Resources/a.Base/ended", "kill -9 $$"),
+                ("Resources/a.Base/many", "echo 1; echo 2"),
+                ("Resources/a.Base/nothing", ":"),
+                (
+                    "Resources/a.Base/awk",
+                    "#!/usr/bin/awk -f\nBEGIN { print 1 }\n",
+                ),
+            ],
+        ),
+        (
+            "a.Web",
+            "Classes: {a.Web: Web.yaml}\n",
+            &[
+                (
+                    "Classes/Web.yaml",
+                    "Extends: a.Base\nMethods: {name: {}}\nProperties: {port: {Contract: $.int(), Default: 8080}}\n",
+                ),
+                ("Resources/a.Web/name", "echo \"\\\"$PKGRES_CLASS\\\"\""),
+                // That of the class that defines the method counts.
+                ("Resources/a.Web/object", "echo wrong"),
+            ],
+        ),
+    ])
+}
+
+fn class(name: &str) -> ClassName {
+    ClassName::parse(name).expect("a name")
+}
+
+/// Calls a function of `a.Web` on this machine.
+fn call(function: &str, values: &[(&str, &str)]) -> Result<Value, String> {
+    let (packages, releases, files) = classes();
+    let class = class("a.Web");
+    let called = CalledFunction {
+        packages: &packages,
+        release: &releases[1],
+        class: &class,
+        function,
+    };
+    let values = values.iter();
+    let values: Vec<(String, String)> = values
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let call = FunctionCall::new(called, &values).map_err(|finding| finding.to_string())?;
+    let call = call.timeout(Duration::from_secs(if function == "slow" { 1 } else { 60 }));
+    let machine = Machine::local().expect("it is this machine");
+    let how = (Strictness::Fail, false);
+    let answer = call.run(&machine, &Facts::default(), &files, how);
+    answer
+        .map(|answer| answer.value)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn arguments_are_data_whatever_they_look_like() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let pwned = folder.path().join("pwned");
+    let touch = format!("touch {}", pwned.display());
+    for value in [
+        format!("$({touch})"),
+        format!("`{touch}`"),
+        format!("; {touch} #"),
+        format!("'; {touch}; '"),
+        format!("x && {touch}"),
+    ] {
+        let answer = call("echo", &[("first", &value)]).expect("it only prints");
+        // What is left out has its default, unless that is an expression.
+        assert_eq!(answer, json!([value, "other", "unset"]));
+    }
+    assert!(!Path::new(&pwned).exists());
+    let answer = call("echo", &[("first", ""), ("third", "-7"), ("second", "x")]);
+    assert_eq!(answer, Ok(json!(["", "x", "-7"])));
+}
+
+#[test]
+fn a_function_is_the_script_of_the_class_that_defines_it() {
+    // An inherited function sees the properties of the class that it is called on.
+    assert_eq!(call("object", &[]), Ok(json!({"port": 8080})));
+    assert_eq!(call("name", &[]), Ok(json!("a.Web")));
+    assert_eq!(call("nothing", &[]), Ok(Value::Null));
+}
+
+#[test]
+fn failures_say_what_is_wrong() {
+    for (function, values, expected) in [
+        ("slow", &[][..], "`slow` was killed: it did not end in 1 s"),
+        ("ended", &[], "`ended` was ended by a signal"),
+        (
+            "many",
+            &[],
+            "what `many` printed is not JSON: trailing characters",
+        ),
+        (
+            "awk",
+            &[],
+            "nothing can run the script `Resources/a.Base/awk`",
+        ),
+        ("echo", &[], "`echo` needs a value for `first`"),
+        ("none", &[], "`a.Web` has no function `none`"),
+        ("echo", &[("third", "x")], "`third` must be a whole number"),
+        ("echo", &[("PATH", "/tmp")], "`echo` has no argument `PATH`"),
+        (
+            "echo",
+            &[("first", "a\0b")],
+            "the value of `first` has a null byte",
+        ),
+    ] {
+        let error = call(function, values).expect_err(function);
+        assert!(error.contains(expected), "{function}: {error}");
+    }
+}
+
+#[test]
+fn a_function_gets_its_object_with_the_defaults_of_its_class() {
+    let (packages, _, files) = classes();
+    let text = b"- '?': {id: one, type: a.Web}\n  title: x\n  \
+                 db: {'?': {id: two, type: a.Base}, port: 5432}\n  same: two\n- '?': {id: three, type: a.Base}\n";
+    let model = ObjectModel::read("model.yaml", text, &Limits::default());
+    let (model, _) = model.into_result().expect("the model is right");
+    let (web, base) = (class("a.Web"), class("a.Base"));
+    assert_eq!(callable_objects(&packages, &model, &base).len(), 3);
+    let found = callable_objects(&packages, &model, &web);
+    let [(object, release)] = found.as_slice() else {
+        panic!("one is of the class: {found:?}");
+    };
+    let called = CalledFunction {
+        packages: &packages,
+        release,
+        class: &web,
+        function: "object",
+    };
+    let call = FunctionCall::new(called, &[]).expect("there is no argument");
+    let call = call.with_object(&model, *object);
+    let machine = Machine::local().expect("it is this machine");
+    let how = (Strictness::Warn, false);
+    let answer = call.run(&machine, &Facts::default(), &files, how);
+    let header = |id: &str, class: &str| json!({"id": id, "type": class, "package": class, "version": "1.2.0"});
+    assert_eq!(
+        answer.expect("it prints what it reads").value,
+        json!({
+            "?": header("one", "a.Web"),
+            "title": "x",
+            "port": 8080,
+            "db": {"?": header("two", "a.Base"), "port": 5432},
+            "same": "two",
+        })
+    );
+}
+
+#[test]
+fn a_function_that_must_not_write_cannot() {
+    let (packages, releases, mut files) = classes();
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("written");
+    let script = format!("echo x >{} && echo 1", path.display());
+    let key = ("a.Web".to_owned(), "Resources/a.Web/name".to_owned());
+    files.0.insert(key, script);
+    let class = class("a.Web");
+    let called = CalledFunction {
+        packages: &packages,
+        release: &releases[1],
+        class: &class,
+        function: "name",
+    };
+    let call = FunctionCall::new(called, &[]).expect("there is no argument");
+    let machine = Machine::local().expect("it is this machine");
+    if !pkgres_engine::Probe::enforces_read_only(&machine) {
+        pkgres_tests::skip::without_service("file systems cannot be made read-only here");
+        return;
+    }
+    let facts = Facts::default();
+    let answer = call.run(&machine, &facts, &files, (Strictness::Warn, true));
+    let failure = answer.expect_err("it writes");
+    let is_exit = matches!(failure, CallError::Failed(CallFailure::Exit { .. }));
+    assert!(is_exit && !path.exists(), "{failure}");
+    let answer = call.run(&machine, &facts, &files, (Strictness::Warn, false));
+    assert_eq!(answer.expect("it may write").value, json!(1));
+    assert!(path.exists());
+}

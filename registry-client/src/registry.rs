@@ -246,7 +246,7 @@ pub(crate) fn matches<'text>(words: &[String], texts: impl Iterator<Item = &'tex
     })
 }
 
-/// The packages of a registry that is read as a whole: all words are in the name, or in names of classes.
+/// The packages of a registry that is read as a whole: all words are in the name, or in names of classes and interfaces.
 pub(crate) fn search_known<R: Registry + ?Sized>(
     registry: &R,
     words: &[String],
@@ -258,8 +258,10 @@ pub(crate) fn search_known<R: Registry + ?Sized>(
             .iter()
             .flat_map(|record| record.classes.iter().flatten());
         let classes = classes.filter(|class| !class.internal);
-        let classes = classes.map(|class| class.name.as_str());
-        if found.len() < limit && matches(words, std::iter::once(name.as_str()).chain(classes)) {
+        let classes = classes.map(|class| &class.name);
+        let interfaces = records.iter().flat_map(|record| &record.interfaces);
+        let names = classes.chain(interfaces).map(ClassName::as_str);
+        if found.len() < limit && matches(words, std::iter::once(name.as_str()).chain(names)) {
             found.push(Found {
                 name: name.clone(),
                 title: None,
@@ -377,7 +379,7 @@ pub trait Registry: Send + Sync {
     }
 
     /// The packages that match all words, sorted by name: at most `limit`. By default, the known packages with the
-    /// words in their names or those of their classes.
+    /// words in their names or those of their classes and interfaces.
     fn search(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
         search_known(self, words, limit)
     }

@@ -25,7 +25,8 @@ pub(crate) struct LookupArgs {
 pub(crate) struct SearchArgs {
     /// The words, all of which have to match, in upper or lower case
     ///
-    /// Registries on the network look in names, titles and descriptions, others in names of packages and classes.
+    /// A word with spaces is a phrase: write it in quotes. All registries look in names of packages, classes and
+    /// interfaces, and those on the network also in titles, descriptions, authors and tags.
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
 

@@ -236,9 +236,21 @@ impl Info<'_> {
                         [] => String::new(),
                         extends => format!(" extends {}", extends.join(", ")),
                     };
-                    text.push_str(&format!("  {}{extends}\n", class.name));
+                    let implements: Vec<&str> =
+                        class.implements.iter().map(ClassName::as_str).collect();
+                    let implements = match implements.as_slice() {
+                        [] => String::new(),
+                        implements => format!(" implements {}", implements.join(", ")),
+                    };
+                    text.push_str(&format!("  {}{extends}{implements}\n", class.name));
                 }
             }
+        }
+        if !record.interfaces.is_empty() {
+            text.push_str("interfaces:\n");
+        }
+        for interface in &record.interfaces {
+            text.push_str(&format!("  {interface}\n"));
         }
         match self.requiring {
             None => text.push_str("required by: the registry does not tell\n"),
@@ -273,9 +285,14 @@ impl Info<'_> {
         });
         let requires: Map<String, Value> = requires.collect();
         let classes = self.classes().map(|classes| {
-            let classes = classes.into_iter().map(
-                |class| json!({"name": class.name, "extends": class.extends, "uses": class.uses}),
-            );
+            let classes = classes.into_iter().map(|class| {
+                json!({
+                    "name": class.name,
+                    "extends": class.extends,
+                    "implements": class.implements,
+                    "uses": class.uses,
+                })
+            });
             classes.collect::<Vec<Value>>()
         });
         json!({
@@ -294,6 +311,7 @@ impl Info<'_> {
             "versions": versions,
             "requires": requires,
             "classes": classes,
+            "interfaces": record.interfaces.iter().collect::<Vec<&ClassName>>(),
             "required_by": self.requiring,
         })
     }

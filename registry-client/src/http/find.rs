@@ -32,9 +32,34 @@ struct Page {
     fields: Vec<String>,
 }
 
+/// What is between the words of a query.
+fn is_separator(character: char) -> bool {
+    character.is_whitespace() || character == '"'
+}
+
+/// A word of a search as a query has it: with quotes if there are spaces in it.
+fn phrase(word: &str) -> String {
+    let words: Vec<&str> = word
+        .split(is_separator)
+        .filter(|word| !word.is_empty())
+        .collect();
+    match words.as_slice() {
+        [word] => (*word).to_owned(),
+        words => format!("\"{}\"", words.join(" ")),
+    }
+}
+
+/// The longest words, which leave the fewest packages: as many as a request may have.
+fn longest(mut words: Vec<String>) -> Vec<String> {
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    words.truncate(MAX_WORDS);
+    words
+}
+
 impl HttpRegistry {
-    /// The packages with all words in name, title, description, author, tags or names of classes, sorted by name: at
-    /// most `limit`. A registry of before microversion 1.3 looks only in the first three.
+    /// The packages with all words in name, title, description, author, tags or names of classes and interfaces, sorted
+    /// by name: at most `limit`. A word with spaces is a phrase. A registry of before microversion 1.4 looks neither for
+    /// phrases nor in interfaces, and one of before 1.3 only in the first three.
     pub(super) fn search_api(
         &self,
         words: &[String],
@@ -43,14 +68,17 @@ impl HttpRegistry {
         if self.config()?.api.is_none() {
             return Err(self.rejected("it is a mirror, and cannot be searched"));
         }
-        // The longest words leave the fewest packages.
-        let mut longest: Vec<&str> = words
-            .iter()
-            .flat_map(|word| word.split_whitespace())
-            .collect();
-        longest.sort_by_key(|word| std::cmp::Reverse(word.len()));
-        longest.truncate(MAX_WORDS);
-        let mut query = longest.join(" ");
+        let phrases = longest(words.iter().map(|word| phrase(word)).collect());
+        let single = longest(
+            words
+                .iter()
+                .flat_map(|word| word.split(is_separator))
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        );
+        let has_phrases = phrases.iter().any(|word| word.starts_with('"'));
+        let mut query = phrases.join(" ");
         let mut found = Vec::new();
         let mut marker = String::new();
         while found.len() < limit {
@@ -68,13 +96,27 @@ impl HttpRegistry {
             else {
                 break;
             };
-            let has_looked_everywhere = fields.iter().any(|field| field == "classes");
-            if !has_looked_everywhere && query.contains(' ') {
-                // It looked for one text, with the spaces.
-                longest[0].clone_into(&mut query);
-                continue;
-            }
-            let is_checked = has_looked_everywhere && longest.len() == words.len();
+            let looks_in = |place: &str| fields.iter().any(|field| field == place);
+            let is_checked = if looks_in("interfaces") {
+                phrases.len() == words.len()
+            } else if looks_in("classes") {
+                if query.contains('"') {
+                    query = single.join(" ");
+                    continue;
+                }
+                !has_phrases && single.len() == words.len()
+            } else {
+                if query.contains(' ') {
+                    // It looked for one text, with the spaces.
+                    single
+                        .first()
+                        .cloned()
+                        .unwrap_or_default()
+                        .clone_into(&mut query);
+                    continue;
+                }
+                false
+            };
             for Listed {
                 name,
                 title,

@@ -34,6 +34,7 @@ mod request;
 mod request_id;
 mod response;
 mod route;
+mod search_words;
 mod service;
 mod write_timeout;
 

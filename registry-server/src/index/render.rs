@@ -28,6 +28,13 @@ pub(crate) fn render(
         .map(|requirement| requirement.package.as_str())
         .collect();
     let requires = names.into_iter().collect::<Vec<_>>().join("\n");
+    let interfaces: BTreeSet<&ClassName> = records
+        .iter()
+        .flat_map(|record| &record.interfaces)
+        .collect();
+    for interface in interfaces {
+        releases::define_interface(transaction, interface, package)?;
+    }
     let document = IndexDocument::render(&mut records);
     let address = package.as_str();
     documents::put(

@@ -47,6 +47,8 @@ pub(crate) struct PackageSummary {
     pub(crate) tags: Vec<String>,
     /// The classes that the package defines for others.
     pub(crate) classes: Vec<ClassName>,
+    /// The interfaces that the package defines.
+    pub(crate) interfaces: Vec<ClassName>,
 }
 
 /// A release.
@@ -196,6 +198,7 @@ impl RegistryBackend {
                     author,
                     tags,
                     classes: releases::defined(transaction, name)?,
+                    interfaces: releases::interfaces(transaction, name)?,
                 });
             }
             Ok(summaries)

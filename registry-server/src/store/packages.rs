@@ -178,10 +178,12 @@ pub(crate) enum Places {
     #[default]
     Texts,
     /// Also in the authors and tags of public releases, and in the names of classes.
+    TextsAndClasses,
+    /// Also in the names of interfaces.
     Everywhere,
 }
 
-/// The condition that a word is in one of the places. `$5` is not empty if that is everywhere.
+/// The condition that a word is in one of the places. `$5` says in which besides texts.
 macro_rules! contains {
     ($pattern:literal) => {
         concat!(
@@ -194,7 +196,10 @@ macro_rules! contains {
             " ESCAPE '\\' OR ($5 <> '' AND (EXISTS (SELECT 1 FROM definitions d WHERE d.package = p.name \
              AND LOWER(d.class) LIKE ",
             $pattern,
-            " ESCAPE '\\') OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
+            " ESCAPE '\\') OR ($5 = 'everywhere' AND EXISTS (SELECT 1 FROM interfaces i WHERE i.package = p.name \
+             AND LOWER(i.interface) LIKE ",
+            $pattern,
+            " ESCAPE '\\')) OR EXISTS (SELECT 1 FROM catalog c WHERE c.package = p.name \
              AND c.is_public = 1 AND c.enabled = 1 AND (LOWER(c.author) LIKE ",
             $pattern,
             " ESCAPE '\\' OR LOWER(c.tags) LIKE ",
@@ -209,9 +214,10 @@ pub(crate) fn search(
     transaction: &mut dyn Transaction,
     search: &Search,
 ) -> Result<Vec<PackageRow>> {
-    let is_everywhere = match search.places {
+    let places = match search.places {
         Places::Texts => "",
-        Places::Everywhere => "yes",
+        Places::TextsAndClasses => "classes",
+        Places::Everywhere => "everywhere",
     };
     // Both engines sort by bytes: names are ASCII, and the column has the collation "C" in PostgreSQL,
     // whatever the language of its database. A missing word has the pattern `%`, which every name has.
@@ -220,7 +226,7 @@ pub(crate) fn search(
         search.class.as_str().into(),
         search.owner.as_str().into(),
         serial_value(search.limit),
-        is_everywhere.into(),
+        places.into(),
     ];
     let words = search.words.iter().map(|word| pattern(word));
     let all = std::iter::repeat("%".to_owned());

@@ -113,21 +113,56 @@ pub(crate) fn define(
     Ok(added > 0)
 }
 
+/// Adds that a package defines an interface.
+pub(crate) fn define_interface(
+    transaction: &mut dyn Transaction,
+    interface: &ClassName,
+    package: &PackageName,
+) -> Result<()> {
+    transaction.execute(
+        "INSERT INTO interfaces (interface, package) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        &[interface.as_str().into(), package.as_str().into()],
+    )?;
+    Ok(())
+}
+
+/// The names of all interfaces that a package defines, sorted by their bytes.
+pub(crate) fn interfaces(
+    transaction: &mut dyn Transaction,
+    package: &PackageName,
+) -> Result<Vec<ClassName>> {
+    class_names(
+        transaction,
+        "SELECT interface FROM interfaces WHERE package = $1",
+        package,
+    )
+}
+
 /// The names of all classes that a package defines for others, sorted by their bytes.
 pub(crate) fn defined(
     transaction: &mut dyn Transaction,
     package: &PackageName,
 ) -> Result<Vec<ClassName>> {
-    let rows = transaction.query(
+    class_names(
+        transaction,
         "SELECT class FROM definitions WHERE package = $1",
-        &[package.as_str().into()],
-    )?;
-    let mut classes = rows
+        package,
+    )
+}
+
+/// The names that a statement selects for a package, sorted by their bytes.
+fn class_names(
+    transaction: &mut dyn Transaction,
+    statement: &'static str,
+    package: &PackageName,
+) -> Result<Vec<ClassName>> {
+    let rows = transaction.query(statement, &[package.as_str().into()])?;
+    let mut names = rows
         .iter()
         .map(|row| ClassName::parse(row.text(0)?).map_err(DatabaseError::failed))
         .collect::<Result<Vec<_>>>()?;
-    classes.sort();
-    Ok(classes)
+    names.sort();
+    Ok(names)
 }
 
 /// The versions of a package without build metadata, sorted, each with whether it is yanked.
@@ -229,17 +264,14 @@ pub(crate) fn derive(
 ) -> Result<Vec<ClassName>> {
     let name = || Value::from(package.as_str());
     transaction.execute("DELETE FROM requirements WHERE package = $1", &[name()])?;
-    let rows = transaction.query(
-        "SELECT class FROM definitions WHERE package = $1",
-        &[name()],
-    )?;
-    let mut gone = rows
-        .iter()
-        .map(|row| ClassName::parse(row.text(0)?).map_err(DatabaseError::failed))
-        .collect::<Result<Vec<_>>>()?;
+    let mut gone = defined(transaction, package)?;
     transaction.execute("DELETE FROM definitions WHERE package = $1", &[name()])?;
+    transaction.execute("DELETE FROM interfaces WHERE package = $1", &[name()])?;
     for release in releases {
         add_requirements(transaction, &release.record)?;
+        for interface in &release.record.interfaces {
+            define_interface(transaction, interface, package)?;
+        }
         for class in exported(&release.record) {
             define(transaction, class, package)?;
             gone.retain(|known| known != class);

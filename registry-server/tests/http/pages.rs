@@ -331,6 +331,65 @@ fn a_search_finds_words_tags_authors_and_parts_of_classes() {
 }
 
 #[test]
+fn interfaces_are_on_pages_and_found_as_phrases_are() {
+    let served = described();
+    let manifest = "Format: 1.4\nType: Library\nFullName: org.acme.Contracts\nVersion: 1.0.0\n\
+                    Interfaces: {org.acme.contract.Startable: Startable.yaml}\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        (
+            "Interfaces/Startable.yaml",
+            b"Name: org.acme.contract.Startable\nFunctions: {start: {}}\n",
+        ),
+    ]);
+    publish(&served, "org.acme.Contracts", "1.0.0", &bytes);
+    let manifest = "Format: 1.4\nType: Application\nFullName: org.acme.App\nVersion: 1.0.0\n\
+                    Classes: {org.acme.App: App.yaml}\nRequire: {org.acme.Contracts: '1'}\n\
+                    Implements: {org.acme.App: [org.acme.contract.Startable]}\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        (
+            "Classes/App.yaml",
+            b"Namespaces: {=: org.acme}\nName: App\nMethods: {start: {}}\n",
+        ),
+    ]);
+    publish(&served, "org.acme.App", "1.0.0", &bytes);
+    for path in ["org.acme.Contracts", "org.acme.Contracts/1.0.0"] {
+        let shown = page(&served, &format!("/packages/{path}"), 200);
+        assert!(shown.contains("id=\"interfaces\""), "{shown}");
+        assert!(
+            shown.contains("packages?q=org.acme.contract.Startable\""),
+            "{shown}"
+        );
+    }
+    let app = page(&served, "/packages/org.acme.App", 200);
+    assert!(app.contains("implements </span><a class=\"name\""), "{app}");
+    assert!(!app.contains("id=\"interfaces\""), "{app}");
+    let results = page(&served, "/packages?q=startab", 200);
+    assert!(
+        results.contains("Defines the interface <code>"),
+        "{results}"
+    );
+    let found = |version: &str, query: &str| {
+        let header = format!("openstack-api-version: pkgres {version}");
+        let answer = served.ask("GET", &format!("/v1/packages?q={query}"), &[&header], b"");
+        let document = answer.json();
+        let packages = document["packages"].as_array().expect("a list").iter();
+        let names = packages.filter_map(|package| package["name"].as_str());
+        names.map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(found("1.4", "startab"), ["org.acme.Contracts"]);
+    assert_eq!(found("1.3", "startab"), [""; 0]);
+    // The words of a phrase are beside each other.
+    assert_eq!(found("1.4", "%22classes+for%22+acme"), ["org.acme.Base"]);
+    assert_eq!(found("1.4", "%22for+classes%22"), [""; 0]);
+    assert_eq!(found("1.4", "for+classes"), ["org.acme.Base"]);
+    assert_eq!(found("1.3", "%22classes+for%22"), [""; 0]);
+    let phrase = page(&served, "/packages?q=%22for+classes%22", 200);
+    assert!(phrase.contains("Nothing was found"), "{phrase}");
+}
+
+#[test]
 fn many_dependants_are_cut_off_below_the_versions() {
     let served = Served::new();
     publish(&served, "b.Db", "1.0.0", &archive("b.Db", "1.0.0", &[]));

@@ -155,7 +155,7 @@ fn every_response_of_the_api_names_its_version() {
     };
     check(&served.get("/"), 200, "1.0");
     check(&served.get("/v1/packages/a.Web"), 200, "1.0");
-    check(&ask("/v1/packages/a.Web", "pkgres latest"), 200, "1.3");
+    check(&ask("/v1/packages/a.Web", "pkgres latest"), 200, "1.4");
     check(&ask("/v1/packages/a.Web", "pkgres 1.1"), 200, "1.1");
     check(&ask("/v1/packages/a.None", "pkgres 1.1"), 404, "1.1");
     check(&ask("/nothing", "pkgres 1.1"), 404, "1.1");
@@ -166,7 +166,7 @@ fn every_response_of_the_api_names_its_version() {
     let entry = &unknown.json()["errors"][0];
     assert_eq!(
         (&entry["min_version"], &entry["max_version"]),
-        (&"1.0".into(), &"1.3".into())
+        (&"1.0".into(), &"1.4".into())
     );
     // New paths do not exist in older versions.
     let path = "/v1/packages/a.Web/dependants";

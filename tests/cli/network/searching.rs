@@ -3,6 +3,8 @@
 use crate::server::Server;
 use crate::user::User;
 
+// Tests write files as plainly as a user would.
+#[allow(clippy::disallowed_methods)]
 #[test]
 fn a_search_finds_parts_of_class_names_and_several_words() {
     let data = tempfile::tempdir().expect("a temporary folder");
@@ -21,8 +23,32 @@ fn a_search_finds_parts_of_class_names_and_several_words() {
     assert_eq!(found(&["environ", "object"]), ["io.murano"]);
     assert_eq!(found(&["environ", "database"]), [""; 0]);
     assert_eq!(found(&["example", "data"]), ["org.example.Database"]);
-    // A word with a space is one text, as in other registries.
+    // A word with spaces is a phrase, which can be anywhere, and names of interfaces are found, too.
+    let manifest = "FullName: org.example.Contracts\nType: Library\nVersion: 1.0.0\nTags: [highly available]\n\
+                    Interfaces:\n  org.example.contract.Startable: Startable.yaml\n";
+    let package = data.path().join("contracts");
+    for (path, text) in [
+        ("manifest.yaml", manifest),
+        (
+            "Interfaces/Startable.yaml",
+            "Name: org.example.contract.Startable\nFunctions: {start: {}}\n",
+        ),
+    ] {
+        let path = package.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    user.does(&["publish", package.to_str().expect("text")]);
+    assert_eq!(found(&["startab"]), ["org.example.Contracts"]);
     assert_eq!(found(&["example data"]), [""; 0]);
+    assert_eq!(found(&["highly  available"]), ["org.example.Contracts"]);
+    assert_eq!(found(&["ly avail", "contracts"]), ["org.example.Contracts"]);
+    assert_eq!(found(&["available highly"]), [""; 0]);
+    let shown = user.does(&["info", "org.example.Contracts"]).stdout;
+    assert!(
+        shown.contains("interfaces:\n  org.example.contract.Startable\n"),
+        "{shown}"
+    );
 }
 
 fn token_file(data: &tempfile::TempDir) -> String {

@@ -62,9 +62,18 @@ pub(crate) const SURFACE: Surface = Surface {
                 },
                 Handler {
                     since: Microversion::new(1, 3),
+                    until: Microversion::new(1, 3),
                     summary: "Search packages by words",
                     query: &["q", "class", "owner", "limit", "marker"],
                     run: packages::search_words,
+                    answers: &[(200, AnswerBody::Json("PackageList"))],
+                    ..GET
+                },
+                Handler {
+                    since: Microversion::new(1, 4),
+                    summary: "Search packages by words and phrases",
+                    query: &["q", "class", "owner", "limit", "marker"],
+                    run: packages::search_phrases,
                     answers: &[(200, AnswerBody::Json("PackageList"))],
                     ..GET
                 },

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::request::Request;
 use crate::http::response::Response;
+use crate::http::search_words;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::PackageView;
@@ -15,7 +16,15 @@ use crate::store::packages::{MAX_WORDS, Places, Search};
 const LIMIT: (u64, u64) = (20, 1000);
 
 /// The places where a search by words looks, for clients that would otherwise check them.
-const FIELDS: [&str; 6] = ["name", "title", "description", "author", "tags", "classes"];
+const FIELDS: [&str; 7] = [
+    "name",
+    "title",
+    "description",
+    "author",
+    "tags",
+    "classes",
+    "interfaces",
+];
 
 /// Searches packages for a text in name, title or description, as before microversion 1.3.
 pub(super) fn search(service: &Service, request: &Request) -> Result<Response, Problem> {
@@ -29,16 +38,32 @@ pub(super) fn search(service: &Service, request: &Request) -> Result<Response, P
     )?))
 }
 
-/// Searches packages for words everywhere.
+/// Searches packages for words everywhere but in interfaces, as before microversion 1.4.
 pub(super) fn search_words(service: &Service, request: &Request) -> Result<Response, Problem> {
     let text = request.query.get("q").unwrap_or_default();
-    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let words = text.split_whitespace().map(str::to_owned).collect();
+    let fields = &FIELDS[..FIELDS.len() - 1];
+    by_words(service, request, words, (Places::TextsAndClasses, fields))
+}
+
+/// Searches packages for words and phrases everywhere.
+pub(super) fn search_phrases(service: &Service, request: &Request) -> Result<Response, Problem> {
+    let words = search_words::search_words(request.query.get("q").unwrap_or_default());
+    by_words(service, request, words, (Places::Everywhere, &FIELDS))
+}
+
+fn by_words(
+    service: &Service,
+    request: &Request,
+    words: Vec<String>,
+    (places, fields): (Places, &[&str]),
+) -> Result<Response, Problem> {
     if words.len() > MAX_WORDS {
         let detail = format!("`q` may have {MAX_WORDS} words");
         return Err(Problem::new(ProblemCode::QueryInvalid, detail));
     }
-    let mut document = found(service, request, words, Places::Everywhere)?;
-    document["fields"] = json!(FIELDS);
+    let mut document = found(service, request, words, places)?;
+    document["fields"] = json!(fields);
     Ok(Response::json(&document))
 }
 

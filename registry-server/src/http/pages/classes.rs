@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, IndexedClass, PackageName};
 
-use super::layout::{self, class_link, package_link};
+use super::layout::{self, class_link, interface_link, package_link};
 use super::text;
 use crate::http::service::Service;
 use crate::problem::Problem;
@@ -140,6 +140,9 @@ fn one(
                     }
                 }
             }
+            @for interface in &class.implements {
+                p.edge { span.quiet { "implements " } (interface_link(root, interface)) }
+            }
             @for extender in extenders.iter().take(MAX_EXTENDERS) {
                 p.edge {
                     span.quiet { "extended by " } (class_link(root, &extender.class))
@@ -150,6 +153,30 @@ fn one(
                 p.edge { a href={ (root) "classes/" (class.name) } {
                     "All " (text::count(extenders.len(), "class", "classes")) " that extend it"
                 } }
+            }
+        }
+    }
+}
+
+/// The limit of interfaces in their section.
+const MAX_INTERFACES: usize = 100;
+
+/// The section with the interfaces of a release, if it defines any.
+pub(super) fn interfaces(root: &str, record: &IndexRecord) -> Markup {
+    let interfaces = &record.interfaces;
+    html! {
+        @if !interfaces.is_empty() {
+            section aria-labelledby="interfaces" {
+                h2 #interfaces { "Interfaces " span.number { (interfaces.len()) } }
+                p.quiet { "What classes of other packages can promise to implement." }
+                ul.rows.plain {
+                    @for interface in interfaces.iter().take(MAX_INTERFACES) {
+                        li { (interface_link(root, interface)) }
+                    }
+                }
+                @if interfaces.len() > MAX_INTERFACES {
+                    p.quiet { "And " (interfaces.len() - MAX_INTERFACES) " more." }
+                }
             }
         }
     }

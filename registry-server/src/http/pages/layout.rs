@@ -135,6 +135,11 @@ pub(super) fn class_link(root: &str, class: &ClassName) -> Markup {
     html! { a.name href={ (root) "classes/" (class) } { (name(class.as_str())) } }
 }
 
+/// A link to the packages with an interface: the one that defines it has it on its page.
+pub(super) fn interface_link(root: &str, interface: &ClassName) -> Markup {
+    html! { a.name href={ (root) "packages?q=" (interface) } { (name(interface.as_str())) } }
+}
+
 /// The day of a time.
 pub(super) fn time(time: &str) -> Markup {
     html! {

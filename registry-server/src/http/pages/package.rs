@@ -63,6 +63,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                     (diagram(&release.record, &dependants, &is_here))
                     (release::requirements(ROOT, &release.record, &is_here))
                     (classes)
+                    (classes::interfaces(ROOT, &release.record))
                     (release::texts(&contents))
                     (versions(ROOT, &package.versions))
                     (self::dependants(&name, &dependants))

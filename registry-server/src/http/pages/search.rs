@@ -8,6 +8,7 @@ use super::layout::{self, Page, class_link, package_link, version_link};
 use super::text;
 use crate::http::request::Request;
 use crate::http::response::Response;
+use crate::http::search_words::search_words;
 use crate::http::service::Service;
 use crate::problem::Problem;
 use crate::registry::PackageSummary;
@@ -26,7 +27,7 @@ const MAX_MATCHES: usize = 5;
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
     let query = request.query.get("q").unwrap_or_default().trim();
     let marker = request.query.get("marker").unwrap_or_default();
-    let words: Vec<String> = query.split_whitespace().map(str::to_owned).collect();
+    let words = search_words(query);
     let mut found = service.registry.search(&Search {
         words: words.clone(),
         places: Places::Everywhere,
@@ -92,6 +93,7 @@ fn result(
                 .any(|word| class.contains(&word.to_lowercase()))
     };
     let classes: Vec<&ClassName> = summary.classes.iter().filter(is_match).collect();
+    let interfaces: Vec<&ClassName> = summary.interfaces.iter().filter(is_match).collect();
     html! {
         li {
             h2 {
@@ -109,6 +111,16 @@ fn result(
                         (class_link("", class))
                     }
                     @if classes.len() > MAX_MATCHES { " and " (classes.len() - MAX_MATCHES) " more" }
+                }
+            }
+            @if !interfaces.is_empty() {
+                p.quiet {
+                    "Defines the " @if interfaces.len() == 1 { "interface " } @else { "interfaces " }
+                    @for (at, interface) in interfaces.iter().take(MAX_MATCHES).enumerate() {
+                        @if at > 0 { ", " }
+                        code { (layout::name(interface.as_str())) }
+                    }
+                    @if interfaces.len() > MAX_MATCHES { " and " (interfaces.len() - MAX_MATCHES) " more" }
                 }
             }
             @if !summary.tags.is_empty() {
@@ -135,7 +147,7 @@ fn nothing(query: &str, marker: &str) -> Markup {
         @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
         @else {
             p.lead { "Nothing was found." }
-            p { "The search looks for packages with all words in names, titles, descriptions, tags, authors and classes. " a href="packages" { "All packages" } }
+            p { "The search looks for packages with all words in names, titles, descriptions, tags, authors, classes and interfaces. A phrase is in double quotes. " a href="packages" { "All packages" } }
         }
     }
 }

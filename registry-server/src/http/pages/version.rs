@@ -65,6 +65,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                 div.main {
                     (release::requirements(ROOT, record, &is_here))
                     (classes)
+                    (classes::interfaces(ROOT, record))
                     (release::texts(&contents))
                     (package::versions(ROOT, &view.versions))
                 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use pkgres_files::EntryKind;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{Properties, PropertyErrors, ResourceDescription, most_similar};
 
+use super::forced::Forced;
 use super::locked_artifacts::{ARTIFACT, LockedArtifacts};
 use super::package_files::FilesOfPackage;
 use super::readers;
@@ -53,11 +55,26 @@ impl Default for Kinds {
         let none = Self {
             readers: BTreeMap::new(),
         };
-        none.with("directory", readers::read_directory)
+        let directory = |name: &str, properties: &mut Properties| {
+            Forced::read(EntryKind::Folder, name, properties, |properties| {
+                readers::read_directory(name, properties)
+            })
+        };
+        let file = |name: &str, properties: &mut Properties, files: FilesOfPackage<'_>| {
+            Forced::read(EntryKind::File, name, properties, |properties| {
+                readers::read_file(name, properties, files)
+            })
+        };
+        let link = |name: &str, properties: &mut Properties| {
+            Forced::read(EntryKind::Link, name, properties, |properties| {
+                readers::read_link(name, properties)
+            })
+        };
+        none.with("directory", directory)
             .with("exec", readers::read_exec)
-            .with_files("file", readers::read_file)
+            .with_files("file", file)
             .with("group", readers::read_group)
-            .with("link", readers::read_link)
+            .with("link", link)
             .with("package", readers::read_package)
             .with("query", readers::read_query)
             .with("service", readers::read_service)

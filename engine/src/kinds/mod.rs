@@ -7,6 +7,7 @@ mod commands;
 mod directory;
 mod exec;
 mod file;
+mod forced;
 mod group;
 mod known;
 mod link;

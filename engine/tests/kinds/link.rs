@@ -1,6 +1,10 @@
-//! Symbolic links.
+//! Symbolic links, and what is in the way of them and others.
 
-use pkgres_engine::{File, Input, Link, Machine, Resource as _};
+// The tests make files themselves.
+#![allow(clippy::disallowed_methods)]
+
+use pkgres_engine::{File, Input, Kinds, Link, Machine, Resource as _};
+use pkgres_manifest::ResourceDescription;
 
 use crate::debian::{change, is_in_order, try_change};
 
@@ -35,4 +39,58 @@ fn a_file_is_not_replaced_by_a_link() {
     }
     let error = try_change(&machine, &File::new("/missing/file")).expect_err("it has no folder");
     assert!(error.to_string().contains("/missing/file"), "{error}");
+}
+
+#[test]
+fn what_is_in_the_way_is_only_replaced_by_force() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let path = folder.path().join("current");
+    let kinds = Kinds::default();
+    let described = |id: &str, property: &str, value: &str| {
+        let id = id.parse().expect("it is an identity");
+        ResourceDescription::new(id).with(property, value)
+    };
+    let file = || described("file:/current", "content", "new");
+    let link = || described("link:/current", "target", "elsewhere");
+    let directory = || described("directory:/current", "mode", "0750");
+    let gone = || described("file:/current", "state", "absent");
+    let in_the_way = |make: &dyn Fn(), obstacle: &str, description: ResourceDescription| {
+        make();
+        let resource = kinds.read(&description).expect("it is right");
+        let error = resource.check(&machine, &Input::default());
+        let error = error.expect_err("something is in the way").to_string();
+        assert!(error.contains("/current exists"), "{error}");
+        let resource = kinds.read(&description.with("force", "true"));
+        let differences = change(&machine, &*resource.expect("it is right"));
+        assert_eq!(differences, [format!("in the way: remove {obstacle}")]);
+    };
+    let filled = || {
+        std::fs::create_dir_all(path.join("a/b")).expect("it can be made");
+        std::fs::write(path.join("a/b/c"), "x").expect("it can be written");
+    };
+    let all = "a folder with everything in it";
+    in_the_way(&filled, all, file());
+    assert_eq!(std::fs::read_to_string(&path).expect("it is a file"), "new");
+    in_the_way(&|| {}, "a file", link());
+    assert!(path.is_symlink());
+    in_the_way(&|| {}, "a link", directory());
+    assert!(path.is_dir());
+    in_the_way(&filled, all, gone());
+    assert!(!path.exists());
+
+    // Without anything in the way, it makes no difference.
+    let plain = kinds.read(&file()).expect("it is right");
+    change(&machine, &*plain);
+    let forced = kinds
+        .read(&file().with("force", "true"))
+        .expect("it is right");
+    assert!(is_in_order(&machine, &*forced));
+    assert_ne!(plain.definition(), forced.definition());
+    let root = described("directory:/", "mode", "0755").with("force", "true");
+    let errors = kinds.read(&root).err().expect("that cannot be");
+    assert!(
+        errors[0].message.contains("cannot be replaced"),
+        "{errors:?}"
+    );
 }

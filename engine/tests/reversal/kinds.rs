@@ -6,11 +6,12 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use pkgres_engine::{
-    Command, Directory, Exec, File, Graph, Group, Guard, Link, Package, Query, Resource, Service,
-    Status, User,
+    Command, Directory, Exec, File, Graph, GraphBuilder, Group, Guard, Kinds, Link, NodeStatus,
+    Package, Query, Resource, Service, Status, User,
 };
+use pkgres_manifest::ResourceDescription;
 
-use crate::support::{Root, graph};
+use crate::support::{Root, graph, reversed};
 
 /// Applies a graph and then an empty one, which has to bring back everything.
 fn there_and_back(root: &Root, resources: Vec<(&str, Box<dyn Resource>)>) {
@@ -139,4 +140,24 @@ fn kinds_that_lose_something_cannot_be_reversed() {
     for resource in can {
         assert!(resource.is_reversible(), "{}", resource.definition());
     }
+}
+
+#[test]
+fn what_could_not_be_restored_is_not_removed_by_force() {
+    let root = Root::new();
+    std::fs::create_dir(root.path("/motd")).expect("nothing is there");
+    root.write("/motd/precious", b"x");
+    let id = "file:/motd".parse().expect("it is an identity");
+    let described = ResourceDescription::new(id)
+        .with("content", "new")
+        .with("force", "true");
+    let forced = Kinds::default().read(&described).expect("it is right");
+    let mut builder = GraphBuilder::new();
+    builder.add_shared(described.id.value, forced, reversed());
+    let ending = root.apply(builder.build().expect("it has no circle"));
+    let NodeStatus::Failed(message) = &ending.nodes[0].1 else {
+        panic!("{ending:?}");
+    };
+    assert!(message.contains("could not be restored"), "{message}");
+    assert_eq!(root.text("/motd/precious").as_deref(), Some("x"));
 }

@@ -226,9 +226,10 @@ fn a_second_engine_is_refused() {
     let first = first.expect("nobody else works on it");
     let again = Machine::root_folder(&root.path("/")).expect("it is a folder");
     let error = AppliedState::lock(&again, location(), Kinds::default());
+    let process = std::process::id();
     assert_eq!(
         error.expect_err("it is locked").to_string(),
-        "cannot keep the state in /state: another process works with /state"
+        format!("cannot keep the state in /state: the process {process} works with /state")
     );
     // Reading for a plan needs no lock.
     AppliedState::read(&again, location(), Kinds::default()).expect("it can be read");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
-use pkgres_manifest::document::{Entry, Mapping, Node, Value, read_yaml};
+use pkgres_manifest::document::{Entry, Mapping, Node, Style, Value, read_yaml};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
 use super::name::package_name;
@@ -128,11 +128,20 @@ impl RequirementsReader<'_> {
     fn collection(&mut self, node: &Node) {
         match &node.value {
             Value::Scalar(scalar) => {
-                let (name, range) = match scalar.text.split_once(':') {
-                    Some((name, range)) if !range.starts_with("//") => (name, range),
-                    _ => (scalar.text.as_str(), "*"),
-                };
-                self.requirement(name, node.span, None, (range, node.span));
+                let text = scalar.text.as_str();
+                match text.split_once(':') {
+                    Some((name, range)) if guess(text) == "galaxy" => {
+                        let message = format!(
+                            "`{}` is not the name of a collection: a range after a colon is read on command lines only",
+                            Escaped::shortened(text)
+                        );
+                        let hint = format!("write `name: {name}` and `version: \"{range}\"`");
+                        let finding = Diagnostic::error(Code::Name, message);
+                        let finding = finding.at(self.at(node.span)).hint(hint);
+                        self.findings.push(finding);
+                    }
+                    _ => self.requirement(text, node.span, None, ("*", node.span)),
+                }
             }
             Value::Mapping(mapping) => self.entry(node, mapping),
             Value::Sequence(_) => {
@@ -172,8 +181,31 @@ impl RequirementsReader<'_> {
             self.warning(Code::Field, entry.key_span, message, Some(hint));
         }
         let version = self.text(mapping, "version");
+        self.number_as_version(mapping);
         let (range, span) = version.unwrap_or(("*".to_owned(), node.span));
         self.requirement(&name.0, name.1, kind, (&range, span));
+    }
+
+    /// Warns about a version that other readers take for a number, and so for another version.
+    fn number_as_version(&mut self, mapping: &Mapping) {
+        let Some(entry) = present(mapping, "version") else {
+            return;
+        };
+        let scalar = entry.value.as_scalar();
+        let Some(scalar) = scalar.filter(|scalar| scalar.style == Style::Plain) else {
+            return;
+        };
+        let number = scalar.text.parse::<f64>();
+        let Some(number) = number.ok().filter(|_| scalar.text.contains('.')) else {
+            return;
+        };
+        let read = format!("{number:?}");
+        if read != scalar.text {
+            let text = Escaped::shortened(&scalar.text);
+            let message = format!("without quotes, ansible-galaxy reads `{text}` as {read}");
+            let hint = format!("write `version: \"{text}\"`");
+            self.warning(Code::Spec, entry.value.span, message, Some(&hint));
+        }
     }
 
     /// Adds a requirement. `kind` is the `type` of the entry.
@@ -313,7 +345,7 @@ mod tests {
 
     #[test]
     fn collections_are_requirements() {
-        let text = "collections:\n  - acme.net\n  - name: acme.db\n    version: 1.10\n  - acme.db:>=1\n  - name: acme.any\n    version: null\n    type: galaxy\n";
+        let text = "collections:\n  - acme.net\n  - name: acme.db\n    version: \"1.10\"\n  - name: acme.db\n    version: '>=1'\n  - name: acme.any\n    version: null\n    type: galaxy\n";
         let (record, findings) = read(text).into_result().expect("it is right");
         assert!(findings.is_empty(), "{findings:?}");
         assert_eq!(
@@ -335,5 +367,8 @@ mod tests {
             "collections:\n  - {name: a.b, version: ~=1.0}\n  - {name: a.b, type: svn}\n  - {version: 1.0.0}\n  - [a.b]\n  - {name: [a]}\n  - nodots\nplugins: []\n"
         ));
         insta::assert_snapshot!(findings("text"));
+        insta::assert_snapshot!(findings(
+            "collections:\n  - acme.web:1.0.0\n  - name: acme.db\n    version: 1.10\n  - {name: a.b, version: 2.0}\n"
+        ));
     }
 }

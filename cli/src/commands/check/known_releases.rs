@@ -27,7 +27,7 @@ pub(super) struct CheckedPlace {
     /// The id of the ecosystem.
     ecosystem: &'static str,
     /// The registry if no other is configured.
-    default: RegistryLocation,
+    default: Option<RegistryLocation>,
 }
 
 impl CheckedPlace {
@@ -36,7 +36,7 @@ impl CheckedPlace {
         Self {
             path: path.to_owned(),
             ecosystem: CLASS_PACKAGES.id(),
-            default: RegistryLocation::beside(path),
+            default: Some(RegistryLocation::beside(path)),
         }
     }
 
@@ -46,10 +46,10 @@ impl CheckedPlace {
         ecosystem: &'static str,
         extent: Option<ReleaseExtent>,
     ) -> Self {
-        let default = match extent {
-            Some(ReleaseExtent::File) => RegistryLocation::with_file(folder),
-            _ => RegistryLocation::beside(folder),
-        };
+        let default = extent.map(|extent| match extent {
+            ReleaseExtent::File => RegistryLocation::with_file(folder),
+            ReleaseExtent::Folder => RegistryLocation::beside(folder),
+        });
         Self {
             path: folder.to_owned(),
             ecosystem,
@@ -58,7 +58,7 @@ impl CheckedPlace {
     }
 
     fn registries(&self, context: &Context) -> Result<Vec<ConfiguredRegistry>> {
-        let default = Some(self.default.clone());
+        let default = self.default.clone();
         let registries = context.registries.for_folder(&self.path, default)?;
         Ok(registries.unwrap_or_default())
     }

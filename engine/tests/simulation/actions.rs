@@ -184,10 +184,13 @@ impl Simulation {
         reversals.map(|node| node.id.clone())
     }
 
-    /// Whether a resource waits for a change that this run does not make: then those behind it go on.
+    /// Whether a resource waits for a change that this run does not make, or for a value of one that does: then those
+    /// behind it go on.
     fn is_deferred(&self, id: &ResourceId) -> bool {
         let mut statuses = self.runner.nodes();
-        statuses.any(|(other, status)| other == id && matches!(status, NodeStatus::Deferred(..)))
+        statuses.any(|(other, status)| {
+            other == id && matches!(status, NodeStatus::Deferred(..) | NodeStatus::Unknown(_))
+        })
     }
 
     /// The nodes before a node, directly or not.

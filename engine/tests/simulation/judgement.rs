@@ -26,6 +26,12 @@ impl Simulation {
                 status => return Err(format!("the reversal of {id} is left as {status:?}")),
             }
         }
+        // It receives a value of a source that could not be read, which waits for a change that nothing may make.
+        let lacks_value = |plan: &Plan| {
+            let from = plan.receives_from.map(|from| &self.plans[from].id);
+            let sender = from.and_then(|from| statuses.get(from));
+            matches!(sender, Some(NodeStatus::Deferred(..)))
+        };
         let touched_at = &self.world.lock().expect("no panic holds it").touched_at;
         self.restorations
             .judge(&self.plans, &unfinished, &files, touched_at)?;
@@ -65,18 +71,11 @@ impl Simulation {
                         .all_before(node)
                         .iter()
                         .any(|before| self.plans[*before].id == *by);
-                    if !is_before || !self.disturbed.contains(id) {
+                    if !is_before || !(self.disturbed.contains(id) || lacks_value(plan)) {
                         return Err(format!("{id} waits for {by} without a cause"));
                     }
                 }
-                // It receives a value of a source that could not be read, which waits for a change that nothing may make.
-                NodeStatus::Unknown(_) => {
-                    let from = plan.receives_from.map(|from| &self.plans[from].id);
-                    let sender = from.and_then(|from| statuses.get(from));
-                    if !matches!(sender, Some(NodeStatus::Deferred(..))) {
-                        return Err(format!("{id} is left as {status:?}"));
-                    }
-                }
+                NodeStatus::Unknown(_) if lacks_value(plan) => {}
                 _ => return Err(format!("{id} is left as {status:?}")),
             }
         }

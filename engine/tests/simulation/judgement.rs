@@ -58,9 +58,12 @@ impl Simulation {
                 NodeStatus::InOrder => {
                     let has_failed_before = self.all_before(node).iter().any(|before| {
                         let status = statuses.get(&self.plans[*before].id);
-                        matches!(status, Some(NodeStatus::Failed(_)))
+                        matches!(
+                            status,
+                            Some(NodeStatus::Failed(_) | NodeStatus::Deferred(..))
+                        )
                     });
-                    // It is in order as far as is known: what failed before it may have sent another value.
+                    // It is in order as far as is known: what failed before it, or waits, may have sent another value.
                     if !has_failed_before {
                         self.judge_node(node, &files)?;
                     }

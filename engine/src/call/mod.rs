@@ -4,6 +4,11 @@
 //! variables and the properties of the object as JSON on its standard input, and what it prints is the JSON that it returns.
 //! Whether it may be called at all is up to the interfaces of the class, which [`ClassStubs`] knows.
 
+mod failure;
+mod variables;
+
+pub use failure::CallFailure;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,85 +18,22 @@ use pkgres_checks::{
 };
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    Argument, ArgumentUsage, ClassName, Contract, Facts, ObjectId, ObjectModel, PackageName,
-    PackagePath, Rule, Version, most_similar,
+    Argument, ArgumentUsage, ClassName, Facts, ObjectId, ObjectModel, PackageName, PackagePath,
+    Version, most_similar,
 };
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::kinds::{PackageFiles, Release};
 use crate::objects::{ObjectClasses, defaults, release_of};
 use crate::script::RunnableScript;
 use crate::target::{Command, Output, Target, TargetError};
+use variables::{is_variable, mismatch};
 
 /// The folder of a package with a folder of scripts for each class.
 const SCRIPTS: &str = "Resources";
 
 /// The longest time that a function runs, unless the caller says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
-
-/// Variables that shells and other interpreters read themselves: no argument may set them.
-const RESERVED: [&str; 6] = ["BASH_ENV", "ENV", "HOME", "IFS", "PATH", "SHELLOPTS"];
-
-/// The beginnings of the names of such variables.
-const RESERVED_PREFIXES: [&str; 7] = ["BASH_", "LC_", "LD_", "PERL", "PKGRES_", "PYTHON", "RUBY"];
-
-/// Why a function that may be called has no answer.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum CallFailure {
-    /// The package of the class has no script for the function.
-    #[error("{package} {version} has no file `{path}`, which would be the function")]
-    NoScript {
-        /// The package.
-        package: PackageName,
-        /// Its version.
-        version: Version,
-        /// The path of the script in the package.
-        path: PackagePath,
-    },
-    /// The script cannot be run, whatever the machine is.
-    #[error("{0}")]
-    Unusable(String),
-    /// The call lacks arguments.
-    #[error("{0}")]
-    Arguments(String),
-    /// The script failed.
-    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {}", Escaped::shortened(words))))]
-    Exit {
-        /// The function.
-        function: String,
-        /// Its exit code.
-        code: i32,
-        /// What it said last.
-        words: Option<String>,
-    },
-    /// The script was ended by a signal.
-    #[error("`{function}` was ended by a signal")]
-    Signal {
-        /// The function.
-        function: String,
-    },
-    /// What the script printed is not JSON.
-    #[error("what `{function}` printed is not JSON: {reason}")]
-    NotJson {
-        /// The function.
-        function: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The script took too long.
-    #[error("`{function}` was killed: it did not end in {} s", .timeout.as_secs_f64())]
-    Timeout {
-        /// The function.
-        function: String,
-        /// The time that it had.
-        timeout: Duration,
-    },
-    /// The machine cannot be reached, or cannot run scripts.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-}
 
 /// What is called: a function of a class, as a release sees it.
 #[derive(Debug, Clone, Copy)]
@@ -399,53 +341,4 @@ pub fn callable_objects(
         is_of_class.then(|| (ObjectId(at), release.clone()))
     });
     callable.collect()
-}
-
-/// Whether an argument can be a variable of a script, which no interpreter reads itself.
-fn is_variable(name: &str) -> bool {
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || character == '_');
-    let is_reserved = RESERVED.contains(&name)
-        || RESERVED_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix));
-    is_name && !is_reserved
-}
-
-/// What a value has to be by a contract, if the text shows that it is not.
-fn mismatch(contract: &Contract, value: &str) -> Option<&'static str> {
-    let Contract::Rules(rules) = contract else {
-        return None;
-    };
-    rules.iter().find_map(|rule| match rule {
-        Rule::Int if value.parse::<i64>().is_err() => Some("a whole number"),
-        Rule::Bool if !matches!(value, "true" | "false") => Some("true or false"),
-        _ => None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_of_interpreters_are_no_arguments() {
-        for (name, expected) in [
-            ("size", true),
-            ("_size2", true),
-            ("Path", true),
-            ("PATH", false),
-            ("BASH_ENV", false),
-            ("LD_PRELOAD", false),
-            ("PYTHONSTARTUP", false),
-            ("PKGRES_CLASS", false),
-            ("2size", false),
-            ("a b", false),
-            ("", false),
-        ] {
-            assert_eq!(is_variable(name), expected, "{name}");
-        }
-    }
 }

@@ -1,0 +1,66 @@
+//! Why calls have no answer.
+
+use std::time::Duration;
+
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{PackageName, PackagePath, Version};
+use thiserror::Error;
+
+use crate::target::TargetError;
+
+/// Why a function that may be called has no answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallFailure {
+    /// The package of the class has no script for the function.
+    #[error("{package} {version} has no file `{path}`, which would be the function")]
+    NoScript {
+        /// The package.
+        package: PackageName,
+        /// Its version.
+        version: Version,
+        /// The path of the script in the package.
+        path: PackagePath,
+    },
+    /// The script cannot be run, whatever the machine is.
+    #[error("{0}")]
+    Unusable(String),
+    /// The call lacks arguments.
+    #[error("{0}")]
+    Arguments(String),
+    /// The script failed.
+    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {}", Escaped::shortened(words))))]
+    Exit {
+        /// The function.
+        function: String,
+        /// Its exit code.
+        code: i32,
+        /// What it said last.
+        words: Option<String>,
+    },
+    /// The script was ended by a signal.
+    #[error("`{function}` was ended by a signal")]
+    Signal {
+        /// The function.
+        function: String,
+    },
+    /// What the script printed is not JSON.
+    #[error("what `{function}` printed is not JSON: {reason}")]
+    NotJson {
+        /// The function.
+        function: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The script took too long.
+    #[error("`{function}` was killed: it did not end in {} s", .timeout.as_secs_f64())]
+    Timeout {
+        /// The function.
+        function: String,
+        /// The time that it had.
+        timeout: Duration,
+    },
+    /// The machine cannot be reached, or cannot run scripts.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+}

@@ -1,0 +1,58 @@
+//! Arguments as variables of scripts: their names, and their values as far as contracts show what is wrong.
+
+use pkgres_manifest::{Contract, Rule};
+
+/// Variables that shells and other interpreters read themselves: no argument may set them.
+const RESERVED: [&str; 6] = ["BASH_ENV", "ENV", "HOME", "IFS", "PATH", "SHELLOPTS"];
+
+/// The beginnings of the names of such variables.
+const RESERVED_PREFIXES: [&str; 7] = ["BASH_", "LC_", "LD_", "PERL", "PKGRES_", "PYTHON", "RUBY"];
+
+/// Whether an argument can be a variable of a script, which no interpreter reads itself.
+pub(super) fn is_variable(name: &str) -> bool {
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_');
+    let is_reserved = RESERVED.contains(&name)
+        || RESERVED_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+    is_name && !is_reserved
+}
+
+/// What a value has to be by a contract, if the text shows that it is not.
+pub(super) fn mismatch(contract: &Contract, value: &str) -> Option<&'static str> {
+    let Contract::Rules(rules) = contract else {
+        return None;
+    };
+    rules.iter().find_map(|rule| match rule {
+        Rule::Int if value.parse::<i64>().is_err() => Some("a whole number"),
+        Rule::Bool if !matches!(value, "true" | "false") => Some("true or false"),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_interpreters_are_no_arguments() {
+        for (name, expected) in [
+            ("size", true),
+            ("_size2", true),
+            ("Path", true),
+            ("PATH", false),
+            ("BASH_ENV", false),
+            ("LD_PRELOAD", false),
+            ("PYTHONSTARTUP", false),
+            ("PKGRES_CLASS", false),
+            ("2size", false),
+            ("a b", false),
+            ("", false),
+        ] {
+            assert_eq!(is_variable(name), expected, "{name}");
+        }
+    }
+}

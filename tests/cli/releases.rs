@@ -23,7 +23,8 @@ esac
 const RECORDED: &str = "#!/bin/sh\necho \"$(basename \"$0\") $*\" >>\"$CALLS\"\n";
 
 fn succeeded(done: &[Done]) {
-    for Done { script, text, .. } in done.iter().filter(|done| !done.is_success) {
+    let failed = done.iter().find(|done| !done.is_success);
+    if let Some(Done { script, text, .. }) = failed {
         panic!("{script}\n{text}");
     }
 }

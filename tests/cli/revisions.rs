@@ -150,8 +150,8 @@ fn all_lockfiles_of_a_repository_are_compared_at_its_root() {
     let repository = history();
     let folder = repository.path();
     git(folder, &["mv", "app", "old"]);
-    for name in ["new", "same"] {
-        std::fs::create_dir_all(folder.join("services").join(name)).expect("a folder");
+    for name in ["services", "services/new", "services/same"] {
+        std::fs::create_dir(folder.join(name)).expect("a folder");
     }
     write(
         &folder.join("services/same/pkgres.lock"),

@@ -23,8 +23,8 @@ const REQUESTS: u32 = 5;
 /// The operations that the client does not try: it would remove its own token, and be nobody from then on.
 const LEFT_OUT: &str = "delete_v1_tokens_id";
 
-// Tests write files as plainly as a user would.
-#[allow(clippy::disallowed_methods)]
+// Tests write files as plainly as a user would. How many requests there were is what a long run is for.
+#[allow(clippy::disallowed_methods, clippy::print_stdout)]
 #[test]
 fn every_response_is_described() {
     let Some(program) = services::program("st") else {

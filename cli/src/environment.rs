@@ -79,16 +79,18 @@ fn variable_of(prefix: &str, name: &RegistryName) -> String {
     format!("{prefix}{name}")
 }
 
-/// The hint for a rejected token that came from a variable: logging in again would not help. `message` is the message
-/// of the registry client, which names the registry first.
-pub(crate) fn token_hint(message: &str) -> Option<String> {
+/// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If
+/// the token came from a variable, that would not help. `message` names the registry first.
+pub(crate) fn token_hint(message: &str, hint: &str) -> Option<String> {
     let rest = message.strip_prefix("the registry `")?;
     let (name, _) = rest.split_once('`')?;
     let name = token_variable(&RegistryName::parse(name).ok()?);
-    variable(&name)?;
-    Some(format!(
-        "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
-    ))
+    Some(match variable(&name) {
+        Some(_) => format!(
+            "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
+        ),
+        None => format!("{hint}; scripts set {name}"),
+    })
 }
 
 /// The sources of the credentials of a registry.

@@ -75,12 +75,11 @@ impl From<RegistryError> for Failure {
             );
         }
         if finding.code == Code::Denied {
-            let token_hint = token_hint(&finding.message);
             for hint in &mut finding.hints {
                 if hint.starts_with("`pkgres login ")
-                    && let Some(token_hint) = &token_hint
+                    && let Some(token_hint) = token_hint(&finding.message, hint)
                 {
-                    hint.clone_from(token_hint);
+                    *hint = token_hint;
                 }
             }
         }

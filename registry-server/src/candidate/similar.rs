@@ -1,8 +1,8 @@
 //! Similar names: the typical mistakes and attacks of package names (typosquatting).
 //!
 //! Names are compared in lower case and without `_`. Two are similar if their Damerau–Levenshtein
-//! distance is at most one: a character is inserted, deleted, replaced, or swapped with the next one. A
-//! comparison needs no memory and ends soon after the first difference, so that a node can compare all
+//! distance is at most one: a character is inserted, deleted, replaced, or swapped with the next one; or if they
+//! look alike in many fonts, such as `modem` and `modern`, or `Util` and `Uti1`. A comparison needs no memory and ends soon after the first difference, so that a node can compare all
 //! names that it knows: 100,000 take about three milliseconds, and only new packages are compared.
 
 use pkgres_manifest::PackageName;
@@ -24,7 +24,8 @@ pub(crate) fn similar_names<'known>(
     known
         .into_iter()
         .filter(|known| {
-            *known != name && is_one_step(name.as_str().as_bytes(), known.as_str().as_bytes())
+            let (one, two) = (name.as_str().as_bytes(), known.as_str().as_bytes());
+            *known != name && (is_one_step(one, two) || skeleton(one).eq(skeleton(two)))
         })
         .take(MAX_SIMILAR)
         .collect()
@@ -34,6 +35,33 @@ pub(crate) fn similar_names<'known>(
 fn letters(name: &[u8]) -> impl Iterator<Item = u8> + Clone {
     let bytes = name.iter().copied().filter(|byte| *byte != b'_');
     bytes.map(|byte| byte.to_ascii_lowercase())
+}
+
+/// The skeleton of a name: letters that look alike are the same in it, and two that look like one are this one. Names
+/// are ASCII, so that no other letters can look alike.
+fn skeleton(name: &[u8]) -> impl Iterator<Item = u8> {
+    let mut rest = letters(name).peekable();
+    std::iter::from_fn(move || {
+        let letter = rest.next()?;
+        let pair = match (letter, rest.peek()) {
+            (b'r', Some(b'n')) => Some(b'm'),
+            (b'v', Some(b'v')) => Some(b'w'),
+            (b'c', Some(b'l' | b'1' | b'i')) => Some(b'd'),
+            _ => None,
+        };
+        if pair.is_some() {
+            rest.next();
+        }
+        Some(match (pair, letter) {
+            (Some(letter), _) => letter,
+            (None, b'0') => b'o',
+            (None, b'1' | b'i') => b'l',
+            (None, b'2') => b'z',
+            (None, b'5') => b's',
+            (None, b'8') => b'b',
+            (None, letter) => letter,
+        })
+    })
 }
 
 /// Whether the distance of two names is zero or one.
@@ -86,6 +114,25 @@ mod tests {
             ("org.acme.Web", "org.acme.bWe", false),
             ("org.acme.Web", "Web", false),
             ("a.B", "a.C", false),
+        ] {
+            let (one, two) = (name(one), name(two));
+            for (one, two) in [(&one, &two), (&two, &one)] {
+                let found = similar_names(one, [two]);
+                assert_eq!(found == [two], expected, "{one} {two}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_look_alike_are_similar() {
+        for (one, two, expected) in [
+            ("org.acme.Ba5e", "org.acme.Base", true),
+            ("org.acme.Uti1s", "org.acrne.Utils", true),
+            ("org.acme.c0ntro1", "org.acme.Control", true),
+            ("org.acme.vvindow5", "org.acme.Windows", true),
+            ("org.acme.Loader", "org.acme.Loacler", true),
+            ("org.acme.Base64", "org.acme.Case46", false),
+            ("org.acme.Rome", "org.acme.Nemo", false),
         ] {
             let (one, two) = (name(one), name(two));
             for (one, two) in [(&one, &two), (&two, &one)] {

@@ -51,15 +51,15 @@ fn skeleton(name: &[u8]) -> impl Iterator<Item = u8> {
         };
         if pair.is_some() {
             rest.next();
+            return pair;
         }
-        Some(match (pair, letter) {
-            (Some(letter), _) => letter,
-            (None, b'0') => b'o',
-            (None, b'1' | b'i') => b'l',
-            (None, b'2') => b'z',
-            (None, b'5') => b's',
-            (None, b'8') => b'b',
-            (None, letter) => letter,
+        Some(match letter {
+            b'0' => b'o',
+            b'1' | b'i' => b'l',
+            b'2' => b'z',
+            b'5' => b's',
+            b'8' => b'b',
+            letter => letter,
         })
     })
 }

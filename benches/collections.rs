@@ -159,7 +159,6 @@ fn measure(ansible: &Path) -> io::Result<()> {
             .current_dir(folder)
             .env("HOME", folder.join("home"))
             .env("ANSIBLE_GALAXY_CACHE_DIR", folder.join("galaxy"))
-            .env("ANSIBLE_GALAXY_CACHE", "1")
             .stdout(Stdio::null());
         command
     };

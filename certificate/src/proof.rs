@@ -1,7 +1,8 @@
 //! Writes the proof of a search as steps of `VeriPB`.
 //!
 //! *Clauses.* A clause of the search is about sets of versions: "the release of one package is in this set, or that of another
-//! one in that". It becomes the sum of the literals in its sets.
+//! one in that". It becomes the sum of the literals in its sets. A set of all releases but one is "not that one", as the sum
+//! would be as long as the list of releases.
 //!
 //! *Propagation.* A sum implies nothing about a set as long as several literals of it are open. So each clause is
 //! added to the inequalities "at most one release" as well (a step `pol`): if the sets of all other packages are excluded, that
@@ -14,6 +15,7 @@
 
 use std::collections::BTreeSet;
 
+use pkgres_manifest::{PackageName, Version};
 use pkgres_proof_checker::{Constraint, Database, Literal};
 use pkgres_resolver::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause};
 
@@ -84,7 +86,7 @@ impl<'proof> Writer<'proof> {
         variables.sort_unstable();
         variables.dedup();
         let literals = self.literals(clause);
-        let hints = self.hints(clause)?;
+        let hints = self.hints(clause, &literals)?;
         match &clause.origin {
             ClauseOrigin::Hierarchy { .. } => {
                 let mut steps = 0;
@@ -98,7 +100,8 @@ impl<'proof> Writer<'proof> {
         let mut rows = vec![row];
         for variable in &variables {
             let group = self.groups[*variable];
-            let is_restricted = group.literals().any(|one| !literals.contains(&one));
+            let is_restricted = group.literals().any(|one| !literals.contains(&one))
+                && !is_excluding(group, &literals);
             if let Some(at_most) = group.at_most.filter(|_| is_restricted) {
                 self.text.push_str("pol ");
                 write_number(row, &mut self.text);
@@ -119,6 +122,7 @@ impl<'proof> Writer<'proof> {
         let mut literals = BTreeSet::new();
         for literal in &clause.literals {
             let group = self.groups[literal.variable];
+            let mut of_set: BTreeSet<Literal> = BTreeSet::new();
             for value in &literal.values {
                 let value = usize::try_from(*value).expect("positions fit");
                 let one = match &self.variables[literal.variable] {
@@ -130,14 +134,42 @@ impl<'proof> Writer<'proof> {
                         (value == 0).then(|| group.value(version))
                     }
                 };
-                literals.extend(one.unwrap_or(Some(group.none)));
+                of_set.extend(one.unwrap_or(Some(group.none)));
+            }
+            let mut others = group.literals().filter(|one| !of_set.contains(one));
+            match (others.next(), others.next()) {
+                (Some(other), None) => {
+                    literals.insert(other.negated());
+                }
+                _ => literals.append(&mut of_set),
             }
         }
         literals
     }
 
+    /// Whether a package can have this version if a clause fails.
+    fn may_have(&self, clause: &DerivedClause, package: &PackageName, version: &Version) -> bool {
+        let mut literals = clause.literals.iter();
+        let owner =
+            literals.find(|literal| package_of(&self.variables[literal.variable]) == package);
+        let Some(owner) = owner else {
+            return true;
+        };
+        let position = match &self.variables[owner.variable] {
+            DerivationVariable::Package { versions, .. } => versions.binary_search(version).ok(),
+            DerivationVariable::Release { version: this, .. } => (this == version).then_some(0),
+            DerivationVariable::Binding { .. } => return true,
+        };
+        let position = position.and_then(|position| u32::try_from(position).ok());
+        position.is_some_and(|position| !owner.values.contains(&position))
+    }
+
     /// The numbers of the inequalities that imply a clause.
-    fn hints(&self, clause: &DerivedClause) -> Result<Vec<usize>, NotCertified> {
+    fn hints(
+        &self,
+        clause: &DerivedClause,
+        literals: &BTreeSet<Literal>,
+    ) -> Result<Vec<usize>, NotCertified> {
         let rows = self.encoding.rows();
         let variables = clause.literals.iter().map(|literal| literal.variable);
         let variables: Vec<usize> = variables.collect();
@@ -153,12 +185,18 @@ impl<'proof> Writer<'proof> {
             ClauseOrigin::Requirement => {
                 if let [owner, target] = packages[..] {
                     let key = (owner.clone(), target.clone());
-                    hints.extend(rows.requirements.get(&key).into_iter().flatten());
+                    let of_pair = rows.requirements.get(&key).into_iter().flatten();
+                    let of_owner =
+                        of_pair.filter(|(version, _)| self.may_have(clause, owner, version));
+                    hints.extend(of_owner.map(|(_, row)| row));
                 }
             }
             ClauseOrigin::Class { owner, class } => {
                 let key = (owner.clone(), class.clone());
-                hints.extend(rows.classes.get(&key).into_iter().flatten());
+                let of_class = rows.classes.get(&key).into_iter().flatten();
+                let of_owner =
+                    of_class.filter(|(version, _)| self.may_have(clause, owner, version));
+                hints.extend(of_owner.map(|(_, row)| row));
             }
             ClauseOrigin::OwnCycle => {
                 let of_package = first.and_then(|owner| rows.own_cycles.get(owner));
@@ -184,6 +222,11 @@ impl<'proof> Writer<'proof> {
         }
         let at_least = groups.iter().filter_map(|at| self.groups[*at].at_least);
         hints.extend(at_least);
+        // The one release that the negation of the clause has is the only one.
+        let variables: BTreeSet<usize> = variables.into_iter().collect();
+        let excluding = variables.into_iter().map(|at| self.groups[at]);
+        let excluding = excluding.filter(|group| is_excluding(group, literals));
+        hints.extend(excluding.filter_map(|group| group.at_most));
         Ok(hints)
     }
 
@@ -288,6 +331,12 @@ impl<'proof> Writer<'proof> {
     }
 }
 
+/// Whether literals exclude one of a group.
+fn is_excluding(group: &Group, literals: &BTreeSet<Literal>) -> bool {
+    let mut of_group = group.literals();
+    of_group.any(|one| literals.contains(&one.negated()))
+}
+
 /// The inequality of a row.
 fn constraint(row: &Row) -> Option<Constraint> {
     let degree = i128::try_from(row.degree).ok()?;
@@ -306,7 +355,7 @@ fn key_of(variable: &DerivationVariable) -> GroupKey {
     }
 }
 
-fn package_of(variable: &DerivationVariable) -> &pkgres_manifest::PackageName {
+fn package_of(variable: &DerivationVariable) -> &PackageName {
     match variable {
         DerivationVariable::Package { package, .. }
         | DerivationVariable::Release { package, .. }
@@ -315,7 +364,7 @@ fn package_of(variable: &DerivationVariable) -> &pkgres_manifest::PackageName {
 }
 
 /// Whether a variable is about releases of a package, as owners of classes.
-fn owner_of(variable: &DerivationVariable, package: &pkgres_manifest::PackageName) -> bool {
+fn owner_of(variable: &DerivationVariable, package: &PackageName) -> bool {
     let is_bound_by =
         matches!(variable, DerivationVariable::Binding { owner, .. } if owner.0 == *package);
     is_bound_by || package_of(variable) == package

@@ -233,3 +233,35 @@ fn classes(request: &Request, record: &IndexRecord) -> Option<Vec<DefinedClass>>
     }));
     Some(classes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_can_stand_for_a_folder() {
+        let class = |name: &str, folder: Option<&str>| DefinedClass {
+            name: ClassName::native(name).expect("a name"),
+            folder: folder.map(str::to_owned),
+            is_internal: false,
+            parents: Vec::new(),
+        };
+        let candidate = Candidate {
+            version: Version::ZERO,
+            requirements: Vec::new(),
+            classes: Some(vec![
+                class("acme.web.page.*", Some("acme.web.page")),
+                class("acme.web.Page", None),
+            ]),
+        };
+        let defines = |name: &str| {
+            let class = ClassName::native(name).expect("a name");
+            assert_eq!(candidate.has(&class), candidate.exports(&class));
+            candidate.exports(&class)
+        };
+        assert!(defines("acme.web.Page"));
+        assert!(defines("acme.web.page.Title"));
+        assert!(!defines("acme.web.Title"));
+        assert!(!defines("acme.web.page.part.Title"));
+    }
+}

@@ -30,7 +30,8 @@ pub(super) fn add(
             });
             if let Some(row) = row {
                 let number = formula.add(row);
-                rows.classes.entry(key.clone()).or_default().push(number);
+                let of_class = rows.classes.entry(key.clone()).or_default();
+                of_class.push((candidate.version.clone(), number));
             }
         }
     }

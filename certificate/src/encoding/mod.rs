@@ -40,10 +40,10 @@ pub struct Encoding {
 #[derive(Debug, Default)]
 pub(crate) struct RuleRows {
     pub(crate) roots: Vec<usize>,
-    /// By the package that requires and the one that is required.
-    pub(crate) requirements: BTreeMap<(PackageName, PackageName), Vec<usize>>,
-    /// By the package that extends a class, and the class.
-    pub(crate) classes: BTreeMap<(PackageName, ClassName), Vec<usize>>,
+    /// By the package that requires and the one that is required, with the version that requires.
+    pub(crate) requirements: BTreeMap<(PackageName, PackageName), Vec<(Version, usize)>>,
+    /// By the package that extends a class, and the class, with the version that extends it.
+    pub(crate) classes: BTreeMap<(PackageName, ClassName), Vec<(Version, usize)>>,
     pub(crate) own_cycles: BTreeMap<PackageName, Vec<usize>>,
     /// By the required package: what requirements are bound to is present.
     pub(crate) bound: BTreeMap<PackageName, Vec<usize>>,
@@ -75,7 +75,8 @@ impl Encoding {
                 let row = requirement_row(&groups, owner, candidate, target, &allowed);
                 let key = (owner.clone(), target.clone());
                 let number = formula.add(row);
-                rows.requirements.entry(key).or_default().push(number);
+                let of_pair = rows.requirements.entry(key).or_default();
+                of_pair.push((candidate.version.clone(), number));
             }
         }
         classes::add(universe, scope, &groups, &mut formula, &mut rows);

@@ -394,6 +394,8 @@ impl Simulation {
         self.tell(Event::Finished(key, outcome))?;
         let owed = || self.runner.owed();
         self.state.settle(&self.machine, id, owed);
+        // Others may have changed something meanwhile.
+        self.queue_notifications();
         if self.machine.is_crashed() {
             return self.restart();
         }

@@ -7,12 +7,15 @@ use pkgres_files::{FileError, Follow, read_file};
 use pkgres_formats::FileTree;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
+use crate::package_folder::IgnoreRules;
+
 /// The most files and folders of a tree.
 const MAX_ENTRIES: usize = 100_000;
 /// The most nested folders of a tree.
 const MAX_DEPTH: usize = 64;
 
-/// The files in and below a folder. Links are followed if they lead to files of the tree.
+/// The files in and below a folder, without the lockfile and the settings at its top and without what version control
+/// and editors leave: none of that is part of a release. Links are followed if they lead to files of the tree.
 #[derive(Debug, Clone)]
 pub struct FolderTree {
     root: PathBuf,
@@ -51,6 +54,8 @@ impl FileTree for FolderTree {
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
         let mut found = Vec::new();
         let mut seen = 0_usize;
+        // An ignore file could hide what somebody added to an installation.
+        let rules = IgnoreRules::without_file();
         let mut rest = vec![(self.root.clone(), String::new(), 0)];
         while let Some((folder, prefix, depth)) = rest.pop() {
             if depth > MAX_DEPTH {
@@ -71,6 +76,9 @@ impl FileTree for FolderTree {
                 };
                 let path = format!("{prefix}{name}");
                 let kind = entry.file_type().map_err(failed)?;
+                if rules.leave_out(&path, kind.is_dir()).is_some() {
+                    continue;
+                }
                 if kind.is_dir() {
                     rest.push((entry.path(), format!("{path}/"), depth + 1));
                 } else if kind.is_file()
@@ -108,5 +116,37 @@ impl FileTree for FolderTree {
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(FileError::to_diagnostic(&error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    // Tests write files as plainly as a user would.
+    #[expect(clippy::disallowed_methods, reason = "files of a test")]
+    fn what_is_no_part_of_a_release_is_left_out() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for path in [
+            ".git/config",
+            ".pkgresignore",
+            "galaxy.yml",
+            "pkgres.lock",
+            "pkgres.toml",
+            "plugins/modules/a.py",
+            "plugins/modules/a.py~",
+            "plugins/pkgres.lock",
+        ] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, "plugins\n").expect("a file");
+        }
+        let paths = FolderTree::new(folder.path()).paths();
+        // The ignore file does not count: it could hide what somebody added.
+        assert_eq!(
+            paths.expect("the folder can be read"),
+            ["galaxy.yml", "plugins/modules/a.py", "plugins/pkgres.lock"]
+        );
     }
 }

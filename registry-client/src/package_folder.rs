@@ -80,7 +80,7 @@ impl LeftOutBecause {
 }
 
 /// The rules of an ignore file, and those that hold without one.
-struct IgnoreRules {
+pub(crate) struct IgnoreRules {
     of_file: Gitignore,
     leftovers: Gitignore,
 }
@@ -103,18 +103,27 @@ impl IgnoreRules {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
-        let mut leftovers = GitignoreBuilder::new(folder);
-        for pattern in LEFTOVERS {
-            leftovers.add_line(None, pattern).map_err(rejected)?;
-        }
         Ok(Self {
             of_file: of_file.build().map_err(rejected)?,
-            leftovers: leftovers.build().map_err(rejected)?,
+            ..Self::without_file()
         })
     }
 
+    /// The rules that hold without an ignore file.
+    pub(crate) fn without_file() -> Self {
+        let mut leftovers = GitignoreBuilder::new("");
+        for pattern in LEFTOVERS {
+            let added = leftovers.add_line(None, pattern);
+            added.expect("the pattern is valid");
+        }
+        Self {
+            of_file: Gitignore::empty(),
+            leftovers: leftovers.build().expect("the patterns are valid"),
+        }
+    }
+
     /// Why a file or folder is not part of the package, if a rule says so.
-    fn leave_out(&self, relative: &str, is_folder: bool) -> Option<LeftOutBecause> {
+    pub(crate) fn leave_out(&self, relative: &str, is_folder: bool) -> Option<LeftOutBecause> {
         if OF_PROJECT.contains(&relative) {
             return Some(LeftOutBecause::OfProject);
         }

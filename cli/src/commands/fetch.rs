@@ -313,6 +313,11 @@ pub(super) fn vendor(args: &VendorArgs, context: &Context, output: &mut Output) 
                 Some(file) => file.clone(),
                 None => PackageFolder::archive_name(name, version),
             };
+            if matches!(received.artifact, Artifact::Folder(_))
+                && project.format.ecosystem() != CLASS_PACKAGES
+            {
+                return Err(no_artifact());
+            }
             write_artifact(&received.artifact, &writer, &file)?;
             written.insert(file);
             Ok(())
@@ -459,6 +464,13 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
     let text: String = written.iter().map(|name| format!("{name}\n")).collect();
     write_file(&system, &record, text.as_bytes())?;
     Ok((removed, left))
+}
+
+/// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact.
+fn no_artifact() -> Failure {
+    Failure::usage(
+        "it comes from a folder and has no artifact to copy: build the artifact and put it into a registry, or lay the folder out with `pkgres install`",
+    )
 }
 
 /// Writes the archive of a release; the release of a folder registry is packed first.

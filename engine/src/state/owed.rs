@@ -52,7 +52,7 @@ impl AppliedState {
     }
 
     /// Notes that an attempt at a resource of a run has ended. `owed` returns what is owed a refresh since then, which is
-    /// [`Runner::owed`](crate::Runner::owed); it is only called if something was. [`drive`](crate::drive) does this.
+    /// [`Runner::owed`](crate::Runner::owed); it is only called if something was. [`drive`](crate::drive()) does this.
     pub fn settle(
         &self,
         target: &dyn Target,

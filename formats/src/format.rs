@@ -24,6 +24,12 @@ pub trait Format: fmt::Debug + Send + Sync {
     }
 
     /// Reads a root. `tree` has the other files of the folder of `file`.
+    ///
+    /// What a class [extends](pkgres_manifest::IndexedClass::extends) is binding: no release without it is chosen. What
+    /// it [uses](pkgres_manifest::IndexedClass::uses) is only for findings, unless the user asks for strict uses; what
+    /// no requirement can provide belongs there. A record without classes counts as one that defines every class. The
+    /// same holds for [`read_releases`](Self::read_releases). Records need their
+    /// [`ecosystem`](pkgres_manifest::IndexRecord::ecosystem).
     fn read_root(
         &self,
         file: &FormatFile<'_>,
@@ -60,13 +66,21 @@ pub trait Format: fmt::Debug + Send + Sync {
         self.read_root(file, tree, options).diagnostics().to_vec()
     }
 
-    /// The file name of the artifact of a release that is a file.
+    /// The file name of the artifact of a release that is a file, with its extension. It is not used for releases that
+    /// are folders.
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
         format!("{package}-{version}")
+    }
+
+    /// The version that a text says of the [host](Rules::host); `None` if it is none.
+    fn host_version(&self, text: &str) -> Option<Version> {
+        self.ecosystem().version(text).ok()
     }
 }
 
 /// The releases that are known to a check.
+///
+/// A check should count prereleases only where the solver takes them.
 pub trait ReleaseLookup {
     /// The releases of a package; `None` if there is no such package.
     fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>>;
@@ -180,9 +194,11 @@ pub struct Rules {
     pub has_core_library: bool,
     /// Whether several releases of a package may be in a resolution.
     pub side_by_side: bool,
-    /// Whether classes may extend each other in a circle, as modules may import each other.
+    /// Whether classes may extend each other in a circle, as modules may import each other. The solver then checks that
+    /// extended classes are defined, and nothing else about classes.
     pub class_cycles: bool,
-    /// Whether classes inherit from what they extend, as types do. Modules that import each other do not.
+    /// Whether classes inherit from what they extend, as types do. Modules that import each other do not. It decides what
+    /// `pkgres semver` compares.
     pub inheritance: bool,
     /// Whether the steps between versions promise what changed, as Semantic Versioning has it.
     pub semantic_versions: bool,
@@ -190,8 +206,8 @@ pub struct Rules {
     pub prereleases: Prereleases,
     /// Whether artifacts are loaded one after the other, each after those that it requires.
     pub load_order: bool,
-    /// The package that the host provides, such as `ansible-core`. If its version is not said, requirements on it are
-    /// left out.
+    /// The package that the host provides, such as `ansible-core`. `--provide NAME=VERSION` says its version; without it,
+    /// requirements on the package are left out.
     pub host: Option<&'static str>,
 }
 

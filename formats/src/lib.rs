@@ -5,7 +5,11 @@
 //! into an [`IndexRecord`](pkgres_manifest::IndexRecord); from there on, the solver, lockfiles and registries treat all
 //! package systems alike.
 //!
-//! To add a package system, write a module with a [`Format`] and add it to [`ALL`].
+//! To add a package system, write a module with a [`Format`] and an [`Ecosystem`], and add them to [`ALL`] and to the
+//! list of other ecosystems beside it. [`read_json`](pkgres_manifest::document::read_json) and
+//! [`read_yaml`](pkgres_manifest::document::read_yaml) read documents with the places of their values, ranges become
+//! [native specs](pkgres_manifest::Spec::native), and a record without keys of its own is written with `serde_json`. The
+//! names of types are unique in this crate.
 
 pub mod ansible;
 mod class_packages;

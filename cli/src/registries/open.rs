@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
-use pkgres_formats::ansible::{ANSIBLE_CORE, ECOSYSTEM, ansible_core_version};
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Ecosystem, IndexRecord, PackageName, ReadOptions, RegistryName, Spec};
 use pkgres_registry_client::{
@@ -116,13 +116,15 @@ impl RegistryOptions {
     }
 }
 
-/// Returns the release that `ansible-core=VERSION` declares.
+/// Returns the release that `NAME=VERSION` declares, with the name of a package that the host provides, such as
+/// `ansible-core`.
 fn provided_host(path: &Path) -> Option<IndexRecord> {
-    let text = path.file_name()?.to_str()?;
-    let version = text.strip_prefix(ANSIBLE_CORE)?.strip_prefix('=')?;
-    let name = PackageName::native(ANSIBLE_CORE).ok()?;
-    let mut record = IndexRecord::new(name, ansible_core_version(version)?).with_classes([]);
-    record.ecosystem = ECOSYSTEM;
+    let (name, version) = path.file_name()?.to_str()?.split_once('=')?;
+    let is_host = |format: &&&dyn Format| format.rules().host == Some(name);
+    let format = pkgres_formats::ALL.iter().find(is_host)?;
+    let name = PackageName::native(name).ok()?;
+    let mut record = IndexRecord::new(name, format.host_version(version)?).with_classes([]);
+    record.ecosystem = format.ecosystem();
     Some(record)
 }
 

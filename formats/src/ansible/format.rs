@@ -9,6 +9,7 @@ use pkgres_manifest::{
 use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionCheck;
+use super::core_version::ansible_core_version;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
@@ -44,6 +45,10 @@ pub struct Collections;
 impl Format for Collections {
     fn ecosystem(&self) -> &'static dyn Ecosystem {
         ECOSYSTEM
+    }
+
+    fn host_version(&self, text: &str) -> Option<Version> {
+        ansible_core_version(text)
     }
 
     fn rules(&self) -> Rules {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use pkgres_benches::measure::median;
+use pkgres_benches::measure::{median, number};
 use pkgres_benches::process::{self, binary};
 use pkgres_benches::server::Server;
 use pkgres_tests::collections::{artifact, file_name, form};
@@ -52,13 +52,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn number(variable: &str, otherwise: usize) -> usize {
-    let value = std::env::var(variable).ok();
-    value
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(otherwise)
 }
 
 fn collection(number: usize) -> String {

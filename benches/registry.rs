@@ -21,7 +21,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use pkgres_benches::measure::median;
+use pkgres_benches::measure::{median, number};
 use pkgres_benches::process::binary;
 use pkgres_benches::reading::{self, Nginx};
 use pkgres_benches::server::Server;
@@ -38,13 +38,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn number(variable: &str, otherwise: usize) -> usize {
-    let value = std::env::var(variable).ok();
-    value
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(otherwise)
 }
 
 fn package(number: usize) -> String {

@@ -46,3 +46,11 @@ pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }
+
+/// The number in a variable of the environment; another one if it is not set or no number.
+pub fn number(variable: &str, otherwise: usize) -> usize {
+    let value = std::env::var(variable).ok();
+    value
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(otherwise)
+}

@@ -33,7 +33,7 @@ pub(crate) struct Candidate {
 #[derive(Debug)]
 pub(crate) struct DefinedClass {
     pub(crate) name: ClassName,
-    /// The folder of which it stands for every class, as `folder.*` does in some ecosystems.
+    /// The folder, if it stands for every class in one, as `folder.*` does in some ecosystems.
     pub(crate) folder: Option<String>,
     /// Whether only the release itself sees it.
     pub(crate) is_internal: bool,

@@ -55,8 +55,8 @@ pub fn inherited_conformance<'packages>(
         .collect()
 }
 
-/// Returns how the class that a name means in a release stands to all interfaces that it implements, inherited ones
-/// included; `None` if the name means nothing there.
+/// Returns the conformance of a class to all interfaces that it implements, inherited ones included; `None` if the
+/// release knows no class of the name.
 pub fn class_conformance<'packages>(
     packages: &'packages BoundPackages,
     release: &(PackageName, Version),

@@ -21,7 +21,7 @@ pub(super) fn is_variable(name: &str) -> bool {
     is_name && !is_reserved
 }
 
-/// What a value has to be by a contract, if the text shows that it is not.
+/// What a contract requires of a value that does not meet it, as far as the text of the contract says.
 pub(super) fn mismatch(contract: &Contract, value: &str) -> Option<&'static str> {
     let Contract::Rules(rules) = contract else {
         return None;

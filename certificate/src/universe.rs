@@ -33,7 +33,7 @@ pub(crate) struct Candidate {
 #[derive(Debug)]
 pub(crate) struct DefinedClass {
     pub(crate) name: ClassName,
-    /// The folder, if it stands for every class in one, as `folder.*` does in some ecosystems.
+    /// The folder in `folder.*`, which means every class in that folder.
     pub(crate) folder: Option<String>,
     /// Whether only the release itself sees it.
     pub(crate) is_internal: bool,
@@ -42,7 +42,7 @@ pub(crate) struct DefinedClass {
 }
 
 impl DefinedClass {
-    /// Whether it is a class of this name, or stands for one.
+    /// Whether it is this class, or the folder of all classes that this one is in.
     fn defines(&self, class: &ClassName) -> bool {
         self.name == *class
             || self.folder.as_deref().is_some_and(|folder| {

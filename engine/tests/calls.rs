@@ -170,7 +170,7 @@ fn failures_say_what_is_wrong() {
         (
             "many",
             &[],
-            "what `many` printed is not JSON: trailing characters",
+            "the output of `many` is not JSON: trailing characters",
         ),
         (
             "awk",

@@ -44,8 +44,8 @@ pub enum CallFailure {
         /// The function.
         function: String,
     },
-    /// What the script printed is not JSON.
-    #[error("what `{function}` printed is not JSON: {reason}")]
+    /// The output of the script is not JSON.
+    #[error("the output of `{function}` is not JSON: {reason}")]
     NotJson {
         /// The function.
         function: String,

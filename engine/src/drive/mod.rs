@@ -32,8 +32,8 @@ pub struct DriveOptions {
     pub exit_when_settled: bool,
     /// The longest time of the run. Then nothing new starts, what runs is asked to end, and killed ten seconds later.
     pub max_runtime: Option<Duration>,
-    /// The state that the graph was [begun](AppliedState::begin) with. A graph that replaces another one gets its
-    /// reversals from it, and it is told which refreshes are owed.
+    /// The state that the graph was [begun](AppliedState::begin) with. It gives its
+    /// reversals to a graph that replaces another one, and records the refreshes that are owed.
     pub state: Option<Arc<AppliedState>>,
 }
 

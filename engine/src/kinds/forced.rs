@@ -1,4 +1,4 @@
-//! Files, folders and links that replace whatever else is at their path, if they are told to.
+//! The property `force` of files, folders and links: whatever else is at their path is replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,9 @@ use crate::target::{Probe, Target};
 pub(super) struct Forced<Kind> {
     resource: Kind,
     path: PathBuf,
-    /// What is at the path once the resource is in order.
+    /// The kind of entry that the resource wants at the path.
     kind: EntryKind,
-    /// Whether what is in the way is removed, and not an error.
+    /// Whether an entry of another kind is removed. Otherwise it is an error.
     replaces: bool,
 }
 
@@ -45,7 +45,7 @@ impl<Kind: Resource + Clone> Forced<Kind> {
         })
     }
 
-    /// What is in the way and has to be removed.
+    /// The entry at the path that has to be removed first, if it is of another kind.
     fn obstacle(&self, probe: &dyn Probe) -> Result<Option<&'static str>, ResourceError> {
         if !self.replaces {
             return Ok(None);

@@ -12,6 +12,7 @@
 mod error;
 mod order;
 mod owed;
+mod preparation;
 mod record;
 mod reversals;
 mod storage;
@@ -32,8 +33,9 @@ use crate::resource::{Before, Input, Resource, ResourceError};
 use crate::target::{Probe, Target, TargetError, TargetLock};
 use order::{After, Origins, asking, asks};
 use owed::notifying;
+use preparation::Prepared;
 use record::{Applied, Record};
-use reversals::{Remembering, Reversing};
+use reversals::Reversing;
 
 /// The state of an application on a machine.
 ///
@@ -298,9 +300,11 @@ impl AppliedState {
             let parts = node.parts();
             let after = parts.first().and_then(|(id, _)| after.get(id));
             let after = after.cloned().unwrap_or_default();
-            let remembering =
-                Remembering::new(Arc::clone(self), node.resource.clone(), parts, after);
-            node.resource = Arc::new(remembering);
+            let state = Arc::clone(self);
+            node.resource = Arc::new(Prepared::new(
+                node.resource.clone(),
+                move |target, input| state.remember(target, input, &parts, &after),
+            ));
         }
         graph
     }

@@ -8,14 +8,12 @@ use std::sync::Arc;
 
 use pkgres_manifest::ResourceId;
 
+use super::preparation::Prepared;
 use super::record::Applied;
 use super::{AppliedState, Memory, StateError};
 use crate::graph::Graph;
-use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, ValueType,
-    Watching, Wish,
-};
-use crate::target::{Probe, Target};
+use crate::resource::ResourceError;
+use crate::target::Target;
 
 impl Memory {
     /// The resources that have to be refreshed, those of changes that have not ended among them.
@@ -40,9 +38,14 @@ impl AppliedState {
     }
 
     /// Notes before a change which resources have to be refreshed after it.
-    fn note(&self, target: &dyn Target, notice: &Notice) -> Result<(), StateError> {
+    fn note(
+        &self,
+        target: &dyn Target,
+        from: &ResourceId,
+        to: &BTreeSet<ResourceId>,
+    ) -> Result<(), StateError> {
         let mut memory = self.memory();
-        memory.noted.insert(notice.from.clone(), notice.to.clone());
+        memory.noted.insert(from.clone(), to.clone());
         self.write_owed(target, &mut memory)
     }
 
@@ -83,19 +86,6 @@ impl AppliedState {
     }
 }
 
-/// A resource that notifies others.
-struct Notifying {
-    state: Arc<AppliedState>,
-    resource: Arc<dyn Resource>,
-    notice: Arc<Notice>,
-}
-
-/// A resource, and those that have to be refreshed after a change of it.
-struct Notice {
-    from: ResourceId,
-    to: BTreeSet<ResourceId>,
-}
-
 /// The graph with resources that note what they notify before they are changed.
 pub(super) fn notifying(state: &Arc<AppliedState>, mut graph: Graph) -> Graph {
     let refreshable: BTreeSet<&ResourceId> = graph
@@ -112,86 +102,12 @@ pub(super) fn notifying(state: &Arc<AppliedState>, mut graph: Graph) -> Graph {
     }
     for node in graph.nodes_mut() {
         if let Some(to) = notices.remove(&node.id) {
-            let from = node.id.clone();
-            node.resource = Arc::new(Notifying {
-                state: Arc::clone(state),
-                resource: node.resource.clone(),
-                notice: Arc::new(Notice { from, to }),
-            });
+            let (state, from) = (Arc::clone(state), node.id.clone());
+            node.resource = Arc::new(Prepared::new(node.resource.clone(), move |target, _| {
+                let noted = state.note(target, &from, &to);
+                noted.map_err(|error| ResourceError::Invalid(error.to_string()))
+            }));
         }
     }
     graph
-}
-
-/// It is what the resource is. Only its change does more.
-impl Resource for Notifying {
-    fn definition(&self) -> String {
-        self.resource.definition()
-    }
-
-    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
-        let checked = self.resource.check(probe, input)?;
-        let Checked::Drift(change) = checked else {
-            return Ok(checked);
-        };
-        Ok(Checked::drift(NotedChange {
-            state: Arc::clone(&self.state),
-            notice: Arc::clone(&self.notice),
-            change,
-        }))
-    }
-
-    fn watching(&self, probe: &dyn Probe) -> Watching {
-        self.resource.watching(probe)
-    }
-
-    fn identifiers(&self) -> Vec<Identifier> {
-        self.resource.identifiers()
-    }
-
-    fn wishes(&self) -> Vec<Wish> {
-        self.resource.wishes()
-    }
-
-    fn sends(&self) -> &[(&str, ValueType)] {
-        self.resource.sends()
-    }
-
-    fn receives(&self) -> &[(&str, ValueType)] {
-        self.resource.receives()
-    }
-
-    fn presence(&self) -> Presence {
-        self.resource.presence()
-    }
-
-    fn is_refreshable(&self) -> bool {
-        self.resource.is_refreshable()
-    }
-}
-
-struct NotedChange {
-    state: Arc<AppliedState>,
-    notice: Arc<Notice>,
-    change: Box<dyn Change>,
-}
-
-impl Change for NotedChange {
-    fn differences(&self) -> Vec<Difference> {
-        self.change.differences()
-    }
-
-    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
-        self.change.precheck(probe)
-    }
-
-    fn is_atomic(&self) -> bool {
-        self.change.is_atomic()
-    }
-
-    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        let noted = self.state.note(target, &self.notice);
-        noted.map_err(|error| ResourceError::Invalid(error.to_string()))?;
-        self.change.apply(target)
-    }
 }

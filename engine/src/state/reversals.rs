@@ -1,119 +1,12 @@
-//! Resources that keep what was there before their first change, and those that restore it.
+//! Resources that restore what was there before others.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::ResourceId;
 
 use super::AppliedState;
-use crate::resource::{
-    Change, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, ValueType,
-    Watching, Wish,
-};
+use crate::resource::{Change, Checked, Difference, Input, Resource, ResourceError};
 use crate::target::{Probe, Target};
-
-/// A resource that keeps what was there before its first change.
-pub(super) struct Remembering {
-    state: Arc<AppliedState>,
-    resource: Arc<dyn Resource>,
-    /// The resources that it consists of.
-    parts: Vec<(ResourceId, Arc<dyn Resource>)>,
-    /// The resources with the parameter `reverse` that come before it.
-    after: BTreeSet<ResourceId>,
-}
-
-impl Remembering {
-    pub(super) fn new(
-        state: Arc<AppliedState>,
-        resource: Arc<dyn Resource>,
-        parts: Vec<(ResourceId, Arc<dyn Resource>)>,
-        after: BTreeSet<ResourceId>,
-    ) -> Self {
-        Self {
-            state,
-            resource,
-            parts,
-            after,
-        }
-    }
-}
-
-/// It is what the resource is. Only its change does more.
-impl Resource for Remembering {
-    fn definition(&self) -> String {
-        self.resource.definition()
-    }
-
-    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
-        let checked = self.resource.check(probe, input)?;
-        let Checked::Drift(change) = checked else {
-            return Ok(checked);
-        };
-        Ok(Checked::drift(RememberedChange {
-            state: Arc::clone(&self.state),
-            parts: self.parts.clone(),
-            after: self.after.clone(),
-            input: input.clone(),
-            change,
-        }))
-    }
-
-    fn watching(&self, probe: &dyn Probe) -> Watching {
-        self.resource.watching(probe)
-    }
-
-    fn identifiers(&self) -> Vec<Identifier> {
-        self.resource.identifiers()
-    }
-
-    fn wishes(&self) -> Vec<Wish> {
-        self.resource.wishes()
-    }
-
-    fn sends(&self) -> &[(&str, ValueType)] {
-        self.resource.sends()
-    }
-
-    fn receives(&self) -> &[(&str, ValueType)] {
-        self.resource.receives()
-    }
-
-    fn presence(&self) -> Presence {
-        self.resource.presence()
-    }
-
-    fn is_refreshable(&self) -> bool {
-        self.resource.is_refreshable()
-    }
-}
-
-struct RememberedChange {
-    state: Arc<AppliedState>,
-    parts: Vec<(ResourceId, Arc<dyn Resource>)>,
-    after: BTreeSet<ResourceId>,
-    input: Input,
-    change: Box<dyn Change>,
-}
-
-impl Change for RememberedChange {
-    fn differences(&self) -> Vec<Difference> {
-        self.change.differences()
-    }
-
-    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
-        self.change.precheck(probe)
-    }
-
-    fn is_atomic(&self) -> bool {
-        self.change.is_atomic()
-    }
-
-    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.state
-            .remember(target, &self.input, &self.parts, &self.after)?;
-        self.change.apply(target)
-    }
-}
 
 /// A resource that restores what was there before resources that are gone, and then forgets it.
 #[derive(Clone)]

@@ -6,7 +6,7 @@ use pkgres_manifest::{PackageName, Version};
 use pkgres_resolver::Request;
 use serde_json::{Value, json};
 
-/// How many releases a sentence names.
+/// How many releases, and versions of one, a sentence names.
 const MOST_NAMED: usize = 4;
 
 /// The resolutions that a claim is about.
@@ -103,7 +103,18 @@ impl NamedReleases {
     }
 
     fn text(&self) -> String {
-        format!("{} {}", self.package, listed(&self.versions, "or"))
+        format!("{} {}", self.package, self.versions_text())
+    }
+
+    /// The versions, of which only the first few are named.
+    fn versions_text(&self) -> String {
+        let mut words = self.versions.clone();
+        let others = words.len().saturating_sub(MOST_NAMED);
+        if others > 1 {
+            words.truncate(MOST_NAMED);
+            words.push(format!("one of {others} other versions"));
+        }
+        listed(&words, "or")
     }
 }
 
@@ -266,7 +277,7 @@ impl Claim {
                     [] => "nothing else moves".to_owned(),
                     moving => format!("nothing else moves but {}", listed(moving, "and")),
                 };
-                let versions = listed(&releases.versions, "or");
+                let versions = releases.versions_text();
                 format!(
                     "{with_one} {with}keeps {} at {versions} while {moving}",
                     releases.package

@@ -1,10 +1,10 @@
 //! The description of a certificate: its claim and the meaning of each variable.
 
 use pkgres_manifest::{ClassName, PackageName, Version};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::claim::Claim;
-use crate::formula::{Formula, Meaning};
+use crate::formula::{Formula, Meaning, write_number};
 
 /// The description as JSON, with one line for each variable.
 pub(crate) fn write(claim: &Claim, formula: &Formula) -> String {
@@ -17,56 +17,142 @@ pub(crate) fn write(claim: &Claim, formula: &Formula) -> String {
             text.push(',');
         }
         text.push('\n');
-        text.push_str(&variable(number, meaning).to_string());
+        write_variable(number, meaning, &mut text);
     }
     text.push_str("\n]}\n");
     text
 }
 
-fn variable(number: usize, meaning: &Meaning) -> Value {
-    let name = format!("x{number}");
+/// Appends a variable. This is most of the text, so it is written without values in between.
+fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
+    let mut write = |means: &str, fields: &[(&str, Field<'_>)]| {
+        text.push_str("{\"variable\":\"x");
+        write_number(number, text);
+        text.push_str("\",\"means\":");
+        write_text(means, text);
+        for (name, field) in fields {
+            text.push(',');
+            write_text(name, text);
+            text.push(':');
+            field.write(text);
+        }
+        text.push('}');
+    };
     match meaning {
         Meaning::Release(package, version) => {
-            json!({"variable": name, "means": "release", "release": release(package, version)})
+            write("release", &[("release", Field::Release(package, version))]);
         }
-        Meaning::Absent(package) => {
-            json!({"variable": name, "means": "absent", "package": package.to_string()})
-        }
-        Meaning::Binding { owner, target } => json!({
-            "variable": name,
-            "means": "binding",
-            "owner": release(&owner.0, &owner.1),
-            "release": release(&target.0, &target.1),
-        }),
-        Meaning::Unbound { owner, package } => json!({
-            "variable": name,
-            "means": "unbound",
-            "owner": release(&owner.0, &owner.1),
-            "package": package.to_string(),
-        }),
-        Meaning::Extends { class, parent } => json!({
-            "variable": name,
-            "means": "extends",
-            "class": defined(class),
-            "parent": defined(parent),
-        }),
-        Meaning::Inherits { class, ancestor } => json!({
-            "variable": name,
-            "means": "inherits",
-            "class": defined(class),
-            "ancestor": defined(ancestor),
-        }),
+        Meaning::Absent(package) => write("absent", &[("package", Field::Package(package))]),
+        Meaning::Binding { owner, target } => write(
+            "binding",
+            &[
+                ("owner", Field::Release(&owner.0, &owner.1)),
+                ("release", Field::Release(&target.0, &target.1)),
+            ],
+        ),
+        Meaning::Unbound { owner, package } => write(
+            "unbound",
+            &[
+                ("owner", Field::Release(&owner.0, &owner.1)),
+                ("package", Field::Package(package)),
+            ],
+        ),
+        Meaning::Extends { class, parent } => write(
+            "extends",
+            &[
+                ("class", Field::Class(class)),
+                ("parent", Field::Class(parent)),
+            ],
+        ),
+        Meaning::Inherits { class, ancestor } => write(
+            "inherits",
+            &[
+                ("class", Field::Class(class)),
+                ("ancestor", Field::Class(ancestor)),
+            ],
+        ),
     }
 }
 
-fn release(package: &PackageName, version: &Version) -> Value {
-    json!({"package": package.to_string(), "version": version.to_string()})
+/// What a variable is about.
+enum Field<'meaning> {
+    Package(&'meaning PackageName),
+    Release(&'meaning PackageName, &'meaning Version),
+    /// A class, and where it is defined.
+    Class(&'meaning (ClassName, PackageName, Option<Version>)),
 }
 
-fn defined((class, package, version): &(ClassName, PackageName, Option<Version>)) -> Value {
-    let mut defined = json!({"class": class.to_string(), "package": package.to_string()});
-    if let Some(version) = version {
-        defined["version"] = json!(version.to_string());
+impl Field<'_> {
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::Package(package) => write_text(package.as_str(), text),
+            Self::Release(package, version) => {
+                text.push_str("{\"package\":");
+                write_text(package.as_str(), text);
+                text.push_str(",\"version\":");
+                write_text(&version.to_string(), text);
+                text.push('}');
+            }
+            Self::Class((class, package, version)) => {
+                text.push_str("{\"class\":");
+                write_text(class.as_str(), text);
+                text.push_str(",\"package\":");
+                write_text(package.as_str(), text);
+                if let Some(version) = version {
+                    text.push_str(",\"version\":");
+                    write_text(&version.to_string(), text);
+                }
+                text.push('}');
+            }
+        }
     }
-    defined
+}
+
+/// Appends a text as JSON.
+fn write_text(written: &str, text: &mut String) {
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
+    if written.bytes().all(is_plain) {
+        text.push('"');
+        text.push_str(written);
+        text.push('"');
+    } else {
+        text.push_str(&Value::from(written).to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_one_line_of_json() {
+        let package = PackageName::native("acme.db").expect("a name");
+        let class = |version| {
+            (
+                ClassName::native("acme.Db").expect("a name"),
+                package.clone(),
+                version,
+            )
+        };
+        let inherits = Meaning::Inherits {
+            class: class(None),
+            ancestor: class(Some(Version::new(1, 2, 3))),
+        };
+        let mut text = String::new();
+        write_variable(7, &inherits, &mut text);
+        assert_eq!(
+            text,
+            r#"{"variable":"x7","means":"inherits","class":{"class":"acme.Db","package":"acme.db"},"ancestor":{"class":"acme.Db","package":"acme.db","version":"1.2.3"}}"#
+        );
+    }
+
+    #[test]
+    fn every_text_is_valid_json() {
+        for written in ["urn:a/b", r#"a"b\c"#, "tab\t", "é"] {
+            let mut text = String::new();
+            write_text(written, &mut text);
+            let read: Value = serde_json::from_str(&text).expect("it is JSON");
+            assert_eq!(read, Value::from(written));
+        }
+    }
 }

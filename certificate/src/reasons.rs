@@ -299,11 +299,8 @@ fn problem(
         }
     }
     for (owner, target) in &scope.requirements {
-        let all: Vec<Version> = universe
-            .of(target)
-            .iter()
-            .map(|one| one.version.clone())
-            .collect();
+        let all = universe.of(target).iter().map(|one| &one.version);
+        let all: Vec<&Version> = all.collect();
         for candidate in universe.of(owner) {
             if requirement(candidate, target).is_some() {
                 groups.bind(owner, candidate, target, &all, &mut formula, |_| {});
@@ -333,10 +330,10 @@ fn state(
                 let Some(spec) = requirement(candidate, target) else {
                     continue;
                 };
-                let allowed = universe.of(target).iter();
-                let allowed = allowed.filter(|one| spec.matches(&one.version));
-                let allowed: Vec<Version> = allowed.map(|one| one.version.clone()).collect();
-                let row = requirement_row(groups, owner.package, candidate, target, &allowed);
+                let allowed = universe.allowed(target, spec);
+                let release = groups.release(owner.package, &candidate.version);
+                let binding = groups.binding(owner.package, candidate, target);
+                let row = requirement_row(release, binding, &allowed);
                 formula.add(row);
             }
         }

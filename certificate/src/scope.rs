@@ -3,7 +3,7 @@
 //! Leaving a rule out allows more solutions. So a proof that the rest has none holds for all rules, and a
 //! certificate contains only what its proof needs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pkgres_manifest::{ClassName, PackageName};
 use pkgres_resolver::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause};
@@ -103,11 +103,19 @@ impl Scope {
                 }
             }
         }
+        // Most requirements are those of other versions of a package as well.
+        let mut seen = HashSet::new();
         for clause in &derivation.clauses {
-            let packages = packages_in(derivation, clause);
+            let packages = match &clause.origin {
+                ClauseOrigin::Root
+                | ClauseOrigin::Bound
+                | ClauseOrigin::Derived(_)
+                | ClauseOrigin::Implied { .. } => continue,
+                ClauseOrigin::Requirement if !seen.insert(variables_in(clause)) => continue,
+                _ => packages_in(derivation, clause),
+            };
             match (&clause.origin, packages.split_first()) {
-                (ClauseOrigin::Root | ClauseOrigin::Bound | ClauseOrigin::Derived(_), _)
-                | (_, None) => {}
+                (_, None) => {}
                 (ClauseOrigin::Requirement, Some((owner, targets))) => {
                     scope.require(owner, targets);
                 }
@@ -131,9 +139,7 @@ impl Scope {
                     }
                     scope.requirements.extend(requirements.iter().cloned());
                 }
-                (ClauseOrigin::Other, _) => {
-                    return Err(NotCertified::Rule("prereleases that have to be named"));
-                }
+                _ => return Err(NotCertified::Rule("prereleases that have to be named")),
             }
         }
         if tiers == Tiers::Both && !scope.holds_for_both_tiers(universe) {
@@ -194,6 +200,12 @@ pub(crate) fn packages_of(derivation: &Derivation) -> BTreeSet<PackageName> {
         }
     }
     packages
+}
+
+/// The variables of a clause.
+fn variables_in(clause: &DerivedClause) -> Vec<usize> {
+    let literals = clause.literals.iter();
+    literals.map(|literal| literal.variable).collect()
 }
 
 /// The packages whose releases the literals of a clause choose.

@@ -148,6 +148,20 @@ impl Universe {
     pub(crate) fn of(&self, package: &PackageName) -> &[Candidate] {
         self.candidates.get(package).map_or(&[], Vec::as_slice)
     }
+
+    /// The versions of the candidates of a package that match a spec, ascending.
+    pub(crate) fn allowed(&self, package: &PackageName, spec: &Spec) -> Vec<&Version> {
+        let candidates = self.of(package);
+        let before = |version: &Version| {
+            candidates.partition_point(|candidate| candidate.version < *version)
+        };
+        let ranges = spec.set().intervals().iter().map(|interval| {
+            let until = interval.until.as_ref();
+            before(&interval.from)..until.map_or(candidates.len(), before)
+        });
+        let of_ranges = ranges.filter_map(|range| candidates.get(range)).flatten();
+        of_ranges.map(|candidate| &candidate.version).collect()
+    }
 }
 
 /// Whether a release in a registry can be chosen.

@@ -53,11 +53,13 @@ pub struct DerivedClause {
     pub origin: ClauseOrigin,
 }
 
-/// A literal: the value of a variable is one of these.
+/// A literal: the value of a variable is one of some values, or none of them, whichever are fewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedLiteral {
     /// The position of the variable in [`Derivation::variables`].
     pub variable: usize,
+    /// Whether the value is one of [`values`](Self::values), rather than none of them.
+    pub is_among: bool,
     /// The values, ascending.
     pub values: Vec<u32>,
 }
@@ -90,6 +92,13 @@ pub enum ClauseOrigin {
     /// A rule that derivations do not describe: goals of an update, contracts of a model, prereleases that
     /// have to be named.
     Other,
-    /// It follows from the clauses at these positions by unit propagation.
+    /// It follows from the clauses at these positions by reverse unit propagation: they contradict its negation.
     Derived(Vec<usize>),
+    /// It is what is left of a clause, as the other literals of that one do not hold. It has one literal.
+    Implied {
+        /// The position of the clause.
+        reason: usize,
+        /// The positions of clauses with one literal each, because of which the others do not hold.
+        by: Vec<usize>,
+    },
 }

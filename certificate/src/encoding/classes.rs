@@ -31,7 +31,7 @@ pub(super) fn add(
             if let Some(row) = row {
                 let number = formula.add(row);
                 let of_class = rows.classes.entry(key.clone()).or_default();
-                of_class.push((candidate.version.clone(), number));
+                of_class.insert(groups.release(owner, &candidate.version), number);
             }
         }
     }

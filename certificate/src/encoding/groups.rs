@@ -123,7 +123,7 @@ impl Groups {
         owner: &PackageName,
         candidate: &Candidate,
         package: &PackageName,
-        allowed: &[Version],
+        allowed: &[&Version],
         formula: &mut Formula,
         mut is_bound: impl FnMut(usize),
     ) {
@@ -136,9 +136,10 @@ impl Groups {
             return;
         }
         let values = allowed.iter().map(|version| {
+            let version = Version::clone(version);
             let target = (package.clone(), version.clone());
             let owner = owner.clone();
-            (version.clone(), Meaning::Binding { owner, target })
+            (version, Meaning::Binding { owner, target })
         });
         let none = Meaning::Unbound {
             owner: owner.clone(),

@@ -36,14 +36,17 @@ pub struct Encoding {
     hierarchy: HierarchyRows,
 }
 
+/// The numbers of inequalities, by the release that they are about.
+pub(crate) type OwnerRows = BTreeMap<Literal, usize>;
+
 /// The numbers of inequalities.
 #[derive(Debug, Default)]
 pub(crate) struct RuleRows {
     pub(crate) roots: Vec<usize>,
-    /// By the package that requires and the one that is required, with the version that requires.
-    pub(crate) requirements: BTreeMap<(PackageName, PackageName), Vec<(Version, usize)>>,
-    /// By the package that extends a class, and the class, with the version that extends it.
-    pub(crate) classes: BTreeMap<(PackageName, ClassName), Vec<(Version, usize)>>,
+    /// By the package that requires and the one that is required.
+    pub(crate) requirements: BTreeMap<(PackageName, PackageName), OwnerRows>,
+    /// By the package that extends a class, and the class.
+    pub(crate) classes: BTreeMap<(PackageName, ClassName), OwnerRows>,
     pub(crate) own_cycles: BTreeMap<PackageName, Vec<usize>>,
     /// By the required package: what requirements are bound to is present.
     pub(crate) bound: BTreeMap<PackageName, Vec<usize>>,
@@ -60,24 +63,24 @@ impl Encoding {
                 rows.roots.push(formula.add(Row::clause([literal])));
             }
         }
-        for (owner, target) in &scope.requirements {
+        for key in &scope.requirements {
+            let (owner, target) = key;
+            let mut of_pair = OwnerRows::new();
             for candidate in universe.of(owner) {
                 let Some(spec) = requirement(candidate, target) else {
                     continue;
                 };
-                let allowed = universe.of(target).iter();
-                let allowed = allowed.filter(|one| spec.matches(&one.version));
-                let allowed: Vec<_> = allowed.map(|one| one.version.clone()).collect();
+                let allowed = universe.allowed(target, spec);
                 let bound = &mut rows.bound;
                 groups.bind(owner, candidate, target, &allowed, &mut formula, |number| {
                     bound.entry(target.clone()).or_default().push(number);
                 });
-                let row = requirement_row(&groups, owner, candidate, target, &allowed);
-                let key = (owner.clone(), target.clone());
-                let number = formula.add(row);
-                let of_pair = rows.requirements.entry(key).or_default();
-                of_pair.push((candidate.version.clone(), number));
+                let release = groups.release(owner, &candidate.version);
+                let binding = groups.binding(owner, candidate, target);
+                let row = requirement_row(release, binding, &allowed);
+                of_pair.insert(release, formula.add(row));
             }
+            rows.requirements.insert(key.clone(), of_pair);
         }
         classes::add(universe, scope, &groups, &mut formula, &mut rows);
         let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula, |_, _| true);
@@ -111,17 +114,9 @@ impl Encoding {
 }
 
 /// "If a release is present, its requirement is bound to an allowed release."
-pub(crate) fn requirement_row(
-    groups: &Groups,
-    owner: &PackageName,
-    candidate: &Candidate,
-    target: &PackageName,
-    allowed: &[Version],
-) -> Row {
-    let absent = groups.release(owner, &candidate.version).negated();
-    let binding = groups.binding(owner, candidate, target);
+pub(crate) fn requirement_row(release: Literal, binding: &Group, allowed: &[&Version]) -> Row {
     let allowed = allowed.iter().filter_map(|version| binding.value(version));
-    Row::clause([absent].into_iter().chain(allowed))
+    Row::clause([release.negated()].into_iter().chain(allowed))
 }
 
 /// The spec of a candidate for a package that it requires.

@@ -6,7 +6,8 @@
 //!
 //! *Idea.* Clauses and reductions at level zero form a directed acyclic graph. A depth-first walk from the empty clause
 //! lists each after what it depends on. A reduction at level zero is a clause with one literal: the values that it
-//! removed are excluded.
+//! removed are excluded. Of the reductions of a variable, a term depends only on those that removed the values outside
+//! of it.
 //!
 //! *Cost.* Linear in the size of the proof, and nothing unless a derivation is asked for.
 
@@ -15,13 +16,13 @@ use rustc_hash::FxHashMap;
 use crate::derivation::{
     ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral,
 };
-use crate::index::NONE;
 use crate::problem::{Fact, NogoodCause, Problem, Variable};
 use crate::set::bits;
 use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term, Var};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
+use super::removals::Removals;
 
 /// What a clause of the derivation is in the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,6 +55,7 @@ pub(super) fn derivation(
         problem,
         written: FxHashMap::default(),
         variables: FxHashMap::default(),
+        removals: Removals::default(),
         derivation: Derivation {
             variables: Vec::new(),
             clauses: Vec::new(),
@@ -71,32 +73,35 @@ struct Writer<'search, 'universe> {
     written: FxHashMap<Node, usize>,
     /// The position of each variable.
     variables: FxHashMap<Var, usize>,
+    removals: Removals,
     derivation: Derivation,
 }
 
 impl Writer<'_, '_> {
     /// Writes everything that the empty clause depends on, and the empty clause.
     fn write_all(&mut self, empty: Origin) {
-        let mut open = vec![(Node::Empty, false)];
-        while let Some((node, is_ready)) = open.pop() {
+        // A node that is ready has what it depends on, which is written.
+        let mut open: Vec<(Node, Option<Vec<Node>>)> = vec![(Node::Empty, None)];
+        while let Some((node, ready)) = open.pop() {
             if self.written.contains_key(&node) {
                 continue;
             }
-            let before = self.dependencies(node, empty);
-            if is_ready {
+            if let Some(before) = ready {
                 self.write(node, empty, &before);
                 continue;
             }
-            open.push((node, true));
-            let waiting = before
-                .iter()
-                .filter(|node| !self.written.contains_key(*node));
-            open.extend(waiting.map(|node| (*node, false)));
+            let before = self.dependencies(node, empty);
+            let waiting = before.iter().copied();
+            let waiting: Vec<Node> = waiting
+                .filter(|node| !self.written.contains_key(node))
+                .collect();
+            open.push((node, Some(before)));
+            open.extend(waiting.into_iter().map(|node| (node, None)));
         }
     }
 
     /// What a clause depends on, if it was derived.
-    fn dependencies(&self, node: Node, empty: Origin) -> Vec<Node> {
+    fn dependencies(&mut self, node: Node, empty: Origin) -> Vec<Node> {
         let mut nodes = Vec::new();
         match node {
             Node::Empty => self.add_antecedents(empty, &mut nodes),
@@ -109,7 +114,7 @@ impl Writer<'_, '_> {
                     self.clauses
                         .terms(self.assignment, reduction.reason, &mut terms);
                     for term in terms.iter().filter(|term| term.var != reduction.var) {
-                        self.add_reductions(*term, at, &mut nodes);
+                        self.add_reductions(*term, &mut nodes);
                     }
                 }
             }
@@ -117,44 +122,25 @@ impl Writer<'_, '_> {
         nodes
     }
 
-    fn add_antecedents(&self, origin: Origin, nodes: &mut Vec<Node>) {
+    fn add_antecedents(&mut self, origin: Origin, nodes: &mut Vec<Node>) {
         let Origin::Learned { from, until } = origin else {
             return;
         };
-        for antecedent in &self.clauses.antecedents[from as usize..until as usize] {
+        let clauses = self.clauses;
+        for antecedent in &clauses.antecedents[from as usize..until as usize] {
             match antecedent {
                 Antecedent::Clause(ClauseRef::Root | ClauseRef::Decision) => {}
                 Antecedent::Clause(reason) => nodes.push(Node::Clause(*reason)),
-                Antecedent::LevelZero(term, until) => self.add_reductions(*term, *until, nodes),
+                Antecedent::LevelZero(term, _) => self.add_reductions(*term, nodes),
             }
         }
     }
 
-    /// Adds the reductions at level zero because of which a term holds, out of the first so many.
-    fn add_reductions(&self, term: Term, until: u32, nodes: &mut Vec<Node>) {
-        let assignment = self.assignment;
-        let mut of_var = Vec::new();
-        let mut at = assignment.details(term.var).latest_at_level_zero;
-        while at != NONE {
-            if at < until {
-                of_var.push(at);
-            }
-            at = assignment.level_zero[at as usize].previous;
-        }
-        let mut domain = vec![0; assignment.width(term.var)];
-        bits::fill(&mut domain, assignment.var(term.var).values);
-        while let Some(at) = of_var.pop() {
-            if bits::is_subset(&domain, assignment.set(term)) {
-                break;
-            }
-            let reduction = assignment.level_zero[at as usize];
-            let removed = Term {
-                var: reduction.var,
-                set: reduction.removed,
-            };
-            bits::remove_all(&mut domain, assignment.set(removed));
-            nodes.push(Node::Reduction(at));
-        }
+    /// Adds the reductions at level zero because of which a term holds.
+    fn add_reductions(&mut self, term: Term, nodes: &mut Vec<Node>) {
+        let mut needed = Vec::new();
+        (self.removals).add_needed(self.assignment, term, &mut needed);
+        nodes.extend(needed.into_iter().map(Node::Reduction));
     }
 
     fn write(&mut self, node: Node, empty: Origin, before: &[Node]) {
@@ -180,9 +166,14 @@ impl Writer<'_, '_> {
         let origin = match origin {
             Origin::Learned { .. } => {
                 let mut before: Vec<usize> = before.iter().map(|node| self.written[node]).collect();
+                // The clause that implied a reduction comes before those that hold because of others.
+                let reason = matches!(node, Node::Reduction(_)).then(|| before.remove(0));
                 before.sort_unstable();
                 before.dedup();
-                ClauseOrigin::Derived(before)
+                match reason {
+                    Some(reason) => ClauseOrigin::Implied { reason, by: before },
+                    None => ClauseOrigin::Derived(before),
+                }
             }
             _ if matches!(node, Node::Reduction(_)) => ClauseOrigin::Root,
             Origin::Problem => ClauseOrigin::Bound,
@@ -268,12 +259,19 @@ impl Writer<'_, '_> {
 
     /// The literal that a term does not hold.
     fn literal(&mut self, term: Term) -> DerivedLiteral {
-        let count = self.assignment.var(term.var).values;
         let set = self.assignment.set(term);
-        let values = (0..=count).filter(|value| !bits::contains(set, *value));
+        let count = self.assignment.var(term.var).values;
+        let is_among = bits::count(set) > count / 2;
+        let values = if is_among {
+            let values = (0..=count).filter(|value| !bits::contains(set, *value));
+            values.collect()
+        } else {
+            bits::numbers(set).collect()
+        };
         DerivedLiteral {
-            values: values.collect(),
             variable: self.variable(term.var),
+            is_among,
+            values,
         }
     }
 

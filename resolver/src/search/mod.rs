@@ -58,6 +58,7 @@ mod proof;
 mod propagate;
 #[cfg(feature = "pubgrub")]
 mod pubgrub;
+mod removals;
 mod verdict;
 mod watch_lists;
 

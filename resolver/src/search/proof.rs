@@ -8,7 +8,6 @@
 //! far as the proof goes, could have any number of releases: each release of the other would be
 //! bound to one of them, and the proof would hold for that one.
 
-use crate::index::NONE;
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;
 use crate::set::bits;
@@ -16,6 +15,7 @@ use crate::universe::PackageId;
 
 use super::assignment::{Assignment, ClauseRef, Term};
 use super::clauses::{Antecedent, ClauseDatabase, Origin};
+use super::removals::Removals;
 use super::verdict::Proof;
 
 /// The facts that a clause follows from, and the packages for which this uses that they have one
@@ -53,13 +53,9 @@ struct ProofWalk<'search> {
     rest: Vec<Antecedent>,
     /// The visited binary clauses, then the visited long ones.
     seen: Vec<u64>,
-    /// The visited reductions at level zero.
-    level_zero: Vec<u64>,
     /// Scratch: the terms of a clause.
     terms: Vec<Term>,
-    /// Scratch: the level-zero reductions of a variable, the latest first, and its domain.
-    of_var: Vec<u32>,
-    domain: Vec<u64>,
+    removals: Removals,
 }
 
 impl<'search> ProofWalk<'search> {
@@ -71,10 +67,8 @@ impl<'search> ProofWalk<'search> {
             clauses,
             rest: Vec::new(),
             seen: set(binaries + clauses.long_count()),
-            level_zero: set(assignment.level_zero.len()),
             terms: Vec::new(),
-            of_var: Vec::new(),
-            domain: Vec::new(),
+            removals: Removals::default(),
         }
     }
 
@@ -116,35 +110,14 @@ impl<'search> ProofWalk<'search> {
     /// Adds the reasons for which a term holds at level zero, by the first so many reductions.
     fn add_level_zero_reasons(&mut self, term: Term, until: u32) {
         let assignment = self.assignment;
-        let mut at = assignment.details(term.var).latest_at_level_zero;
-        self.of_var.clear();
-        while at != NONE {
-            if at < until {
-                self.of_var.push(at);
-            }
-            at = assignment.level_zero[at as usize].previous;
-        }
-        self.domain.clear();
-        self.domain.resize(assignment.width(term.var), 0);
-        bits::fill(&mut self.domain, assignment.var(term.var).values);
-        while let Some(at) = self.of_var.pop() {
-            if bits::is_subset(&self.domain, assignment.set(term)) {
-                break;
-            }
-            let reduction = assignment.level_zero[at as usize];
-            let removed = Term {
-                var: reduction.var,
-                set: reduction.removed,
-            };
-            bits::remove_all(&mut self.domain, assignment.set(removed));
-            if bits::insert_new(&mut self.level_zero, at) {
-                let reason = reduction.reason;
-                self.rest.push(Antecedent::Clause(reason));
-                self.clauses.terms(assignment, reason, &mut self.terms);
-                let others = self.terms.iter().filter(|other| other.var != term.var);
-                let others = others.map(|other| Antecedent::LevelZero(*other, at));
-                self.rest.extend(others);
-            }
+        for at in self.removals.take_until_holds(assignment, term) {
+            debug_assert!(*at < until, "it held by then");
+            let reason = assignment.level_zero[*at as usize].reason;
+            self.rest.push(Antecedent::Clause(reason));
+            self.clauses.terms(assignment, reason, &mut self.terms);
+            let others = self.terms.iter().filter(|other| other.var != term.var);
+            let others = others.map(|other| Antecedent::LevelZero(*other, *at));
+            self.rest.extend(others);
         }
     }
 }

@@ -55,6 +55,21 @@ pub(crate) fn first(words: impl Iterator<Item = u64>) -> Option<u32> {
     Some(base + word.trailing_zeros())
 }
 
+/// The numbers of a set, ascending.
+pub(crate) fn numbers(set: &[u64]) -> impl Iterator<Item = u32> {
+    let words = (0_u32..).step_by(64).zip(set);
+    words.flat_map(|(base, word)| numbers_of_word(*word).map(move |number| base + number))
+}
+
+/// The numbers of a word, ascending.
+pub(crate) fn numbers_of_word(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let number = word.trailing_zeros();
+        word = word.checked_sub(1).map(|less| word & less)?;
+        Some(number)
+    })
+}
+
 /// The greatest number of a set.
 #[inline]
 pub(crate) fn last(set: &[u64]) -> Option<u32> {

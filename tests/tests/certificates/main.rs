@@ -13,6 +13,8 @@
 //! *Corruption.* A certificate that was changed in one place is rejected, or the problem that it then has is unsatisfiable
 //! all the same, as that solver finds out.
 //!
+//! *Lengths.* A proof grows with the problem, and what follows without a decision takes no steps.
+//!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs. `VeriPB` is found on the path; `.ci/run`
 //! installs it.
 
@@ -23,6 +25,7 @@ mod certified;
 mod claims;
 mod corpora;
 mod corruption;
+mod lengths;
 mod satisfiable;
 mod scopes;
 mod veripb;

@@ -6,7 +6,9 @@ use pkgres_manifest::{
     PackagePath, ReadOptions, sha256,
 };
 
-use crate::format::{FileTree, Format, FormatFile, Release, ReleaseExtent, Root, Rules};
+use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::lookup::{FileTree, ReleaseLookup};
+use crate::rules::Rules;
 
 /// The format of class packages: a folder with a `manifest.yaml`, or a zip archive of it.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +42,17 @@ impl Format for ClassPackages {
             extent: Some(ReleaseExtent::Folder),
         };
         Parsed::new(Some(root), findings)
+    }
+
+    /// What is wrong with a package beyond this is found by the checks of class packages.
+    fn check_root(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        _: &dyn ReleaseLookup,
+        options: &ReadOptions,
+    ) -> Vec<Diagnostic> {
+        self.read_root(file, tree, options).diagnostics().to_vec()
     }
 
     fn is_release_name(&self, name: &str) -> bool {

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::diagnostic::{Diagnostic, Parsed, capped};
 use pkgres_manifest::{ArtifactDigest, Ecosystem, IndexRecord, PackageName, ReadOptions, Version};
+
+use crate::lookup::{FileTree, ReleaseLookup};
+use crate::references::check_record;
+use crate::rules::Rules;
 
 /// A package system: how its files are recognized and read, and which rules of resolution hold.
 pub trait Format: fmt::Debug + Send + Sync {
@@ -55,6 +59,9 @@ pub trait Format: fmt::Debug + Send + Sync {
 
     /// The findings of `pkgres check` about a root, errors of reading it among them. `known` has the releases that it
     /// may require.
+    ///
+    /// By default, requirements are checked to guarantee what the classes of the record extend and use of other
+    /// packages.
     fn check_root(
         &self,
         file: &FormatFile<'_>,
@@ -62,8 +69,20 @@ pub trait Format: fmt::Debug + Send + Sync {
         known: &dyn ReleaseLookup,
         options: &ReadOptions,
     ) -> Vec<Diagnostic> {
-        let _ = known;
-        self.read_root(file, tree, options).diagnostics().to_vec()
+        match self.read_root(file, tree, options).into_result() {
+            Ok((root, mut findings)) => {
+                findings.extend(check_record(&root.record, file.path, self.rules(), known));
+                capped(findings)
+            }
+            Err(errors) => errors,
+        }
+    }
+
+    /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file` is the
+    /// name of the root.
+    fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
+        let _ = (file, package);
+        None
     }
 
     /// The file name of the artifact of a release that is a file, with its extension. It is not used for releases that
@@ -75,44 +94,6 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// The version that a text says of the [host](Rules::host); `None` if it is none.
     fn host_version(&self, text: &str) -> Option<Version> {
         self.ecosystem().version(text).ok()
-    }
-}
-
-/// The releases that are known to a check.
-///
-/// A check should count prereleases only where the solver takes them.
-pub trait ReleaseLookup {
-    /// The releases of a package; `None` if there is no such package.
-    fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>>;
-
-    /// The releases of a package with the classes of some versions, as far as they can be found out; `None` if there is
-    /// no such package. By default, the releases as they are known.
-    fn complete(&self, package: &PackageName, versions: &[Version]) -> Option<Vec<IndexRecord>> {
-        let _ = versions;
-        self.releases(package)
-    }
-
-    /// The content of a release, if it is there.
-    fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
-        let _ = record;
-        None
-    }
-}
-
-/// The content of a release.
-pub enum ReleaseContent {
-    /// A file, such as an archive.
-    File(Vec<u8>),
-    /// A folder.
-    Folder(Box<dyn FileTree>),
-}
-
-impl fmt::Debug for ReleaseContent {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(bytes) => write!(formatter, "a file of {} bytes", bytes.len()),
-            Self::Folder(_) => formatter.write_str("a folder"),
-        }
     }
 }
 
@@ -135,26 +116,6 @@ impl FormatFile<'_> {
 impl fmt::Debug for FormatFile<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.path)
-    }
-}
-
-/// The files in and below a folder, by their paths relative to it. Paths use `/`.
-pub trait FileTree {
-    /// The paths of all files in order. Links count as files if they lead to files of the tree.
-    fn paths(&self) -> Result<Vec<String>, Diagnostic>;
-
-    /// The content of a file; `None` if there is none. More than `limit` bytes are an error.
-    fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic>;
-}
-
-/// A tree without files.
-impl FileTree for () {
-    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        Ok(Vec::new())
-    }
-
-    fn read(&self, _: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
-        Ok(None)
     }
 }
 
@@ -183,103 +144,4 @@ pub struct Release {
     pub record: IndexRecord,
     /// The digest by which it is locked: that of the file, or of the list of all files of a folder.
     pub digest: ArtifactDigest,
-}
-
-/// The rules of resolutions of a package system, as far as they differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
-#[non_exhaustive]
-pub struct Rules {
-    /// Whether every package requires the core library implicitly.
-    pub has_core_library: bool,
-    /// Whether several releases of a package may be in a resolution.
-    pub side_by_side: bool,
-    /// Whether classes may extend each other in a circle, as modules may import each other. The solver then checks that
-    /// extended classes are defined, and nothing else about classes.
-    pub class_cycles: bool,
-    /// Whether classes inherit from what they extend, as types do. Modules that import each other do not. It decides what
-    /// `pkgres semver` compares.
-    pub inheritance: bool,
-    /// Whether the steps between versions promise what changed, as Semantic Versioning has it.
-    pub semantic_versions: bool,
-    /// When a prerelease is a candidate.
-    pub prereleases: Prereleases,
-    /// Whether artifacts are loaded one after the other, each after those that it requires.
-    pub load_order: bool,
-    /// The package that the host provides, such as `ansible-core`. `--provide NAME=VERSION` says its version; without it,
-    /// requirements on the package are left out.
-    pub host: Option<&'static str>,
-}
-
-impl Rules {
-    /// The rules of class packages.
-    pub const CLASS_PACKAGES: Self = Self {
-        has_core_library: true,
-        side_by_side: true,
-        class_cycles: false,
-        inheritance: true,
-        semantic_versions: true,
-        prereleases: Prereleases::Ordered,
-        load_order: false,
-        host: None,
-    };
-
-    /// The rules of most package systems: one release of a package, no core library, and circles of classes.
-    pub const SINGLE_RELEASE: Self = Self {
-        has_core_library: false,
-        side_by_side: false,
-        class_cycles: true,
-        inheritance: false,
-        semantic_versions: true,
-        prereleases: Prereleases::Ordered,
-        load_order: false,
-        host: None,
-    };
-
-    /// These rules for artifacts that are loaded one after the other.
-    #[must_use]
-    pub const fn with_load_order(self) -> Self {
-        Self {
-            load_order: true,
-            ..self
-        }
-    }
-
-    /// These rules for classes that are types, in releases whose versions promise nothing.
-    #[must_use]
-    pub const fn with_dated_types(self) -> Self {
-        Self {
-            inheritance: true,
-            semantic_versions: false,
-            ..self
-        }
-    }
-
-    /// These rules with a package that the host provides.
-    #[must_use]
-    pub const fn with_host(self, host: &'static str) -> Self {
-        Self {
-            host: Some(host),
-            ..self
-        }
-    }
-
-    /// These rules with another one for prereleases.
-    #[must_use]
-    pub const fn with_prereleases(self, prereleases: Prereleases) -> Self {
-        Self {
-            prereleases,
-            ..self
-        }
-    }
-}
-
-/// When a prerelease is a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Prereleases {
-    /// Always, after all stable releases unless a requirement names a prerelease.
-    Ordered,
-    /// If a requirement names exactly it, or if the package has no stable release.
-    IfNamed,
 }

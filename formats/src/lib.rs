@@ -8,19 +8,24 @@
 //! To add a package system, write a module with a [`Format`] and an [`Ecosystem`], and add them to [`ALL`] and to the
 //! list of other ecosystems beside it. [`read_json`](pkgres_manifest::document::read_json) and
 //! [`read_yaml`](pkgres_manifest::document::read_yaml) read documents with the places of their values, ranges become
-//! [native specs](pkgres_manifest::Spec::native), and a record without keys of its own is written with `serde_json`. The
-//! names of types are unique in this crate.
+//! [native specs](pkgres_manifest::Spec::native), and a record without keys of its own is written with `serde_json`.
+//! [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the package system a name breaks. `pkgres
+//! check` looks at the classes in the record of a root, unless the format has its own
+//! [`check_root`](Format::check_root). The names of types are unique in this crate.
 
 pub mod ansible;
 mod class_packages;
 mod format;
+mod lookup;
 pub mod opcua;
+mod references;
+mod rules;
 
 pub use class_packages::ClassPackages;
-pub use format::{
-    FileTree, Format, FormatFile, Prereleases, Release, ReleaseContent, ReleaseExtent,
-    ReleaseLookup, Root, Rules,
-};
+pub use format::{Format, FormatFile, Release, ReleaseExtent, Root};
+pub use lookup::{FileTree, ReleaseContent, ReleaseLookup};
+pub use references::{ClassReference, defines_class};
+pub use rules::{Prereleases, Rules};
 
 use pkgres_manifest::{Ecosystem, Ecosystems};
 

@@ -55,6 +55,9 @@ pub enum NameError {
     /// The first part is a device name, which some file systems cannot store.
     #[error("`{0}` is a device name on some systems")]
     Reserved(String),
+    /// The text breaks a rule of another ecosystem. The message says what its names are.
+    #[error("{0}")]
+    Other(&'static str),
 }
 
 /// Whether `word` names a device on Windows, with or without an extension.

@@ -19,7 +19,7 @@ use tar::EntryType;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, CollectionManifest, read_collection_manifest};
 use super::tree::is_of_interest;
-use crate::format::FileTree;
+use crate::lookup::FileTree;
 
 /// The bit of a mode that says that the owner of a file may run it.
 const OWNER_MAY_RUN: u32 = 0o100;

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexedClass, Version};
 
-use super::name::{is_collection_name, is_identifier};
-use super::python::{Import, ImportKind};
+use super::name::is_identifier;
+use super::python::Import;
 
 /// The most redirects from one name to another that are followed.
 const MAX_REDIRECTS: usize = 16;
@@ -78,25 +78,8 @@ pub struct Facts {
 /// What a class extends and uses.
 #[derive(Default)]
 struct Relations {
-    extends: BTreeSet<String>,
-    uses: BTreeSet<String>,
-}
-
-/// A reference of a class to a class of another collection.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ForeignReference {
-    /// The class that refers to it, without the collection.
-    pub from: String,
-    /// The class that is referred to.
-    pub to: String,
-    /// The collection that it belongs to.
-    pub collection: String,
-    /// Whether a version without the class breaks `from` when it is loaded.
-    pub is_needed: bool,
-    /// Whether nothing guards the reference.
-    pub is_unguarded: bool,
-    /// The first byte of the import, if it is one.
-    pub at: Option<usize>,
+    extends: BTreeSet<ClassName>,
+    uses: BTreeSet<ClassName>,
 }
 
 impl Facts {
@@ -105,7 +88,7 @@ impl Facts {
         let mut classes = self.defined();
         for reference in self.foreign_references() {
             let edges = classes.entry(reference.from).or_default();
-            if reference.is_needed && declared(&reference.collection) {
+            if reference.is_needed && declared(reference.package.as_str()) {
                 edges.extends.insert(reference.to);
             } else {
                 edges.uses.insert(reference.to);
@@ -114,17 +97,12 @@ impl Facts {
         for route in &self.routes {
             self.add_moved(&mut classes, route, declared);
         }
-        let class = |path: &str| ClassName::native(path).ok();
         let classes = classes.into_iter().filter_map(|(path, edges)| {
-            let name = class(&format!("{}.{path}", self.collection))?;
+            let name = ClassName::native(&format!("{}.{path}", self.collection)).ok()?;
             let mut indexed = IndexedClass::new(name);
             let uses = edges.uses.difference(&edges.extends);
-            indexed.uses = uses.filter_map(|used| class(used)).collect();
-            indexed.extends = edges
-                .extends
-                .iter()
-                .filter_map(|parent| class(parent))
-                .collect();
+            indexed.uses = uses.cloned().collect();
+            indexed.extends = edges.extends.into_iter().collect();
             Some(indexed)
         });
         classes.collect()
@@ -218,7 +196,9 @@ impl Facts {
         classes.entry(format!("{path}.*")).or_default();
         let edges = classes.entry(path).or_default();
         if !is_core {
-            edges.uses.insert(format!("{collection}.{target}"));
+            edges
+                .uses
+                .extend(ClassName::native(&format!("{collection}.{target}")));
         }
     }
 
@@ -255,81 +235,6 @@ impl Facts {
         }
         names
     }
-
-    /// The references to classes of other collections, in order and each once.
-    pub fn foreign_references(&self) -> Vec<ForeignReference> {
-        let mut references = Vec::new();
-        for import in &self.imports {
-            let Some((collection, _)) = split_collection(&import.target) else {
-                continue;
-            };
-            let asked = if import.names.is_empty() {
-                vec![import.target.clone()]
-            } else {
-                let names = import.names.iter();
-                names
-                    .map(|name| format!("{}.{name}", import.target))
-                    .collect()
-            };
-            for to in asked {
-                references.push(ForeignReference {
-                    from: import.module.clone(),
-                    to,
-                    collection: collection.to_owned(),
-                    is_needed: matches!(import.kind, ImportKind::Hard | ImportKind::Guarded),
-                    is_unguarded: import.kind == ImportKind::Hard,
-                    at: Some(import.at),
-                });
-            }
-        }
-        for (from, fragment) in &self.fragments {
-            let mut parts = fragment.splitn(4, '.');
-            let (Some(namespace), Some(name), Some(fragment)) =
-                (parts.next(), parts.next(), parts.next())
-            else {
-                continue;
-            };
-            let collection = format!("{namespace}.{name}");
-            if is_collection_name(&collection) && is_identifier(fragment) {
-                references.push(ForeignReference {
-                    from: from.clone(),
-                    to: format!("{collection}.plugins.doc_fragments.{fragment}"),
-                    collection,
-                    is_needed: !from.starts_with("plugins.modules."),
-                    is_unguarded: false,
-                    at: None,
-                });
-            }
-        }
-        for reference in &self.references {
-            let Some((collection, name)) = split_collection(&reference.name) else {
-                continue;
-            };
-            let to = match &*reference.kind {
-                "roles" => format!("{collection}.roles.{name}"),
-                kind => format!("{collection}.plugins.{kind}.{name}"),
-            };
-            references.push(ForeignReference {
-                from: reference.place.clone(),
-                to,
-                collection: collection.to_owned(),
-                is_needed: false,
-                is_unguarded: false,
-                at: None,
-            });
-        }
-        references.retain(|reference| {
-            let collection = &*reference.collection;
-            collection != self.collection
-                && !matches!(collection, "ansible.builtin" | "ansible.legacy")
-                && is_collection_name(collection)
-        });
-        references.sort();
-        references.dedup_by(|next, kept| {
-            (&next.from, &next.to, next.is_needed) == (&kept.from, &kept.to, kept.is_needed)
-        });
-        references
-    }
 }
 
 /// A collection and the rest of a dotted name.
@@ -357,181 +262,4 @@ fn redirect_target(route: &Route) -> Option<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn import(target: &str, names: &[&str], kind: ImportKind) -> Import {
-        Import {
-            module: "plugins.modules.page".to_owned(),
-            target: target.to_owned(),
-            names: names.iter().map(|name| (*name).to_owned()).collect(),
-            kind,
-            at: 0,
-        }
-    }
-
-    fn module(names: &[&str], stars: &[&str]) -> Module {
-        Module {
-            names: names.iter().map(|name| (*name).to_owned()).collect(),
-            stars: stars.iter().map(|name| (*name).to_owned()).collect(),
-            is_open: false,
-        }
-    }
-
-    fn route(kind: &str, name: &str, redirect: &str) -> Route {
-        Route {
-            kind: kind.to_owned(),
-            name: name.to_owned(),
-            redirect: Some(redirect.to_owned()),
-            ..Route::default()
-        }
-    }
-
-    fn facts() -> Facts {
-        Facts {
-            collection: "acme.web".to_owned(),
-            modules: [
-                ("plugins.modules.page".to_owned(), Module::default()),
-                (
-                    "plugins.module_utils.html.tags".to_owned(),
-                    module(&["a", "b"], &[]),
-                ),
-            ]
-            .into(),
-            ..Facts::default()
-        }
-    }
-
-    fn lines(facts: &Facts) -> Vec<String> {
-        let classes = facts.classes(&|name| name == "acme.net");
-        classes
-            .iter()
-            .map(|class| format!("{} {:?} {:?}", class.name, class.extends, class.uses))
-            .filter(|line| !line.ends_with("[] []") || line.contains("module_utils"))
-            .map(|line| {
-                line.replace("acme.web.plugins.", "")
-                    .replace("acme.net.plugins.", "net:")
-            })
-            .collect()
-    }
-
-    #[test]
-    fn folders_modules_and_names_are_classes() {
-        assert_eq!(
-            lines(&facts()),
-            [
-                "module_utils [] []",
-                "module_utils.html [] []",
-                "module_utils.html.tags [] []",
-                "module_utils.html.tags.a [] []",
-                "module_utils.html.tags.b [] []",
-            ]
-        );
-    }
-
-    #[test]
-    fn only_what_runs_at_load_time_extends_and_only_into_dependencies() {
-        let mut facts = facts();
-        facts.modules.remove("plugins.module_utils.html.tags");
-        facts.imports = vec![
-            import(
-                "acme.net.plugins.module_utils.tcp",
-                &["a", "b"],
-                ImportKind::Hard,
-            ),
-            import(
-                "acme.net.plugins.module_utils.udp",
-                &[],
-                ImportKind::Guarded,
-            ),
-            import(
-                "acme.net.plugins.module_utils.ip",
-                &[],
-                ImportKind::Alternative,
-            ),
-            import("acme.net.plugins.module_utils.lazy", &[], ImportKind::Lazy),
-            import("acme.other.plugins.module_utils.x", &[], ImportKind::Hard),
-            import("acme.web.plugins.module_utils.y", &[], ImportKind::Hard),
-            import("ansible.builtin.plugins.z", &[], ImportKind::Hard),
-        ];
-        let page = "plugins.modules.page".to_owned();
-        facts.fragments = vec![
-            (page.clone(), "acme.net.tcp.more".to_owned()),
-            ("plugins.lookup.page".to_owned(), "acme.net.tcp".to_owned()),
-            (page, "files".to_owned()),
-        ];
-        assert_eq!(
-            lines(&facts),
-            [
-                "lookup.page [net:doc_fragments.tcp] []",
-                "modules.page [net:module_utils.tcp.a, net:module_utils.tcp.b, net:module_utils.udp] \
-                 [net:doc_fragments.tcp, net:module_utils.ip, net:module_utils.lazy, \
-                 acme.other.plugins.module_utils.x]",
-            ]
-        );
-    }
-
-    #[test]
-    fn routes_count_as_what_they_are() {
-        let mut facts = facts();
-        facts
-            .modules
-            .insert("plugins.module_utils.gone".to_owned(), module(&["x"], &[]));
-        facts.routes = vec![
-            route("module_utils", "old", "acme.web.html.tags"),
-            route("module_utils", "older", "acme.web.old"),
-            route("module_utils", "loop", "acme.web.loop"),
-            route("module_utils", "lost", "acme.web.nothing"),
-            route(
-                "module_utils",
-                "moved",
-                "ansible_collections.acme.other.plugins.module_utils.x",
-            ),
-            route("module_utils", "net", "acme.net.tcp"),
-            Route {
-                tombstone: true,
-                ..route("module_utils", "gone", "acme.web.html.tags")
-            },
-        ];
-        assert_eq!(
-            lines(&facts),
-            [
-                "module_utils [] []",
-                "module_utils.html [] []",
-                "module_utils.html.tags [] []",
-                "module_utils.html.tags.a [] []",
-                "module_utils.html.tags.b [] []",
-                "module_utils.net [] [net:module_utils.tcp]",
-                "module_utils.net.* [] []",
-                "module_utils.old [] []",
-                "module_utils.old.a [] []",
-                "module_utils.old.b [] []",
-                "module_utils.older [] []",
-                "module_utils.older.a [] []",
-                "module_utils.older.b [] []",
-            ]
-        );
-    }
-
-    #[test]
-    fn star_imports_within_the_collection_are_followed() {
-        let mut facts = facts();
-        let own = "acme.web.plugins.module_utils.";
-        facts.modules.insert(
-            "plugins.module_utils.all".to_owned(),
-            module(&["c"], &[&format!("{own}html.tags"), &format!("{own}all")]),
-        );
-        facts.modules.insert(
-            "plugins.module_utils.any".to_owned(),
-            module(&[], &["acme.net.plugins.module_utils.tcp"]),
-        );
-        let lines = lines(&facts);
-        for expected in ["all.a", "all.b", "all.c", "any.*"] {
-            assert!(
-                lines.contains(&format!("module_utils.{expected} [] []")),
-                "{expected}"
-            );
-        }
-        assert!(!lines.contains(&"module_utils.all.* [] []".to_owned()));
-    }
-}
+mod tests;

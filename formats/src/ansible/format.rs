@@ -1,5 +1,7 @@
 //! Roots and releases of collections.
 
+use std::cell::RefCell;
+
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, Ecosystem, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions,
@@ -8,7 +10,7 @@ use pkgres_manifest::{
 
 use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
-use super::check::CollectionCheck;
+use super::check::CollectionReferences;
 use super::core_version::ansible_core_version;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
@@ -18,9 +20,10 @@ use super::name::ANSIBLE_CORE;
 use super::record::{ECOSYSTEM, add_requirement};
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::tree;
-use crate::format::{
-    FileTree, Format, FormatFile, Prereleases, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
-};
+use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::lookup::{FileTree, ReleaseLookup};
+use crate::references::ReferenceCheck;
+use crate::rules::{Prereleases, Rules};
 
 /// The end of the name of an artifact.
 const ARTIFACT_SUFFIX: &str = ".tar.gz";
@@ -150,18 +153,34 @@ impl Format for Collections {
         };
         match tree::read(record.name.as_str(), tree, options) {
             Ok((facts, ..)) => {
-                let check = CollectionCheck {
-                    record: &record,
+                let references = CollectionReferences {
                     facts: &facts,
                     tree,
                     manifest: file.path,
                     known,
                     options,
+                    routes: RefCell::default(),
+                };
+                let check = ReferenceCheck {
+                    record: &record,
+                    root: &references,
+                    rules: self.rules(),
+                    known,
+                    path: file.path,
                 };
                 findings.extend(check.findings());
                 capped(findings)
             }
             Err(error) => vec![error],
+        }
+    }
+
+    fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
+        match file {
+            GALAXY_FILE => Some(format!("add `{package}: \"*\"` to `dependencies`")),
+            // It has the digest of what was built.
+            COLLECTION_MANIFEST => None,
+            _ => Some(format!("add `- name: {package}` to `collections`")),
         }
     }
 

@@ -11,7 +11,7 @@ use pkgres_manifest::{
 use super::artifact::CollectionArtifact;
 use super::file_list::{FILE_LIST, FileList};
 use super::metadata::{COLLECTION_MANIFEST, read_collection_manifest};
-use crate::format::FileTree;
+use crate::lookup::FileTree;
 
 /// The folder in which collections are installed, as Python imports it.
 pub const COLLECTIONS_FOLDER: &str = "ansible_collections";

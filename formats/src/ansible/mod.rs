@@ -3,9 +3,9 @@
 //! A collection is a package; its versions are Semantic Versioning, and `range` has its range language. `metadata`,
 //! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
-//! playbooks, and `facts` derives classes from them. `check` reports imports that are not there, and `narrow` finds the
-//! range that would be right. `format` puts all of it together. `installation` has the files of an
-//! installed collection.
+//! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
+//! particular in findings about these, and `narrow` finds the range that would be right. `format` puts all of it together.
+//! `installation` has the files of an installed collection.
 
 mod about;
 mod artifact;
@@ -13,6 +13,7 @@ mod check;
 mod core_version;
 mod facts;
 mod file_list;
+mod foreign_references;
 mod format;
 mod installation;
 mod metadata;
@@ -29,7 +30,7 @@ mod yaml_references;
 pub use about::CollectionAbout;
 pub use artifact::{CollectionArtifact, WriteFile};
 pub use core_version::{ansible_core_version, requires_ansible};
-pub use facts::{Facts, ForeignReference, Module, Reference, Route};
+pub use facts::{Facts, Module, Reference, Route};
 pub use file_list::{FILE_LIST, FileList, ListedFile};
 pub use format::{CollectionRelease, Collections, read_collection};
 pub use installation::{
@@ -40,7 +41,7 @@ pub use metadata::{
     read_galaxy_file,
 };
 pub use name::{ANSIBLE_CORE, is_collection_name};
-pub use narrow::{defines_class, narrowed_range};
+pub use narrow::narrowed_range;
 pub use python::{Import, ImportKind};
 pub use record::ECOSYSTEM;
 pub use requirements_file::{REQUIREMENTS_FILE, read_requirements};

@@ -35,7 +35,9 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName, NameError> {
     }
     // The general rules find out what is wrong with most texts.
     PackageName::parse_own(text)?;
-    Err(NameError::EmptyPart)
+    Err(NameError::Other(
+        "a name has two identifiers of Python that are no keywords, as in `acme.web`",
+    ))
 }
 
 #[cfg(test)]
@@ -61,5 +63,10 @@ mod tests {
         ] {
             assert!(package_name(bad).is_err(), "{bad}");
         }
+        let error = package_name("a.class").expect_err("it has a keyword");
+        assert!(
+            error.to_string().contains("identifiers of Python"),
+            "{error}"
+        );
     }
 }

@@ -1,18 +1,9 @@
 //! Ranges without the versions that lack what is imported.
 
-use pkgres_manifest::{ClassName, IndexRecord, Version};
+use pkgres_manifest::Version;
 
 /// The most versions that a range leaves out one by one.
 const MAX_HOLES: usize = 3;
-
-/// Whether a release of a collection defines a class, by its name or with all others of its module.
-pub fn defines_class(record: &IndexRecord, class: &ClassName) -> bool {
-    let any = || {
-        let (module, _) = class.as_str().rsplit_once('.')?;
-        ClassName::native(&format!("{module}.*")).ok()
-    };
-    record.exports(class) || any().is_some_and(|any| record.exports(&any))
-}
 
 /// The part of a range that has the versions that fit: `fits` says it of each version that the range allows, in
 /// ascending order. `None` if none fits, or if it takes more than a few clauses to say.

@@ -8,7 +8,7 @@ use super::name::{is_collection_name, is_identifier};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime::{self, RUNTIME_FILE, Runtime};
 use super::yaml_references;
-use crate::format::FileTree;
+use crate::lookup::FileTree;
 
 /// The folders of `plugins` whose modules are only run, never imported by others. Their names are not read.
 const MODULES: &str = "plugins/modules/";

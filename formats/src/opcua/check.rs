@@ -11,7 +11,7 @@ use pkgres_manifest::{ClassName, IndexRecord};
 use super::node_id::{UA_NAMESPACE, package_name};
 use super::nodeset::{Model, NodeSet, NodeUse, RequiredModel, TypeKind};
 use super::record::{class_name, extended_name};
-use crate::format::ReleaseLookup;
+use crate::lookup::ReleaseLookup;
 
 /// The types without supertypes: `BaseObjectType`, `BaseVariableType`, `BaseDataType` and `References`.
 const BASE_TYPES: [&str; 4] = ["i=58", "i=62", "i=24", "i=31"];

@@ -27,9 +27,9 @@ use pkgres_manifest::{
     Shared, Spec, SpecError, Version, VersionError,
 };
 
-use crate::format::{
-    FileTree, Format, FormatFile, Release, ReleaseExtent, ReleaseLookup, Root, Rules,
-};
+use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::lookup::{FileTree, ReleaseLookup};
+use crate::rules::Rules;
 
 /// Names, versions, requirements and index records of models.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use pkgres_formats::ansible::{ANSIBLE_CORE, defines_class, narrowed_range};
+use pkgres_formats::ansible::{ANSIBLE_CORE, narrowed_range};
+use pkgres_formats::defines_class;
 use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
 use pkgres_tests::ansible::{Releases, releases};
 

@@ -4,11 +4,14 @@
 //! the walk knows the branches of `try` and `if` around it, because an import that another branch replaces is an
 //! alternative: a release without its target still works.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+mod surroundings;
+
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser};
+
+use surroundings::Surroundings;
 
 /// The size of the largest module that is parsed, in bytes.
 pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
@@ -17,9 +20,6 @@ pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
 /// it once in about a hundred operations, so that ordinary text needs far less than one call for each byte.
 const CALLS_PER_BYTE: usize = 4;
 const CALLS_FOR_ANY: usize = 100_000;
-
-/// The most branches around an import that are taken into account, from the inside.
-const MAX_BRANCHES: usize = 32;
 
 /// How certainly an import is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,8 +107,7 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
         parts: &parts,
         is_package,
         module: PythonModule::default(),
-        frames: Vec::new(),
-        statements: 0,
+        around: Surroundings::default(),
         bound: HashMap::new(),
         pending: Vec::new(),
     };
@@ -116,23 +115,6 @@ pub(crate) fn read(path: &str, is_package: bool, text: &[u8]) -> PythonModule {
     // Names behind an error may be missing.
     reader.module.is_open |= tree.root_node().has_error();
     reader.finish()
-}
-
-/// A part of the syntax tree around the current node.
-#[derive(Clone, Copy)]
-enum Frame {
-    /// A function: what is below is executed later, if at all.
-    Function,
-    /// A `class` block: its names are not those of the module.
-    Class,
-    /// A branch of the `try` or `if` with this number.
-    Branch {
-        statement: usize,
-        branch: usize,
-        is_guard: bool,
-        /// Whether the branch is for type checkers only, and never executed.
-        is_for_types: bool,
-    },
 }
 
 /// A guarded import.
@@ -150,9 +132,8 @@ struct ModuleReader<'text> {
     parts: &'text [&'text str],
     is_package: bool,
     module: PythonModule,
-    /// The frames around the current node, each with the depth of its node.
-    frames: Vec<(usize, Frame)>,
-    statements: usize,
+    /// What is around the current node.
+    around: Surroundings,
     /// The branches of each statement that bind a name.
     bound: HashMap<(usize, String), BTreeSet<usize>>,
     /// The guarded imports, which may be alternatives.
@@ -164,33 +145,23 @@ impl<'text> ModuleReader<'text> {
     fn walk(&mut self, root: Node<'_>) {
         let mut cursor = root.walk();
         let mut depth = 0_usize;
-        // The statement number and the number of branches of each `try` and `if` around the current node.
-        let mut statements: Vec<(usize, usize, usize, bool)> = Vec::new();
         loop {
             let node = cursor.node();
-            while statements.last().is_some_and(|(at, ..)| *at >= depth) {
-                statements.pop();
-            }
-            while self.frames.last().is_some_and(|(at, _)| *at >= depth) {
-                self.frames.pop();
-            }
+            self.around.leave(depth);
             match node.kind() {
                 "try_statement" | "if_statement" => {
-                    self.statements += 1;
-                    let is_guard =
-                        node.kind() == "if_statement" || catches_imports(node, self.text);
-                    statements.push((depth, self.statements, 0, is_guard));
+                    self.around.enter_statement(node, depth, self.text);
                 }
-                "block" => self.enter_block(node, depth, &mut statements),
+                "block" => self.around.enter_block(node, depth, self.text),
                 "function_definition" | "lambda" => {
                     if node.kind() == "function_definition" {
                         self.bind_field(node, "name");
                     }
-                    self.frames.push((depth, Frame::Function));
+                    self.around.enter_function(depth);
                 }
                 "class_definition" => {
                     self.bind_field(node, "name");
-                    self.frames.push((depth, Frame::Class));
+                    self.around.enter_class(depth);
                 }
                 _ => self.visit(node),
             }
@@ -205,59 +176,6 @@ impl<'text> ModuleReader<'text> {
                 depth -= 1;
             }
         }
-    }
-
-    /// Enters a block, which may be a branch of the innermost `try` or `if`.
-    fn enter_block(
-        &mut self,
-        block: Node<'_>,
-        depth: usize,
-        statements: &mut [(usize, usize, usize, bool)],
-    ) {
-        let Some(parent) = block.parent() else {
-            return;
-        };
-        let is_clause = matches!(
-            parent.kind(),
-            "except_clause"
-                | "except_group_clause"
-                | "elif_clause"
-                | "else_clause"
-                | "finally_clause"
-        );
-        let statement = if is_clause {
-            parent.parent()
-        } else {
-            Some(parent)
-        };
-        let is_branching = |node: Node<'_>| matches!(node.kind(), "try_statement" | "if_statement");
-        let Some(statement) = statement.filter(|node| is_branching(*node)) else {
-            return;
-        };
-        let Some((_, number, branches, is_guard)) = statements.last_mut() else {
-            return;
-        };
-        let is_try = statement.kind() == "try_statement";
-        // `else` of a `try` continues its body.
-        let branch = if is_try && parent.kind() == "else_clause" {
-            0
-        } else {
-            *branches += 1;
-            *branches - 1
-        };
-        let condition = parent.child_by_field_name("condition");
-        let is_for_types = condition.is_some_and(|condition| {
-            let text = self.text_of(condition);
-            text == "TYPE_CHECKING" || text == "typing.TYPE_CHECKING"
-        });
-        let is_guard = *is_guard || (is_try && is_clause && parent.kind() != "finally_clause");
-        let frame = Frame::Branch {
-            statement: *number,
-            branch,
-            is_guard,
-            is_for_types,
-        };
-        self.frames.push((depth, frame));
     }
 
     fn visit(&mut self, node: Node<'_>) {
@@ -317,36 +235,12 @@ impl<'text> ModuleReader<'text> {
         Some(text.trim_matches(quote).to_owned())
     }
 
-    fn in_function(&self) -> bool {
-        let mut frames = self.frames.iter();
-        frames.any(|(_, frame)| matches!(frame, Frame::Function))
-    }
-
-    /// Whether names that are bound here are those of the module.
-    fn is_top_level(&self) -> bool {
-        let mut frames = self.frames.iter();
-        frames.all(|(_, frame)| matches!(frame, Frame::Branch { .. }))
-    }
-
-    /// The branches around the current node.
-    fn branches(&self) -> Vec<(usize, usize)> {
-        let frames = self.frames.iter().rev().take(MAX_BRANCHES);
-        frames
-            .filter_map(|(_, frame)| match frame {
-                Frame::Branch {
-                    statement, branch, ..
-                } => Some((*statement, *branch)),
-                _ => None,
-            })
-            .collect()
-    }
-
     fn bind(&mut self, name: &str) {
-        if name.is_empty() || !self.is_top_level() {
+        if name.is_empty() || !self.around.is_top_level() {
             return;
         }
         self.module.is_open |= name == "__getattr__";
-        for (statement, branch) in self.branches() {
+        for (statement, branch) in self.around.branches() {
             let branches = self.bound.entry((statement, name.to_owned())).or_default();
             branches.insert(branch);
         }
@@ -364,7 +258,7 @@ impl<'text> ModuleReader<'text> {
         let Some(target) = node.child_by_field_name(field) else {
             return;
         };
-        if !self.is_top_level() {
+        if !self.around.is_top_level() {
             return;
         }
         let mut targets = vec![target];
@@ -429,10 +323,10 @@ impl<'text> ModuleReader<'text> {
                 .any(|child| child.kind() == "wildcard_import")
         };
         let Some(target) = self.absolute(self.text_of(from)) else {
-            self.module.is_open |= is_star && self.is_top_level();
+            self.module.is_open |= is_star && self.around.is_top_level();
             return;
         };
-        if is_star && self.is_top_level() {
+        if is_star && self.around.is_top_level() {
             self.module.stars.push(target.clone());
         }
         let (names, bound) = imported.into_iter().unzip();
@@ -458,7 +352,7 @@ impl<'text> ModuleReader<'text> {
             return;
         };
         let name = self.text_of(function);
-        if name == "globals().update" && !self.in_function() {
+        if name == "globals().update" && !self.around.in_function() {
             self.module.is_open = true;
         }
         if !matches!(
@@ -485,22 +379,12 @@ impl<'text> ModuleReader<'text> {
     }
 
     fn add(&mut self, node: Node<'_>, target: String, names: Vec<String>, bound: Vec<String>) {
-        let is = |test: fn(&Frame) -> bool| self.frames.iter().any(|(_, frame)| test(frame));
-        let kind = if self.in_function()
-            || is(|frame| {
-                matches!(
-                    frame,
-                    Frame::Branch {
-                        is_for_types: true,
-                        ..
-                    }
-                )
-            }) {
+        let kind = if self.around.in_function() || self.around.is_for_types() {
             ImportKind::Lazy
-        } else if is(|frame| matches!(frame, Frame::Branch { is_guard: true, .. })) {
+        } else if self.around.is_guarded() {
             self.pending.push(GuardedImport {
                 import: self.module.imports.len(),
-                branches: self.branches(),
+                branches: self.around.branches(),
                 names: bound,
             });
             ImportKind::Guarded
@@ -536,33 +420,6 @@ impl<'text> ModuleReader<'text> {
         }
         self.module
     }
-}
-
-/// Whether a `try` has an `except` that catches a failed import.
-fn catches_imports(statement: Node<'_>, text: &[u8]) -> bool {
-    let mut cursor = statement.walk();
-    statement.named_children(&mut cursor).any(|clause| {
-        if !matches!(clause.kind(), "except_clause" | "except_group_clause") {
-            return false;
-        }
-        let mut cursor = clause.walk();
-        let caught = clause
-            .named_children(&mut cursor)
-            .find(|child| child.kind() != "block" && child.kind() != "comment");
-        let Some(caught) = caught else {
-            return true;
-        };
-        let caught = text.get(caught.byte_range()).unwrap_or_default();
-        let caught = String::from_utf8_lossy(caught);
-        let words = caught.split(|next: char| !next.is_alphanumeric() && next != '_');
-        let mut words = words.take(64);
-        words.any(|word| {
-            matches!(
-                word,
-                "ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException"
-            )
-        })
-    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! The references of a collection to classes of others, from its facts.
+
+use pkgres_manifest::{ClassName, PackageName};
+
+use super::facts::{Facts, split_collection};
+use super::name::{is_collection_name, is_identifier};
+use super::python::ImportKind;
+use crate::references::ClassReference;
+
+impl Facts {
+    /// The references to classes of other collections, in order and each once.
+    pub fn foreign_references(&self) -> Vec<ClassReference> {
+        let mut references = self.imported();
+        references.extend(self.named_fragments());
+        references.extend(self.named_in_yaml());
+        references.sort();
+        references.dedup_by(|next, kept| {
+            (&next.from, &next.to, next.is_needed) == (&kept.from, &kept.to, kept.is_needed)
+        });
+        references
+    }
+
+    /// A reference that is not needed; `None` if it leads to no other collection. ansible-core is none.
+    fn reference(&self, from: &str, collection: &str, path: &str) -> Option<ClassReference> {
+        let is_core = matches!(collection, "ansible.builtin" | "ansible.legacy");
+        if is_core || collection == self.collection || !is_collection_name(collection) {
+            return None;
+        }
+        Some(ClassReference {
+            from: from.to_owned(),
+            to: ClassName::native(&format!("{collection}.{path}")).ok()?,
+            package: PackageName::native(collection).ok()?,
+            is_needed: false,
+            is_unguarded: false,
+            at: None,
+        })
+    }
+
+    fn imported(&self) -> Vec<ClassReference> {
+        let mut references = Vec::new();
+        for import in &self.imports {
+            let Some((collection, module)) = split_collection(&import.target) else {
+                continue;
+            };
+            let mut add = |path: &str| {
+                let reference = self.reference(&import.module, collection, path);
+                references.extend(reference.map(|reference| ClassReference {
+                    is_needed: matches!(import.kind, ImportKind::Hard | ImportKind::Guarded),
+                    is_unguarded: import.kind == ImportKind::Hard,
+                    at: Some(import.at),
+                    ..reference
+                }));
+            };
+            if import.names.is_empty() {
+                add(module);
+            }
+            for name in &import.names {
+                add(&format!("{module}.{name}"));
+            }
+        }
+        references
+    }
+
+    /// Documentation fragments. Modules work without them.
+    fn named_fragments(&self) -> impl Iterator<Item = ClassReference> {
+        self.fragments.iter().filter_map(|(from, fragment)| {
+            let (collection, rest) = split_collection(fragment)?;
+            let name = rest.split('.').next().filter(|name| is_identifier(name))?;
+            let path = format!("plugins.doc_fragments.{name}");
+            let reference = self.reference(from, collection, &path)?;
+            Some(ClassReference {
+                is_needed: !from.starts_with("plugins.modules."),
+                ..reference
+            })
+        })
+    }
+
+    /// Names of plug-ins and roles in YAML, and in arguments of modules.
+    fn named_in_yaml(&self) -> impl Iterator<Item = ClassReference> {
+        self.references.iter().filter_map(|named| {
+            let (collection, name) = split_collection(&named.name)?;
+            let path = match &*named.kind {
+                "roles" => format!("roles.{name}"),
+                kind => format!("plugins.{kind}.{name}"),
+            };
+            self.reference(&named.place, collection, &path)
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! The findings about references.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
+
+use super::{AllowedReleases, ClassReference, References, defines_class, somewhere_in};
+use crate::lookup::ReleaseLookup;
+use crate::rules::{Prereleases, Rules};
+
+/// The most versions that are listed in a message.
+const SHOWN_VERSIONS: usize = 3;
+
+/// A root whose references are checked, with what is known about other packages.
+pub(crate) struct ReferenceCheck<'check> {
+    pub(crate) record: &'check IndexRecord,
+    pub(crate) root: &'check dyn References,
+    pub(crate) rules: Rules,
+    pub(crate) known: &'check dyn ReleaseLookup,
+    /// The path of the file that states the requirements.
+    pub(crate) path: &'check str,
+}
+
+impl ReferenceCheck<'_> {
+    /// The findings about all references.
+    pub(crate) fn findings(&self) -> Vec<Diagnostic> {
+        let mut by_package: BTreeMap<PackageName, Vec<ClassReference>> = BTreeMap::new();
+        for reference in self.root.references() {
+            let references = by_package.entry(reference.package.clone());
+            references.or_default().push(reference);
+        }
+        let mut findings = Vec::new();
+        for (package, references) in by_package {
+            let mut requirements = self.record.requirements.iter();
+            match requirements.find(|one| one.package == package) {
+                Some(requirement) => findings.extend(self.declared(requirement, &references)),
+                None => findings.extend(self.undeclared(&package, &references)),
+            }
+        }
+        findings
+    }
+
+    /// The warning about a package that is not among the requirements.
+    fn undeclared(
+        &self,
+        package: &PackageName,
+        references: &[ClassReference],
+    ) -> Option<Diagnostic> {
+        let is_certain = |one: &&ClassReference| one.is_needed && one.is_unguarded;
+        let first = references
+            .iter()
+            .find(is_certain)
+            .or_else(|| references.first())?;
+        let when = if is_certain(&first) {
+            ""
+        } else {
+            ", which works only where it happens to be installed"
+        };
+        let more = match references.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        let message = format!(
+            "`{}` {} `{}`{more}, and `{package}` is not among the dependencies{when}",
+            Escaped::shortened(&first.from),
+            self.root.verb(first),
+            Escaped::shortened(first.to.as_str()),
+        );
+        let finding = Diagnostic::warning(Code::NotRequired, message);
+        let finding = finding.at(self.root.place_of(first));
+        let least = self.least_with(package, references);
+        Some(match self.root.declaration(package, least.as_ref()) {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        })
+    }
+
+    /// The least version of a package that has all that is needed of it; `None` if any will do.
+    fn least_with(&self, package: &PackageName, references: &[ClassReference]) -> Option<Version> {
+        let releases = self.known.releases(package).unwrap_or_default();
+        let needed = classes_of(references, |one| one.is_needed);
+        let has_all = |record: &&IndexRecord| {
+            let stable = !record.yanked && !record.version.is_prerelease();
+            stable && needed.iter().all(|one| defines_class(record, &one.to))
+        };
+        let fitting = releases.iter().filter(has_all).map(|one| &one.version);
+        fitting.min().filter(|_| !needed.is_empty()).cloned()
+    }
+
+    /// The findings about references to a package that is required.
+    fn declared(
+        &self,
+        requirement: &Requirement,
+        references: &[ClassReference],
+    ) -> Vec<Diagnostic> {
+        let allowed = match self.allowed(requirement) {
+            Ok(allowed) => allowed,
+            Err(finding) => return vec![finding],
+        };
+        let mut findings = Vec::new();
+        let mut lacked: Vec<&ClassReference> = Vec::new();
+        let defining = |class: &ClassName| {
+            let releases = allowed.releases.iter();
+            releases.filter(|one| defines_class(one, class)).count()
+        };
+        for reference in classes_of(references, |one| one.is_needed) {
+            match defining(&reference.to) {
+                0 => findings.push(self.missing(reference, requirement, &allowed)),
+                count if count < allowed.releases.len() => lacked.push(reference),
+                _ => {}
+            }
+        }
+        for reference in classes_of(references, |one| !one.is_needed) {
+            if defining(&reference.to) == 0 {
+                findings.push(self.missing(reference, requirement, &allowed));
+            }
+        }
+        findings.extend(self.too_wide(&lacked, requirement, &allowed));
+        let others = self.root.other_findings(references, requirement, &allowed);
+        findings.extend(others);
+        findings
+    }
+
+    /// The releases that a requirement allows, with their classes.
+    fn allowed(&self, requirement: &Requirement) -> Result<AllowedReleases, Diagnostic> {
+        let name = &requirement.package;
+        let words = self.root.words();
+        let not_checked = |reason: String| {
+            let message = format!("{reason}, so that {} were not checked", words.references);
+            Err(Diagnostic::warning(Code::ClassesNotRead, message).at(self.place_in(requirement)))
+        };
+        let Some(all) = self.known.releases(name) else {
+            return not_checked(format!("no registry has `{name}`"));
+        };
+        let takes_prereleases = match self.rules.prereleases {
+            Prereleases::Ordered => true,
+            Prereleases::IfNamed => {
+                let is_stable = |one: &IndexRecord| !one.version.is_prerelease();
+                requirement.spec.names_prerelease() || !all.iter().any(is_stable)
+            }
+        };
+        let is_allowed = |record: &&IndexRecord| {
+            let is_candidate = takes_prereleases || !record.version.is_prerelease();
+            !record.yanked && is_candidate && requirement.spec.matches(&record.version)
+        };
+        let allowed = all.iter().filter(is_allowed);
+        let versions: Vec<Version> = allowed.map(|one| one.version.clone()).collect();
+        if versions.is_empty() {
+            let range = Escaped::shortened(requirement.spec.written());
+            return not_checked(format!(
+                "no registry has a version of `{name}` in `{range}`"
+            ));
+        }
+        let all = self.known.complete(name, &versions).unwrap_or(all);
+        let known = all.iter().filter(|one| one.classes.is_some());
+        let mut releases: Vec<IndexRecord> = known.filter(is_allowed).cloned().collect();
+        releases.sort_by(|one, two| one.version.cmp(&two.version));
+        if releases.is_empty() {
+            return not_checked(format!(
+                "no registry knows the {} of `{name}`",
+                words.classes
+            ));
+        }
+        Ok(AllowedReleases {
+            name: name.clone(),
+            releases,
+            all,
+        })
+    }
+
+    /// The finding about something that no allowed version has.
+    fn missing(
+        &self,
+        reference: &ClassReference,
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Diagnostic {
+        let message = format!(
+            "`{}` {} `{}`, which no version of `{}` in `{}` has",
+            Escaped::shortened(&reference.from),
+            self.root.verb(reference),
+            reference.to,
+            allowed.name,
+            Escaped::shortened(requirement.spec.written()),
+        );
+        let mut finding = if reference.is_needed {
+            Diagnostic::error(Code::ClassUnavailable, message)
+        } else {
+            Diagnostic::warning(Code::UndefinedUse, message)
+        };
+        finding = finding.at(self.root.place_of(reference));
+        if let Some(hint) = self.root.explain_missing(reference, allowed) {
+            finding = finding.hint(hint);
+        }
+        let all = allowed.all.iter();
+        let elsewhere = all.filter(|one| defines_class(one, &reference.to));
+        match elsewhere.map(|one| &one.version).max() {
+            Some(other) => finding.hint(format!("{other} is the newest version that has it")),
+            None => finding,
+        }
+    }
+
+    /// The warning about a range that allows versions without something that is needed.
+    fn too_wide(
+        &self,
+        lacked: &[&ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Option<Diagnostic> {
+        let reference = lacked.first()?;
+        let releases = allowed.releases.iter();
+        let without: Vec<String> = releases
+            .filter(|one| !defines_class(one, &reference.to))
+            .map(|one| one.version.to_string())
+            .collect();
+        let mut shown = without[..without.len().min(SHOWN_VERSIONS)].join(", ");
+        if without.len() > SHOWN_VERSIONS {
+            shown = format!("{shown} and {} others", without.len() - SHOWN_VERSIONS);
+        }
+        let range = requirement.spec.written();
+        let message = format!(
+            "`{}` {} `{}`, and the range `{}` of `{}` allows versions without it: {shown}",
+            Escaped::shortened(&reference.from),
+            self.root.verb(reference),
+            reference.to,
+            Escaped::shortened(range),
+            allowed.name,
+        );
+        let finding = Diagnostic::warning(Code::RangeTooWide, message)
+            .at(self.root.place_of(reference))
+            .label(self.place_in(requirement), "the range is stated here");
+        let releases = allowed.releases.iter();
+        let fits = releases.map(|release| {
+            let mut lacked = lacked.iter();
+            let fits = lacked.all(|one| defines_class(release, &one.to));
+            (&release.version, fits)
+        });
+        let fits: Vec<(&Version, bool)> = fits.collect();
+        Some(match self.root.narrowed(range, &fits) {
+            Some(range) => finding.hint(format!(
+                "`{range}` has the versions that have all that is {}",
+                self.root.words().needed
+            )),
+            None => finding,
+        })
+    }
+
+    /// The place of a requirement.
+    fn place_in(&self, requirement: &Requirement) -> Location {
+        let place = requirement.location.clone();
+        place.unwrap_or_else(|| somewhere_in(self.path))
+    }
+}
+
+/// The first reference to each class, of those that are wanted.
+fn classes_of(
+    references: &[ClassReference],
+    is_wanted: impl Fn(&ClassReference) -> bool,
+) -> Vec<&ClassReference> {
+    let mut seen = BTreeSet::new();
+    references
+        .iter()
+        .filter(|one| is_wanted(one) && seen.insert(&one.to))
+        .collect()
+}

@@ -1,0 +1,126 @@
+//! Whether the requirements of a root guarantee the classes of other packages that it refers to.
+//!
+//! A requirement promises something about every release that it allows. What is wrong with it shows where a class is in
+//! none of them, or in some. A format says what a root refers to, and how people who know its package system would word
+//! it ([`References`]). The references of a format that says nothing are those in the record of the root.
+
+mod check;
+mod of_record;
+
+pub(crate) use check::ReferenceCheck;
+pub(crate) use of_record::check_record;
+
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
+
+/// A reference of a root to a class of another package.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClassReference {
+    /// What refers to the class, as findings name it.
+    pub from: String,
+    /// The class.
+    pub to: ClassName,
+    /// The package that has the class.
+    pub package: PackageName,
+    /// Whether a release without the class breaks what refers to it when that is loaded.
+    pub is_needed: bool,
+    /// Whether nothing guards the reference.
+    pub is_unguarded: bool,
+    /// The first byte of the reference in its file, if the format says where it is.
+    pub at: Option<usize>,
+}
+
+/// What a root refers to, and what findings about it say.
+pub(crate) trait References {
+    /// The references to classes of other packages, in order and each once.
+    fn references(&self) -> Vec<ClassReference>;
+
+    /// The place of a reference.
+    fn place_of(&self, reference: &ClassReference) -> Location;
+
+    /// The verb between what refers and the class.
+    fn verb(&self, reference: &ClassReference) -> &'static str;
+
+    /// The words for classes, and for references and what they lead to.
+    fn words(&self) -> ReferenceWords {
+        ReferenceWords {
+            classes: "classes",
+            references: "references to it",
+            needed: "needed",
+        }
+    }
+
+    /// The hint that says how a package becomes a requirement. `None` for the range means that any version will do.
+    fn declaration(&self, package: &PackageName, least: Option<&Version>) -> Option<String> {
+        let _ = (package, least);
+        None
+    }
+
+    /// The part of a range that has the versions that fit: `fits` says it of each version that the range allows, in
+    /// ascending order.
+    fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
+        let _ = (range, fits);
+        None
+    }
+
+    /// A hint about a class that no allowed release has.
+    fn explain_missing(
+        &self,
+        reference: &ClassReference,
+        allowed: &AllowedReleases,
+    ) -> Option<String> {
+        let _ = (reference, allowed);
+        None
+    }
+
+    /// Findings about references to a package that are particular to the format.
+    fn other_findings(
+        &self,
+        references: &[ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        let _ = (references, requirement, allowed);
+        Vec::new()
+    }
+}
+
+/// The words of a format in findings about references.
+pub(crate) struct ReferenceWords {
+    /// What classes are, as in "no registry knows the modules of".
+    pub(crate) classes: &'static str,
+    /// What was not checked, as in "imports from it were not checked".
+    pub(crate) references: &'static str,
+    /// What references do to a class, as in "all that is imported".
+    pub(crate) needed: &'static str,
+}
+
+/// The releases of a package that a requirement allows.
+pub(crate) struct AllowedReleases {
+    pub(crate) name: PackageName,
+    /// Those whose classes are known, ascending. There is at least one.
+    pub(crate) releases: Vec<IndexRecord>,
+    /// All that are known, allowed or not.
+    all: Vec<IndexRecord>,
+}
+
+impl AllowedReleases {
+    /// The newest of them.
+    pub(crate) fn newest(&self) -> Option<&IndexRecord> {
+        self.releases.last()
+    }
+}
+
+/// Whether a release defines a class, by its name or with all others of its module.
+pub fn defines_class(record: &IndexRecord, class: &ClassName) -> bool {
+    let any = || {
+        let (module, _) = class.as_str().rsplit_once('.')?;
+        ClassName::native(&format!("{module}.*")).ok()
+    };
+    record.exports(class) || any().is_some_and(|any| record.exports(&any))
+}
+
+/// A place in a file of which nothing more is known.
+pub(crate) fn somewhere_in(path: &str) -> Location {
+    Location::new(&SourceText::new(path, ""), Span::default())
+}

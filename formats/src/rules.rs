@@ -1,0 +1,100 @@
+//! The rules of resolutions in which package systems differ.
+
+/// The rules of resolutions of a package system, as far as they differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
+#[non_exhaustive]
+pub struct Rules {
+    /// Whether every package requires the core library implicitly.
+    pub has_core_library: bool,
+    /// Whether several releases of a package may be in a resolution.
+    pub side_by_side: bool,
+    /// Whether classes may extend each other in a circle, as modules may import each other. The solver then checks that
+    /// extended classes are defined, and nothing else about classes.
+    pub class_cycles: bool,
+    /// Whether classes inherit from what they extend, as types do. Modules that import each other do not. It decides what
+    /// `pkgres semver` compares.
+    pub inheritance: bool,
+    /// Whether the steps between versions promise what changed, as Semantic Versioning has it.
+    pub semantic_versions: bool,
+    /// When a prerelease is a candidate.
+    pub prereleases: Prereleases,
+    /// Whether artifacts are loaded one after the other, each after those that it requires.
+    pub load_order: bool,
+    /// The package that the host provides, such as `ansible-core`. `--provide NAME=VERSION` says its version; without it,
+    /// requirements on the package are left out.
+    pub host: Option<&'static str>,
+}
+
+impl Rules {
+    /// The rules of class packages.
+    pub const CLASS_PACKAGES: Self = Self {
+        has_core_library: true,
+        side_by_side: true,
+        class_cycles: false,
+        inheritance: true,
+        semantic_versions: true,
+        prereleases: Prereleases::Ordered,
+        load_order: false,
+        host: None,
+    };
+
+    /// The rules of most package systems: one release of a package, no core library, and circles of classes.
+    pub const SINGLE_RELEASE: Self = Self {
+        has_core_library: false,
+        side_by_side: false,
+        class_cycles: true,
+        inheritance: false,
+        semantic_versions: true,
+        prereleases: Prereleases::Ordered,
+        load_order: false,
+        host: None,
+    };
+
+    /// These rules for artifacts that are loaded one after the other.
+    #[must_use]
+    pub const fn with_load_order(self) -> Self {
+        Self {
+            load_order: true,
+            ..self
+        }
+    }
+
+    /// These rules for classes that are types, in releases whose versions promise nothing.
+    #[must_use]
+    pub const fn with_dated_types(self) -> Self {
+        Self {
+            inheritance: true,
+            semantic_versions: false,
+            ..self
+        }
+    }
+
+    /// These rules with a package that the host provides.
+    #[must_use]
+    pub const fn with_host(self, host: &'static str) -> Self {
+        Self {
+            host: Some(host),
+            ..self
+        }
+    }
+
+    /// These rules with another one for prereleases.
+    #[must_use]
+    pub const fn with_prereleases(self, prereleases: Prereleases) -> Self {
+        Self {
+            prereleases,
+            ..self
+        }
+    }
+}
+
+/// When a prerelease is a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Prereleases {
+    /// Always, after all stable releases unless a requirement names a prerelease.
+    Ordered,
+    /// If a requirement names exactly it, or if the package has no stable release.
+    IfNamed,
+}

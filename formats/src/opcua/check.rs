@@ -5,18 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ClassName, IndexRecord};
 
-use super::node_id::{UA_NAMESPACE, package_name};
+use super::node_id::{NodeId, package_name};
 use super::nodeset::{Model, NodeSet, NodeUse, RequiredModel, TypeKind};
 use super::record::{class_name, extended_name};
 use crate::lookup::ReleaseLookup;
 
 /// The types without supertypes: `BaseObjectType`, `BaseVariableType`, `BaseDataType` and `References`.
-const BASE_TYPES: [&str; 4] = ["i=58", "i=62", "i=24", "i=31"];
+const BASE_TYPES: [u32; 4] = [58, 62, 24, 31];
 
-impl NodeSet {
+impl NodeSet<'_> {
     /// The findings about the models, with what is known about those that they require.
     pub fn check(&self, known: &dyn ReleaseLookup) -> Vec<Diagnostic> {
         let mut findings = self.check_supertypes();
@@ -29,33 +29,28 @@ impl NodeSet {
         findings
     }
 
-    fn place(&self, span: Span) -> Location {
-        Location::new(&self.source, span)
-    }
-
     /// Warnings about types without a supertype, and with several.
     fn check_supertypes(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         for one in &self.types {
             let supertypes = one.extends.iter().filter(|parent| !parent.is_interface);
             let name = Escaped::shortened(&one.browse_name);
-            let is_base = one.namespace == UA_NAMESPACE && BASE_TYPES.contains(&&*one.identifier);
+            let is_base = BASE_TYPES.iter().any(|base| one.id == NodeId::of_ua(*base));
             let message = match supertypes.count() {
                 0 if !is_base => format!("`{name}` has no supertype"),
                 0 | 1 => continue,
                 count => format!("`{name}` has {count} supertypes, and can have one"),
             };
             let finding = Diagnostic::warning(Code::Extends, message);
-            findings.push(finding.at(self.place(one.span)));
+            findings.push(finding.at(self.locate(one.span)));
         }
         findings
     }
 
     /// The uses of the types and other nodes of a model.
-    fn uses_of<'set>(&'set self, model: &'set Model) -> impl Iterator<Item = &'set NodeUse> {
-        let types = self.types.iter().filter(|one| one.namespace == model.uri);
-        let of_nodes = self.uses.iter().filter(|used| used.by == model.uri);
-        types.flat_map(|one| &one.uses).chain(of_nodes)
+    fn uses_of<'set>(&'set self, model: &'set Model) -> impl Iterator<Item = &'set NodeUse<'set>> {
+        let of_types = self.types_of(model).flat_map(|one| &one.uses);
+        of_types.chain(self.node_uses_of(model))
     }
 
     /// Warnings about namespaces of used types that are not required. Those of extended types are reported when the file
@@ -63,20 +58,21 @@ impl NodeSet {
     fn check_used_namespaces(&self, model: &Model) -> Vec<Diagnostic> {
         let mut known: BTreeSet<&str> = model.required.iter().map(|one| &*one.uri).collect();
         known.insert(&model.uri);
-        let types = self.types.iter().filter(|one| one.namespace == model.uri);
-        known.extend(types.flat_map(|one| one.extends.iter().map(|parent| &*parent.namespace)));
+        let parents = self.types_of(model).flat_map(|one| &one.extends);
+        known.extend(parents.map(|parent| self.uri(parent.id.namespace)));
         let mut findings = Vec::new();
         for used in self.uses_of(model) {
-            if known.insert(&used.namespace) {
+            let namespace = self.uri(used.id.namespace);
+            if known.insert(namespace) {
                 let message = format!(
                     "the {} `{}` of `{}` is used, which `{}` does not require",
                     used.role.as_str(),
-                    Escaped::shortened(&used.identifier),
-                    Escaped::new(&used.namespace),
+                    Escaped::shortened(&used.id.identifier.to_string()),
+                    Escaped::new(namespace),
                     Escaped::new(&model.uri)
                 );
                 let finding = Diagnostic::warning(Code::NotRequired, message);
-                findings.push(finding.at(self.place(used.span)));
+                findings.push(finding.at(self.locate(used.span)));
             }
         }
         findings
@@ -92,7 +88,7 @@ impl NodeSet {
         let uri = Escaped::new(&required.uri);
         let warn = |message: String| {
             let finding = Diagnostic::warning(Code::ClassesNotRead, message);
-            vec![finding.at(self.place(required.span))]
+            vec![finding.at(self.locate(required.span))]
         };
         let releases = package_name(&required.uri)
             .ok()
@@ -136,17 +132,18 @@ impl NodeSet {
         let mut findings = Vec::new();
         let mut extended: Vec<ClassName> = Vec::new();
         let mut seen = BTreeSet::new();
-        let types = self.types.iter().filter(|one| one.namespace == model.uri);
-        for one in types {
+        let is_required = |id: &NodeId<'_>| self.uri(id.namespace) == required.uri;
+        for one in self.types_of(model) {
             let parents = one.extends.iter();
-            for parent in parents.filter(|parent| parent.namespace == required.uri) {
-                let name = extended_name(&parent.namespace, &parent.identifier, parent.kind);
+            for parent in parents.filter(|parent| is_required(&parent.id)) {
+                let identifier = parent.id.identifier.to_string();
+                let name = extended_name(&required.uri, &identifier, parent.kind);
                 let Ok(name) = name else { continue };
                 extended.push(name.clone());
                 if declared.exports(&name) || !seen.insert(name) {
                     continue;
                 }
-                let what = Lacked::new(&required.uri, &parent.identifier, declared, releases);
+                let what = Lacked::new(&required.uri, &identifier, declared, releases);
                 let message = format!(
                     "`{}` extends {}, which {} {}",
                     Escaped::shortened(&one.browse_name),
@@ -155,23 +152,22 @@ impl NodeSet {
                     what.reason(Some(parent.kind))
                 );
                 let finding = Diagnostic::error(Code::ClassUnavailable, message);
-                findings.push(finding.at(self.place(parent.span)).label(
-                    self.place(required.span),
+                findings.push(finding.at(self.locate(parent.span)).label(
+                    self.locate(required.span),
                     "the least release is stated here",
                 ));
             }
         }
-        for used in self
-            .uses_of(model)
-            .filter(|used| used.namespace == required.uri)
-        {
-            let Ok(name) = class_name(&used.namespace, &used.identifier) else {
+        let uses = self.uses_of(model);
+        for used in uses.filter(|used| is_required(&used.id)) {
+            let identifier = used.id.identifier.to_string();
+            let Ok(name) = class_name(&required.uri, &identifier) else {
                 continue;
             };
             if declared.exports(&name) || !seen.insert(name) {
                 continue;
             }
-            let what = Lacked::new(&required.uri, &used.identifier, declared, releases);
+            let what = Lacked::new(&required.uri, &identifier, declared, releases);
             let message = format!(
                 "the {} {} is used, which {} {}",
                 used.role.as_str(),
@@ -180,7 +176,7 @@ impl NodeSet {
                 what.reason(None)
             );
             let finding = Diagnostic::warning(Code::UndefinedUse, message);
-            findings.push(finding.at(self.place(used.span)));
+            findings.push(finding.at(self.locate(used.span)));
         }
         let hint = least_with(&extended, required, releases);
         if let (Some(hint), Some(first)) = (hint, findings.iter_mut().find(|one| one.is_error())) {

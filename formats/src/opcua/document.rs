@@ -1,17 +1,20 @@
-//! XML documents as open and close tags with their places, within limits.
+//! XML documents as elements with their places, within limits.
 //!
 //! There are no document type definitions, and so no entities but the predefined ones. Nothing outside of the document
 //! is ever read, and nothing recurses.
+//!
+//! Names, values and texts are parts of the document. Their places are computed from where they are in it, and only if
+//! someone asks for them.
 
 use std::borrow::Cow;
 
+use memchr::memchr;
 use pkgres_manifest::diagnostic::{Code, Escaped, Span};
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::attributes::{AttrError, Attributes};
-use quick_xml::events::{BytesRef, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 
-/// A reader of the tags of a document.
+/// A reader of the elements of a document.
 pub(super) struct Document<'text> {
     text: &'text str,
     reader: Reader<&'text [u8]>,
@@ -19,35 +22,22 @@ pub(super) struct Document<'text> {
     max_depth: usize,
 }
 
-/// What comes next in a document.
-pub(super) enum Token<'text> {
-    /// A tag that opens an element. If the element [is empty](Tag::is_empty), nothing closes it.
-    Open(Tag<'text>),
-    /// The tag that closes the innermost element.
-    Close,
-    /// A part of the text of an element.
-    Text(Cow<'text, str>),
-    /// The end of the document.
-    End,
-}
-
-/// A tag that opens an element.
+/// The tag that opens an element.
 #[derive(Clone, Copy)]
 pub(super) struct Tag<'text> {
-    /// What is between `<` and `>`, or `/>`.
-    content: &'text str,
-    name_bytes: usize,
-    /// Where the content begins in the document.
-    start: usize,
-    /// Whether the element has neither text nor elements.
-    pub(super) is_empty: bool,
+    /// The name, with its prefix.
+    pub(super) name: &'text str,
+    /// The attributes, as they are written.
+    attributes: &'text str,
+    /// Whether the element has neither text nor elements, and no tag that closes it.
+    is_empty: bool,
 }
 
-/// The value of an attribute, with the range that it has in the document.
-#[derive(Clone, Copy)]
-pub(super) struct Value<'text> {
-    raw: &'text str,
-    pub(super) span: Span,
+/// The elements in an element.
+pub(super) struct Children {
+    /// The depth of the element.
+    depth: usize,
+    is_over: bool,
 }
 
 /// An error in a document.
@@ -80,91 +70,159 @@ impl<'text> Document<'text> {
         }
     }
 
-    /// The next token. Comments and processing instructions are skipped.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<Token<'text>, Problem> {
+    /// The tag of the root element.
+    pub(super) fn root(&mut self) -> Result<Tag<'text>, Problem> {
         loop {
-            let event = match self.reader.read_event() {
-                Ok(event) => event,
-                Err(error) => return Err(self.broken(&error)),
-            };
-            match event {
-                Event::Start(start) => {
-                    self.depth += 1;
-                    if self.depth > self.max_depth {
-                        return Err(self.too_deep());
-                    }
-                    let name_bytes = start.name().as_ref().len();
-                    return Ok(Token::Open(self.tag(start.len(), 1, name_bytes)));
+            let event = self.reader.read_event();
+            self.admit(&event)?;
+            match &event {
+                Ok(Event::Start(start)) => return Ok(self.tag(start, false)),
+                Ok(Event::Empty(start)) => return Ok(self.tag(start, true)),
+                Ok(event) if is_blank(event) => {}
+                _ => {
+                    let message = "the root element is missing";
+                    return Err(Problem::malformed(message, Span::default()));
                 }
-                Event::Empty(start) => {
-                    if self.depth >= self.max_depth {
-                        return Err(self.too_deep());
-                    }
-                    let name_bytes = start.name().as_ref().len();
-                    return Ok(Token::Open(self.tag(start.len(), 2, name_bytes)));
-                }
-                Event::End(_) => {
-                    self.depth -= 1;
-                    return Ok(Token::Close);
-                }
-                Event::Text(text) => {
-                    let end = self.position();
-                    return Ok(Token::Text(self.slice(end - text.len(), end).into()));
-                }
-                Event::CData(text) => {
-                    let end = self.position() - "]]>".len();
-                    return Ok(Token::Text(self.slice(end - text.len(), end).into()));
-                }
-                Event::GeneralRef(reference) => return self.reference(&reference),
-                Event::DocType(_) => {
-                    let message = "a document type definition is not allowed";
-                    return Err(Problem::malformed(message, self.here()));
-                }
-                Event::Eof if self.depth > 0 => {
-                    let message = "the document ends within an element";
-                    return Err(Problem::malformed(message, self.here()));
-                }
-                Event::Eof => return Ok(Token::End),
-                Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             }
         }
     }
 
-    /// Skips the rest of an element that was just opened.
-    pub(super) fn skip(&mut self, tag: Tag<'text>) -> Result<(), Problem> {
-        if tag.is_empty {
-            return Ok(());
+    /// Checks that nothing follows the root element.
+    pub(super) fn finish(&mut self) -> Result<(), Problem> {
+        loop {
+            let event = self.reader.read_event();
+            self.admit(&event)?;
+            match &event {
+                Ok(Event::Eof) => return Ok(()),
+                Ok(event) if is_blank(event) => {}
+                _ => {
+                    let message = "the document goes on after its root element";
+                    return Err(Problem::malformed(message, Span::default()));
+                }
+            }
         }
-        let outside = self.depth - 1;
-        while self.depth > outside {
-            self.next()?;
-        }
-        Ok(())
     }
 
-    /// The text of an element that was just opened, without the elements in it.
+    /// The elements in the element that was opened last.
+    pub(super) fn children(&self, parent: Tag<'text>) -> Children {
+        Children {
+            depth: self.depth,
+            is_over: parent.is_empty,
+        }
+    }
+
+    /// The text of the element that was opened last, without that of the elements in it.
     pub(super) fn text_of(&mut self, tag: Tag<'text>) -> Result<(Cow<'text, str>, Span), Problem> {
         let mut whole = Cow::Borrowed("");
-        let start = self.position();
+        let mut span = self.here();
         if tag.is_empty {
-            return Ok((whole, Span { start, end: start }));
+            return Ok((whole, span));
         }
-        let mut end = start;
+        let depth = self.depth;
         loop {
-            match self.next()? {
-                Token::Text(part) => {
-                    if whole.is_empty() {
-                        whole = part;
-                    } else {
-                        whole.to_mut().push_str(&part);
-                    }
-                    end = self.position();
+            let event = self.reader.read_event();
+            self.admit(&event)?;
+            let part = match &event {
+                Ok(Event::Text(text)) if self.depth == depth => self.part(text).into(),
+                Ok(Event::CData(text)) if self.depth == depth => self.part(text).into(),
+                Ok(Event::GeneralRef(reference)) if self.depth == depth => {
+                    self.referenced(reference)?
                 }
-                Token::Open(inner) => self.skip(inner)?,
-                Token::Close | Token::End => return Ok((whole, Span { start, end })),
+                Ok(Event::End(_)) if self.depth < depth => return Ok((whole, span)),
+                _ => continue,
+            };
+            span.end = self.position();
+            if whole.is_empty() {
+                whole = part;
+            } else {
+                whole.to_mut().push_str(&part);
             }
         }
+    }
+
+    /// The values of some attributes, as they are written. An attribute that comes twice is an error.
+    #[inline]
+    pub(super) fn attributes<const COUNT: usize>(
+        &self,
+        tag: Tag<'text>,
+        names: [&str; COUNT],
+    ) -> Result<[Option<&'text str>; COUNT], Problem> {
+        let mut values = [None; COUNT];
+        let mut rest = tag.attributes.trim_ascii();
+        while !rest.is_empty() {
+            let Some((name, value, after)) = split_attribute(rest) else {
+                let message = format!(
+                    "an attribute of `{}` is not `NAME=\"VALUE\"`",
+                    Escaped::shortened(tag.name)
+                );
+                return Err(Problem::malformed(message, self.span(rest)));
+            };
+            if let Some(at) = names.iter().position(|wanted| *wanted == name)
+                && values[at].replace(value).is_some()
+            {
+                let message = format!("the attribute `{name}` comes twice");
+                return Err(Problem::malformed(message, self.span(value)));
+            }
+            rest = after.trim_ascii_start();
+        }
+        Ok(values)
+    }
+
+    /// A value with the characters that its references stand for.
+    #[inline]
+    pub(super) fn unescaped(&self, value: &'text str) -> Result<Cow<'text, str>, Problem> {
+        if !value.bytes().any(|next| next == b'&' || next < b' ') {
+            return Ok(Cow::Borrowed(value));
+        }
+        let text = quick_xml::escape::unescape(value)
+            .map_err(|error| Problem::malformed(error.to_string(), self.span(value)))?;
+        Ok(Cow::Owned(text.replace(['\t', '\r', '\n'], " ")))
+    }
+
+    /// The place of a part of the document, such as a name or a value.
+    pub(super) fn span(&self, part: &'text str) -> Span {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        Span {
+            start,
+            end: start + part.len(),
+        }
+    }
+
+    /// Counts the depth, and rejects an event that is an error or beyond the limits.
+    ///
+    /// Events are looked at where the reader puts them: to move each of them, or to call this for each, costs a tenth of the
+    /// time.
+    #[expect(
+        clippy::inline_always,
+        reason = "the compiler does not find it worth it"
+    )]
+    #[inline(always)]
+    fn admit(&mut self, event: &Result<Event<'text>, quick_xml::Error>) -> Result<(), Problem> {
+        match event {
+            Ok(Event::Start(_)) => {
+                self.depth += 1;
+                if self.depth > self.max_depth {
+                    return Err(self.too_deep());
+                }
+            }
+            Ok(Event::Empty(_)) if self.depth >= self.max_depth => return Err(self.too_deep()),
+            // The reader rejects a tag that closes nothing.
+            Ok(Event::End(_)) => self.depth -= 1,
+            Ok(Event::GeneralRef(reference)) => {
+                self.referenced(reference)?;
+            }
+            Ok(Event::DocType(_)) => {
+                let message = "a document type definition is not allowed";
+                return Err(Problem::malformed(message, self.here()));
+            }
+            Ok(Event::Eof) if self.depth > 0 => {
+                let message = "the document ends within an element";
+                return Err(Problem::malformed(message, self.here()));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(self.broken(error)),
+        }
+        Ok(())
     }
 
     /// The number of bytes that were read.
@@ -178,33 +236,38 @@ impl<'text> Document<'text> {
         Span { start: end, end }
     }
 
-    fn slice(&self, start: usize, end: usize) -> &'text str {
-        self.text.get(start..end).unwrap_or_default()
+    fn tag(&self, start: &BytesStart<'text>, is_empty: bool) -> Tag<'text> {
+        let content = self.part(start);
+        let (name, attributes) = content
+            .split_at_checked(start.name().as_ref().len())
+            .unwrap_or((content, ""));
+        Tag {
+            name,
+            attributes,
+            is_empty,
+        }
     }
 
-    /// The tag that was just read, of which `closing` bytes follow its content.
-    fn tag(&self, bytes: usize, closing: usize, name_bytes: usize) -> Tag<'text> {
-        let end = self.position() - closing;
-        let start = end - bytes;
-        Tag {
-            content: self.slice(start, end),
-            name_bytes,
-            start,
-            is_empty: closing == 2,
-        }
+    /// The bytes of an event, which are a part of the document.
+    #[inline]
+    fn part(&self, bytes: &[u8]) -> &'text str {
+        let start = bytes.as_ptr().addr() - self.text.as_ptr().addr();
+        self.text
+            .get(start..start + bytes.len())
+            .unwrap_or_default()
     }
 
     /// The character that a reference in a text stands for.
-    fn reference(&self, reference: &BytesRef<'text>) -> Result<Token<'text>, Problem> {
+    fn referenced(&self, reference: &BytesRef<'text>) -> Result<Cow<'text, str>, Problem> {
         if let Ok(Some(character)) = reference.resolve_char_ref() {
-            return Ok(Token::Text(character.to_string().into()));
+            return Ok(character.to_string().into());
         }
-        let name = String::from_utf8_lossy(reference);
-        if let Some(text) = resolve_predefined_entity(&name) {
-            return Ok(Token::Text(text.into()));
-        }
-        let message = format!("the entity `{}` is not defined", Escaped::shortened(&name));
-        Err(Problem::malformed(message, self.here()))
+        let name = self.part(reference);
+        let text = resolve_predefined_entity(name);
+        text.map(Cow::Borrowed).ok_or_else(|| {
+            let message = format!("the entity `{}` is not defined", Escaped::shortened(name));
+            Problem::malformed(message, self.here())
+        })
     }
 
     fn too_deep(&self) -> Problem {
@@ -223,89 +286,50 @@ impl<'text> Document<'text> {
     }
 }
 
-impl<'text> Tag<'text> {
-    /// The name, with its prefix.
-    pub(super) fn name(&self) -> &'text str {
-        self.content.get(..self.name_bytes).unwrap_or_default()
-    }
-
-    /// The place of the name.
-    pub(super) fn span(&self) -> Span {
-        Span {
-            start: self.start,
-            end: self.start + self.name_bytes,
-        }
-    }
-
-    /// The values of some attributes. An attribute that comes twice is an error.
-    #[inline]
-    pub(super) fn values<const COUNT: usize>(
-        &self,
-        names: [&str; COUNT],
-    ) -> Result<[Option<Value<'text>>; COUNT], Problem> {
-        let mut values = [None; COUNT];
-        self.each_attribute(|key, value| {
-            if let Some(at) = names.iter().position(|name| *name == key)
-                && values[at].replace(value).is_some()
-            {
-                let message = format!("the attribute `{key}` comes twice");
-                return Err(Problem::malformed(message, value.span));
+impl Children {
+    /// The next element. What was not read of the one before is skipped.
+    pub(super) fn next<'text>(
+        &mut self,
+        document: &mut Document<'text>,
+    ) -> Result<Option<Tag<'text>>, Problem> {
+        while !self.is_over {
+            let event = document.reader.read_event();
+            document.admit(&event)?;
+            match &event {
+                Ok(Event::Start(start)) if document.depth == self.depth + 1 => {
+                    return Ok(Some(document.tag(start, false)));
+                }
+                Ok(Event::Empty(start)) if document.depth == self.depth => {
+                    return Ok(Some(document.tag(start, true)));
+                }
+                Ok(Event::End(_)) => self.is_over = document.depth < self.depth,
+                _ => {}
             }
-            Ok(())
-        })?;
-        Ok(values)
-    }
-
-    /// Calls `visit` with each attribute.
-    #[inline]
-    pub(super) fn each_attribute(
-        &self,
-        mut visit: impl FnMut(&'text str, Value<'text>) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let base = self.content.as_ptr().addr();
-        // Duplicates of attributes that matter are found by `values`.
-        let mut attributes = Attributes::new(self.content, self.name_bytes);
-        attributes.with_checks(false);
-        for attribute in attributes {
-            let attribute = attribute.map_err(|error| self.broken_attribute(&error))?;
-            let Cow::Borrowed(raw) = attribute.value else {
-                continue;
-            };
-            let offset = raw.as_ptr().addr() - base;
-            let key_offset = attribute.key.0.as_ptr().addr() - base;
-            let slice = |start: usize, bytes: usize| {
-                self.content.get(start..start + bytes).unwrap_or_default()
-            };
-            let value = Value {
-                raw: slice(offset, raw.len()),
-                span: Span {
-                    start: self.start + offset,
-                    end: self.start + offset + raw.len(),
-                },
-            };
-            visit(slice(key_offset, attribute.key.0.len()), value)?;
         }
-        Ok(())
-    }
-
-    fn broken_attribute(&self, error: &AttrError) -> Problem {
-        Problem::malformed(error.to_string(), self.span())
+        Ok(None)
     }
 }
 
-impl<'text> Value<'text> {
-    /// The value as it is written, with references.
-    pub(super) fn raw(&self) -> &'text str {
-        self.raw
+/// Whether an event has nothing to say outside of the root element.
+fn is_blank(event: &Event<'_>) -> bool {
+    match event {
+        Event::Text(text) => text.trim_ascii().is_empty(),
+        Event::Comment(_) | Event::Decl(_) | Event::PI(_) => true,
+        _ => false,
     }
+}
 
-    /// The value with the characters that references stand for.
-    pub(super) fn text(&self) -> Result<Cow<'text, str>, Problem> {
-        if !self.raw.bytes().any(|next| next == b'&' || next < b' ') {
-            return Ok(Cow::Borrowed(self.raw));
-        }
-        let text = quick_xml::escape::unescape(self.raw)
-            .map_err(|error| Problem::malformed(error.to_string(), self.span))?;
-        Ok(Cow::Owned(text.replace(['\t', '\r', '\n'], " ")))
+/// Splits the attribute off that a text begins with: its name, its value as written, and what follows.
+#[inline]
+fn split_attribute(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, after) = text.split_at(memchr(b'=', text.as_bytes())?);
+    let name = name.trim_ascii_end();
+    let after = after[1..].trim_ascii_start();
+    let quote = after.bytes().next()?;
+    if !matches!(quote, b'"' | b'\'') || name.bytes().any(|next| next.is_ascii_whitespace()) {
+        return None;
     }
+    let after = &after[1..];
+    let (value, after) = after.split_at(memchr(quote, after.as_bytes())?);
+    Some((name, value, &after[1..]))
 }

@@ -14,7 +14,7 @@ use pkgres_manifest::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::node_id::{Identifier, Namespace, NodeId, package_name};
+use super::node_id::{ExpandedNodeId, Identifier, Namespace, package_name};
 use super::nodeset::TypeKind;
 use super::record::{Classes, class_name, extended_name, parts_of, release_record};
 use super::release::ModelRelease;
@@ -183,7 +183,7 @@ fn add_type(
 /// The classes of NodeIds; with a kind, those that its subtypes extend.
 fn names(own: &str, ids: &[String], kind: Option<TypeKind>) -> Result<Vec<ClassName>, String> {
     let names = ids.iter().map(|text| {
-        let id = NodeId::read(text)
+        let id = ExpandedNodeId::read(text)
             .ok_or_else(|| format!("`{}` is not a NodeId", Escaped::shortened(text)))?;
         let namespace = match &id.namespace {
             Namespace::Index(0) => own,

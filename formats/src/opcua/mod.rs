@@ -15,13 +15,14 @@ mod reader;
 mod record;
 mod release;
 
+pub use node_id::{Identifier, NodeId};
 pub use nodeset::{
     Model, NodeSet, NodeType, NodeUse, RequiredModel, Role, TypeKind, TypeReference,
 };
 pub use reader::read_node_set;
 pub use release::{ModelRelease, ReleaseError};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, Span, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Ecosystem, IndexRecord, Limits, NameError, PackageName, ReadOptions,
     Shared, Spec, SpecError, Version, VersionError,
@@ -92,7 +93,7 @@ impl Format for NodeSets {
         };
         let mut records = records.into_iter();
         let Some(first) = records.next() else {
-            let place = Location::new(&node_set.source, Span::default());
+            let place = node_set.locate(Span::default());
             let error = Diagnostic::error(
                 Code::Field,
                 "the file has no `Models`, so that it is no release",
@@ -109,7 +110,7 @@ impl Format for NodeSets {
                 others.len() + 1,
                 first.name
             );
-            let place = Location::new(&node_set.source, model.span);
+            let place = node_set.locate(model.span);
             findings.push(Diagnostic::warning(Code::Field, message).at(place));
         }
         let root = Root {
@@ -133,6 +134,13 @@ impl Format for NodeSets {
             }
             Err(errors) => errors,
         }
+    }
+
+    fn requirement_by_hand(&self, _: &str, package: &PackageName) -> Option<String> {
+        Some(format!(
+            "add `<RequiredModel ModelUri=\"{package}\"/>` to the `Model`, with the `Version` and `PublicationDate` of \
+             the least release"
+        ))
     }
 
     /// `http://opcfoundation.org/UA/DI/` 1.04.0@2022-11-03 is `opcfoundation.org-UA-DI-1.04.0-2022-11-03.NodeSet2.xml`.
@@ -181,9 +189,12 @@ impl Format for NodeSets {
 }
 
 /// The models of a file with their records, and the findings.
-type ReadRecords = (NodeSet, Vec<IndexRecord>, Vec<Diagnostic>);
+type ReadRecords<'file> = (NodeSet<'file>, Vec<IndexRecord>, Vec<Diagnostic>);
 
-fn read_records(file: &FormatFile<'_>, locations: bool) -> Result<ReadRecords, Vec<Diagnostic>> {
+fn read_records<'file>(
+    file: &FormatFile<'file>,
+    locations: bool,
+) -> Result<ReadRecords<'file>, Vec<Diagnostic>> {
     let (node_set, mut findings) = read_node_set(file.path, file.bytes).into_result()?;
     match node_set.records(locations) {
         Ok((records, warnings)) => {

@@ -8,15 +8,24 @@ use pkgres_manifest::{NameError, PackageName};
 /// The namespace of OPC UA itself, which has the index 0 in every file.
 pub(super) const UA_NAMESPACE: &str = "http://opcfoundation.org/UA/";
 
-/// The id of a node: a namespace, and an identifier in it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct NodeId<'text> {
+/// The id of a node in a file: a namespace of the file, and an identifier in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId<'text> {
+    /// The number of the namespace in [`NodeSet::namespaces`](super::NodeSet::namespaces).
+    pub namespace: u16,
+    /// The identifier in the namespace.
+    pub identifier: Identifier<'text>,
+}
+
+/// The id of a node, which is in a namespace of a file or in one that it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ExpandedNodeId<'text> {
     pub(super) namespace: Namespace<'text>,
     pub(super) identifier: Identifier<'text>,
 }
 
 /// The namespace of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Namespace<'text> {
     /// The number of the namespace in the file; 0 is OPC UA itself.
     Index(u16),
@@ -24,33 +33,26 @@ pub(super) enum Namespace<'text> {
     Uri(Cow<'text, str>),
 }
 
-/// The identifier of a node in its namespace.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Identifier<'text> {
-    /// `i=58`, as nearly all are.
+/// The identifier of a node in its namespace, such as `i=58`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Identifier<'text> {
+    /// `i=` and a number, as nearly all are.
     Numeric(u32),
-    /// `s=`, `g=` or `b=` and its value, as written.
+    /// `s=`, `g=` or `b=` and its value, as written. The digits of a GUID are in lower case.
     Text(Cow<'text, str>),
 }
 
-impl<'text> NodeId<'text> {
+impl NodeId<'_> {
     /// The node of OPC UA itself with a number.
     pub(super) fn of_ua(number: u32) -> Self {
         Self {
-            namespace: Namespace::Index(0),
+            namespace: 0,
             identifier: Identifier::Numeric(number),
         }
     }
+}
 
-    /// Whether this is the node of OPC UA itself with a number.
-    pub(super) fn is_of_ua(&self, number: u32) -> bool {
-        self.identifier == Identifier::Numeric(number)
-            && match &self.namespace {
-                Namespace::Index(index) => *index == 0,
-                Namespace::Uri(uri) => uri == UA_NAMESPACE,
-            }
-    }
-
+impl<'text> ExpandedNodeId<'text> {
     /// Reads `i=58`, `ns=1;i=58` or `nsu=URI;i=58`, with `s=`, `g=` or `b=` in place of `i=`.
     pub(super) fn read(text: &'text str) -> Option<Self> {
         let (namespace, identifier) = if let Some(rest) = text.strip_prefix("ns=") {
@@ -69,17 +71,23 @@ impl<'text> NodeId<'text> {
         })
     }
 
-    /// The same id, which borrows nothing.
-    pub(super) fn into_owned(self) -> NodeId<'static> {
-        NodeId {
-            namespace: match self.namespace {
-                Namespace::Index(index) => Namespace::Index(index),
-                Namespace::Uri(uri) => Namespace::Uri(Cow::Owned(uri.into_owned())),
-            },
-            identifier: match self.identifier {
-                Identifier::Numeric(number) => Identifier::Numeric(number),
-                Identifier::Text(text) => Identifier::Text(Cow::Owned(text.into_owned())),
-            },
+    /// Reads an id in a text that has blanks around it.
+    pub(super) fn read_trimmed(text: &Cow<'text, str>) -> Option<Self> {
+        match text {
+            Cow::Borrowed(text) => Self::read(text.trim_ascii()),
+            Cow::Owned(text) => {
+                let id = ExpandedNodeId::read(text.trim_ascii())?;
+                Some(Self {
+                    namespace: match id.namespace {
+                        Namespace::Index(index) => Namespace::Index(index),
+                        Namespace::Uri(uri) => Namespace::Uri(Cow::Owned(uri.into_owned())),
+                    },
+                    identifier: match id.identifier {
+                        Identifier::Numeric(number) => Identifier::Numeric(number),
+                        Identifier::Text(text) => Identifier::Text(Cow::Owned(text.into_owned())),
+                    },
+                })
+            }
         }
     }
 }
@@ -131,14 +139,21 @@ pub(super) fn package_name(uri: &str) -> Result<PackageName, NameError> {
     let name = PackageName::native(uri)?;
     match split_uri(uri) {
         None => Ok(name),
-        Some(_) => Err(NameError::NotNative(';')),
+        Some(_) => Err(NameError::Other(
+            "the URI of a model cannot have `;` before what looks like an identifier, such as `i=1`",
+        )),
     }
 }
 
 /// Reads a number of digits only.
-fn number<T: std::str::FromStr>(digits: &str) -> Option<T> {
-    let is_plain = !digits.is_empty() && digits.bytes().all(|next| next.is_ascii_digit());
-    is_plain.then(|| digits.parse().ok()).flatten()
+fn number<T: TryFrom<u32>>(digits: &str) -> Option<T> {
+    let add = |number: u32, next: u8| {
+        let digit = next.wrapping_sub(b'0');
+        let number = number.checked_mul(10)?.checked_add(u32::from(digit))?;
+        (digit < 10).then_some(number)
+    };
+    let number = digits.bytes().try_fold(0, add)?;
+    T::try_from(number).ok().filter(|_| !digits.is_empty())
 }
 
 #[cfg(test)]
@@ -167,7 +182,7 @@ mod tests {
                 "b=M/RbKBsRVkePCePcx24oRA==",
             ),
         ] {
-            let id = NodeId::read(text).expect(text);
+            let id = ExpandedNodeId::read(text).expect(text);
             assert_eq!(id.namespace, namespace, "{text}");
             assert_eq!(id.identifier.to_string(), identifier, "{text}");
         }
@@ -189,7 +204,7 @@ mod tests {
             "i= 58",
             "\u{e9}=1",
         ] {
-            assert_eq!(NodeId::read(bad), None, "{bad}");
+            assert_eq!(ExpandedNodeId::read(bad), None, "{bad}");
         }
     }
 }

@@ -1,22 +1,25 @@
 //! A NodeSet file as its models and types.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
-use pkgres_manifest::diagnostic::{SourceText, Span};
+use pkgres_manifest::diagnostic::{Location, SourceText, Span};
 
+use super::node_id::NodeId;
 use super::release::ModelRelease;
 
-/// The models of a NodeSet file, with the types that they define.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeSet {
+/// The models of a NodeSet file, with the types that they define. It borrows texts from the file.
+#[derive(Debug, Clone)]
+pub struct NodeSet<'file> {
+    /// The URIs of the namespaces that [`NodeId`]s refer to.
+    pub namespaces: Vec<Cow<'file, str>>,
     /// The models, in the order of the file.
     pub models: Vec<Model>,
     /// The types, in the order of the file.
-    pub types: Vec<NodeType>,
+    pub types: Vec<NodeType<'file>>,
     /// The types of other models that nodes use which are no types themselves, sorted.
-    pub uses: Vec<NodeUse>,
-    /// The file.
-    pub source: Arc<SourceText>,
+    pub uses: Vec<NodeUse<'file>>,
+    pub(super) source: Source<'file>,
 }
 
 /// A model that a file defines.
@@ -45,19 +48,17 @@ pub struct RequiredModel {
 
 /// A type that a file defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeType {
-    /// The URI of the namespace.
-    pub namespace: String,
-    /// The identifier in the namespace, such as `i=58`.
-    pub identifier: String,
+pub struct NodeType<'file> {
+    /// The id.
+    pub id: NodeId<'file>,
     /// What it is a type of.
     pub kind: TypeKind,
     /// The `BrowseName`, which people know the type by.
-    pub browse_name: String,
-    /// The supertypes and interfaces.
-    pub extends: Vec<TypeReference>,
-    /// The types that it uses.
-    pub uses: Vec<NodeUse>,
+    pub browse_name: Cow<'file, str>,
+    /// The supertypes and interfaces, sorted.
+    pub extends: Vec<TypeReference<'file>>,
+    /// The types of other models that it uses, sorted.
+    pub uses: Vec<NodeUse<'file>>,
     /// The place of the `NodeId`.
     pub span: Span,
 }
@@ -77,11 +78,9 @@ pub enum TypeKind {
 
 /// A type that another one extends.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TypeReference {
-    /// The URI of the namespace.
-    pub namespace: String,
-    /// The identifier in the namespace.
-    pub identifier: String,
+pub struct TypeReference<'file> {
+    /// The id of the type.
+    pub id: NodeId<'file>,
     /// The kind that the type must have.
     pub kind: TypeKind,
     /// Whether it is an interface, not the supertype.
@@ -92,13 +91,11 @@ pub struct TypeReference {
 
 /// A type that a node uses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeUse {
-    /// The URI of the namespace of the node that uses the type.
-    pub by: String,
-    /// The URI of the namespace of the type.
-    pub namespace: String,
-    /// The identifier of the type.
-    pub identifier: String,
+pub struct NodeUse<'file> {
+    /// The namespace of the node that uses the type.
+    pub by: u16,
+    /// The id of the type.
+    pub id: NodeId<'file>,
     /// How the type is used.
     pub role: Role,
     /// The place of the use, or of the first of several.
@@ -116,6 +113,77 @@ pub enum Role {
     ReferenceType,
     /// An interface of an object.
     Interface,
+}
+
+impl<'file> NodeType<'file> {
+    /// Adds a supertype or an interface.
+    pub(super) fn extend(&mut self, id: NodeId<'file>, is_interface: bool, span: Span) {
+        self.extends.push(TypeReference {
+            id,
+            kind: if is_interface {
+                TypeKind::ObjectType
+            } else {
+                self.kind
+            },
+            is_interface,
+            span,
+        });
+    }
+}
+
+/// The text of a file, for the places of findings.
+#[derive(Debug, Clone)]
+pub(super) struct Source<'file> {
+    pub(super) name: &'file str,
+    pub(super) text: &'file str,
+    /// The copy that findings share, made for the first one.
+    shared: OnceLock<Arc<SourceText>>,
+}
+
+impl<'file> Source<'file> {
+    pub(super) fn new(name: &'file str, text: &'file str) -> Self {
+        Self {
+            name,
+            text,
+            shared: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn locate(&self, span: Span) -> Location {
+        let shared = self
+            .shared
+            .get_or_init(|| SourceText::new(self.name, self.text));
+        Location::new(shared, span)
+    }
+}
+
+impl NodeSet<'_> {
+    /// The URI of a namespace.
+    pub fn uri(&self, namespace: u16) -> &str {
+        &self.namespaces[usize::from(namespace)]
+    }
+
+    pub(super) fn locate(&self, span: Span) -> Location {
+        self.source.locate(span)
+    }
+
+    /// The types of a model.
+    pub(super) fn types_of<'set>(
+        &'set self,
+        model: &'set Model,
+    ) -> impl Iterator<Item = &'set NodeType<'set>> {
+        let types = self.types.iter();
+        types.filter(|one| self.uri(one.id.namespace) == model.uri)
+    }
+
+    /// What nodes of a model use that are no types.
+    pub(super) fn node_uses_of<'set>(
+        &'set self,
+        model: &'set Model,
+    ) -> impl Iterator<Item = &'set NodeUse<'set>> {
+        let uses = self.uses.iter();
+        uses.filter(|used| self.uri(used.by) == model.uri)
+    }
 }
 
 impl TypeKind {

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
     ClassName, IndexRecord, IndexedClass, NameError, PackageName, Requirement, Shared,
 };
@@ -111,7 +111,9 @@ impl Classes {
         let name = class_name(namespace, identifier)?;
         let extended = extended_name(namespace, identifier, kind)?;
         if !browse_name.is_empty() {
-            self.labels.push((name.clone(), Arc::from(browse_name)));
+            let label: Arc<str> = Arc::from(browse_name);
+            self.labels.push((name.clone(), Arc::clone(&label)));
+            self.labels.push((extended.clone(), label));
         }
         self.classes.push(IndexedClass {
             name: extended,
@@ -167,7 +169,7 @@ pub(super) fn release_record(uri: &PackageName, release: &ModelRelease) -> Index
     record
 }
 
-impl NodeSet {
+impl NodeSet<'_> {
     /// The records of the models, and warnings about what they do not state. With `locations`, requirements have their
     /// places.
     pub fn records(
@@ -180,10 +182,6 @@ impl NodeSet {
             records.push(self.record(model, locations, &mut warnings)?);
         }
         Ok((records, warnings))
-    }
-
-    fn locate(&self, span: Span) -> Location {
-        Location::new(&self.source, span)
     }
 
     fn named<T>(&self, name: Result<T, NameError>, span: Span) -> Result<T, Diagnostic> {
@@ -215,44 +213,30 @@ impl NodeSet {
             require(&one.uri, &one.release, one.span)?;
             required.insert(&one.uri);
         }
-        let types = self.types.iter().filter(|one| one.namespace == model.uri);
         let mut classes = Classes::default();
-        for one in types {
+        for one in self.types_of(model) {
+            let mut extends = Vec::with_capacity(one.extends.len());
             for reference in &one.extends {
-                if required.insert(&reference.namespace) {
-                    warnings.push(self.not_required(
-                        model,
-                        one,
-                        &reference.namespace,
-                        reference.span,
-                    ));
-                    require(
-                        &reference.namespace,
-                        &ModelRelease::default(),
-                        reference.span,
-                    )?;
+                let namespace = self.uri(reference.id.namespace);
+                if required.insert(namespace) {
+                    warnings.push(self.not_required(model, one, namespace, reference.span));
+                    require(namespace, &ModelRelease::default(), reference.span)?;
                 }
+                let identifier = reference.id.identifier.to_string();
+                let name = extended_name(namespace, &identifier, reference.kind);
+                extends.push(self.named(name, reference.span)?);
             }
-            let extends = one.extends.iter().map(|reference| {
-                let name =
-                    extended_name(&reference.namespace, &reference.identifier, reference.kind);
-                self.named(name, reference.span)
-            });
-            let extends = extends.collect::<Result<_, _>>()?;
-            let uses = self.used_names(&one.uses)?;
+            extends.sort();
             let added = classes.add(
-                (&one.namespace, &one.identifier, one.kind),
+                (&model.uri, &one.id.identifier.to_string(), one.kind),
                 &one.browse_name,
                 extends,
-                uses,
+                self.used_names(one.uses.iter())?,
             );
             self.named(added, one.span)?;
         }
-        let uses: Vec<NodeUse> = (self.uses.iter())
-            .filter(|used| used.by == model.uri)
-            .cloned()
-            .collect();
-        let added = classes.add_nodes(&model.uri, self.used_names(&uses)?);
+        let uses = self.used_names(self.node_uses_of(model))?;
+        let added = classes.add_nodes(&model.uri, uses);
         self.named(added, model.span)?;
         record.requirements = Shared::from(requirements);
         classes.finish(&mut record);
@@ -260,10 +244,17 @@ impl NodeSet {
     }
 
     /// The names of the classes that are used, sorted.
-    fn used_names(&self, uses: &[NodeUse]) -> Result<Vec<ClassName>, Diagnostic> {
-        let names = uses
-            .iter()
-            .map(|used| self.named(class_name(&used.namespace, &used.identifier), used.span));
+    fn used_names<'set>(
+        &self,
+        uses: impl Iterator<Item = &'set NodeUse<'set>>,
+    ) -> Result<Vec<ClassName>, Diagnostic> {
+        let names = uses.map(|used| {
+            let identifier = used.id.identifier.to_string();
+            self.named(
+                class_name(self.uri(used.id.namespace), &identifier),
+                used.span,
+            )
+        });
         let names = names.collect::<Result<BTreeSet<_>, _>>()?;
         Ok(names.into_iter().collect())
     }
@@ -272,7 +263,7 @@ impl NodeSet {
     fn not_required(
         &self,
         model: &Model,
-        one: &NodeType,
+        one: &NodeType<'_>,
         namespace: &str,
         span: Span,
     ) -> Diagnostic {
@@ -296,13 +287,14 @@ impl NodeSet {
 
     /// Warnings about types of namespaces that are no models of the file.
     fn warn_of_foreign_types(&self) -> Vec<Diagnostic> {
-        let mut first: BTreeMap<&str, &NodeType> = BTreeMap::new();
+        let mut first: BTreeMap<&str, &NodeType<'_>> = BTreeMap::new();
         if self.models.is_empty() {
             return Vec::new();
         }
         for one in &self.types {
-            if !self.models.iter().any(|model| model.uri == one.namespace) {
-                first.entry(&one.namespace).or_insert(one);
+            let namespace = self.uri(one.id.namespace);
+            if !self.models.iter().any(|model| model.uri == namespace) {
+                first.entry(namespace).or_insert(one);
             }
         }
         let warnings = first.into_iter().map(|(namespace, one)| {

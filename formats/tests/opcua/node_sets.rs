@@ -54,7 +54,7 @@ const TYPES: &str = r#"<UAObjectType NodeId="ns=1;i=1" BrowseName="1:PumpType" I
   <Value><Double xmlns="http://opcfoundation.org/UA/2008/02/Types.xsd">1.5</Double></Value>
 </UAVariable>"#;
 
-fn read(text: &str) -> NodeSet {
+fn read(text: &str) -> NodeSet<'_> {
     match read_node_set("pump.xml", text.as_bytes()).into_result() {
         Ok((node_set, findings)) => {
             assert_eq!(findings, [], "{text}");
@@ -133,7 +133,8 @@ fn a_file_becomes_an_index_record() {
 fn byte_order_marks_prefixes_and_several_models_are_read() {
     let text = file(&format!("{HEAD}{TYPES}"));
     let expected = read(&text);
-    let with_mark = read(&format!("\u{feff}{text}"));
+    let marked = format!("\u{feff}{text}");
+    let with_mark = read(&marked);
     assert_eq!(with_mark.types, expected.types);
     let prefixed = "<u:UANodeSet xmlns:u='http://opcfoundation.org/UA/2011/03/UANodeSet.xsd'>\
         <u:NamespaceUris><u:Uri>http://a.example/</u:Uri><u:Uri>http://b.example/</u:Uri></u:NamespaceUris>\
@@ -174,8 +175,8 @@ fn a_namespace_that_is_not_required_is_required_in_any_release() {
         r#"<RequiredModel ModelUri="http://acme.example/Motor/" Version="2.0"/>"#,
         "",
     );
-    let node_set = read(&file(&format!("{head}{TYPES}")));
-    let (records, warnings) = node_set.records(true).expect("the names are valid");
+    let text = file(&format!("{head}{TYPES}"));
+    let (records, warnings) = read(&text).records(true).expect("the names are valid");
     let motor = &records[0].requirements[1];
     assert_eq!(motor.package.as_str(), "http://acme.example/Motor/");
     assert_eq!(motor.spec.written(), "*");

@@ -4,21 +4,24 @@ use std::borrow::Cow;
 
 use pkgres_manifest::diagnostic::{Code, Escaped, Span};
 
-use super::super::document::{Problem, Tag, Value};
+use super::super::document::{Problem, Tag};
 use super::super::node_id::{UA_NAMESPACE, package_name};
 use super::super::nodeset::{Model, RequiredModel};
 use super::super::release::{ModelRelease, ReleaseError};
-use super::{Children, NodeSetReader, limit_entries, trimmed};
+use super::{NodeSetReader, limit_entries, trimmed};
 
 impl<'text> NodeSetReader<'text> {
     pub(super) fn namespace_uris(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
-        let mut rest = Children::of(parent);
+        let mut rest = self.document.children(parent);
         while let Some(tag) = rest.next(&mut self.document)? {
             if self.local(tag) != "Uri" {
-                self.document.skip(tag)?;
                 continue;
             }
-            limit_entries(self.namespaces.len(), "namespaces", tag)?;
+            limit_entries(
+                self.namespaces.len(),
+                "namespaces",
+                self.document.span(tag.name),
+            )?;
             let (uri, _) = self.document.text_of(tag)?;
             self.namespaces.push(trimmed(uri));
         }
@@ -26,47 +29,43 @@ impl<'text> NodeSetReader<'text> {
     }
 
     pub(super) fn aliases(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
-        let mut rest = Children::of(parent);
+        let mut rest = self.document.children(parent);
         while let Some(tag) = rest.next(&mut self.document)? {
             if self.local(tag) != "Alias" {
-                self.document.skip(tag)?;
                 continue;
             }
-            let [alias] = tag.values(["Alias"])?;
+            let [alias] = self.document.attributes(tag, ["Alias"])?;
             let (target, span) = self.document.text_of(tag)?;
             let Some(alias) = alias else {
-                self.error(
-                    tag.span(),
-                    "an `Alias` without the attribute `Alias`".to_owned(),
-                );
+                let message = "an `Alias` without the attribute `Alias`".to_owned();
+                self.error(self.document.span(tag.name), message);
                 continue;
             };
             if let Some(id) = self.node_id(&target, span) {
-                self.aliases.insert(alias.text()?, id);
+                self.aliases.insert(self.document.unescaped(alias)?, id);
             }
         }
         Ok(())
     }
 
     pub(super) fn models(&mut self, parent: Tag<'text>) -> Result<(), Problem> {
-        let mut rest = Children::of(parent);
+        let mut rest = self.document.children(parent);
         while let Some(tag) = rest.next(&mut self.document)? {
             if self.local(tag) != "Model" {
-                self.document.skip(tag)?;
                 continue;
             }
-            limit_entries(self.models.len(), "models", tag)?;
+            limit_entries(self.models.len(), "models", self.document.span(tag.name))?;
             let stated = self.model_release(tag)?;
             let mut required: Vec<RequiredModel> = Vec::new();
-            let mut inner = Children::of(tag);
+            let mut inner = self.document.children(tag);
             while let Some(tag) = inner.next(&mut self.document)? {
                 if self.local(tag) == "RequiredModel" {
-                    limit_entries(required.len(), "requirements of a model", tag)?;
+                    let span = self.document.span(tag.name);
+                    limit_entries(required.len(), "requirements of a model", span)?;
                     if let Some((uri, release, span)) = self.model_release(tag)? {
                         required.push(RequiredModel { uri, release, span });
                     }
                 }
-                self.document.skip(tag)?;
             }
             let Some((uri, release, span)) = stated else {
                 continue;
@@ -113,15 +112,15 @@ impl<'text> NodeSetReader<'text> {
         &mut self,
         tag: Tag<'text>,
     ) -> Result<Option<(String, ModelRelease, Span)>, Problem> {
-        let [uri, version, published, model_version] =
-            tag.values(["ModelUri", "Version", "PublicationDate", "ModelVersion"])?;
+        let names = ["ModelUri", "Version", "PublicationDate", "ModelVersion"];
+        let [uri, version, published, model_version] = self.document.attributes(tag, names)?;
         let Some(uri) = uri else {
             let message = format!("a `{}` without the attribute `ModelUri`", self.local(tag));
-            self.error(tag.span(), message);
+            self.error(self.document.span(tag.name), message);
             return Ok(None);
         };
-        let span = uri.span;
-        let uri = uri.text()?;
+        let span = self.document.span(uri);
+        let uri = self.document.unescaped(uri)?;
         let uri = uri.trim();
         if let Err(error) = package_name(uri) {
             let message = format!(
@@ -135,7 +134,10 @@ impl<'text> NodeSetReader<'text> {
             });
             return Ok(None);
         }
-        let text = |value: Option<Value<'text>>| value.map(|value| value.text()).transpose();
+        let text = |value: Option<&'text str>| {
+            let text = value.map(|value| self.document.unescaped(value));
+            text.transpose()
+        };
         let release = ModelRelease::new(
             text(version)?.as_deref(),
             text(published)?.as_deref(),
@@ -152,7 +154,7 @@ impl<'text> NodeSetReader<'text> {
                 self.report(Problem {
                     code: Code::Version,
                     message: error.to_string(),
-                    span: value.map_or(span, |value| value.span),
+                    span: value.map_or(span, |value| self.document.span(value)),
                 });
                 Ok(None)
             }

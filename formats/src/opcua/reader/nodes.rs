@@ -2,105 +2,99 @@
 
 use pkgres_manifest::diagnostic::{Escaped, Span};
 
-use super::super::document::{Problem, Tag, Value};
-use super::super::node_id::{Namespace, NodeId};
-use super::super::nodeset::{Role, TypeKind};
+use super::super::document::{Problem, Tag};
+use super::super::node_id::NodeId;
+use super::super::nodeset::{NodeType, NodeUse, Role, TypeKind};
 use super::{
-    Children, DataType, Edge, HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, Node, NodeSetReader,
-    ReferenceKind, ReferenceType, TypeNode, well_known,
+    HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, NodeSetReader, ReferenceKind,
+    well_known,
 };
+
+/// The node whose elements are being read.
+struct Node<'text> {
+    namespace: u16,
+    /// The type, if it is one.
+    as_type: Option<NodeType<'text>>,
+}
 
 impl<'text> NodeSetReader<'text> {
     /// Reads a node, which is a type if it has a kind.
     pub(super) fn node(&mut self, tag: Tag<'text>, kind: Option<TypeKind>) -> Result<(), Problem> {
-        let [id, browse_name, data_type] = tag.values(["NodeId", "BrowseName", "DataType"])?;
-        let Some(id_value) = id else {
-            self.error(
-                tag.span(),
-                format!("a `{}` without the attribute `NodeId`", self.local(tag)),
-            );
-            return self.document.skip(tag);
+        let [written_id, browse_name, data_type] = self
+            .document
+            .attributes(tag, ["NodeId", "BrowseName", "DataType"])?;
+        let Some(written_id) = written_id else {
+            let message = format!("a `{}` without the attribute `NodeId`", self.local(tag));
+            self.error(self.document.span(tag.name), message);
+            return Ok(());
         };
-        let id_text = id_value.text()?;
-        let Some(id) = self.node_id(&id_text, id_value.span) else {
-            return self.document.skip(tag);
+        let span = self.document.span(written_id);
+        let written_id = self.document.unescaped(written_id)?;
+        let Some(id) = self.node_id(&written_id, span) else {
+            return Ok(());
         };
-        let namespace = self.index(&id);
         let mut node = Node {
-            type_number: None,
-            namespace,
+            namespace: id.namespace,
+            as_type: None,
         };
         if let Some(kind) = kind {
-            let browse_name = browse_name.map(|value| value.text()).transpose()?;
-            node.type_number = Some(self.types.len());
-            if self
-                .type_numbers
-                .insert(id.clone(), self.types.len())
-                .is_some()
-            {
-                let message = format!(
-                    "the type `{}` is defined twice",
-                    Escaped::shortened(&id_text)
-                );
-                self.error(id_value.span, message);
-            }
-            self.types.push(TypeNode {
+            let browse_name = self.document.unescaped(browse_name.unwrap_or_default())?;
+            node.as_type = Some(NodeType {
                 id,
                 kind,
-                browse_name: browse_name.unwrap_or_default(),
+                browse_name,
                 extends: Vec::new(),
                 uses: Vec::new(),
-                span: id_value.span,
+                span,
             });
         }
         if let Some(data_type) = data_type {
-            self.use_data_type(node, data_type)?;
+            self.use_name(&mut node, Role::DataType, data_type)?;
         }
-        let mut rest = Children::of(tag);
-        while let Some(tag) = rest.next(&mut self.document)? {
+        let mut parts = self.document.children(tag);
+        while let Some(tag) = parts.next(&mut self.document)? {
             match self.local(tag) {
                 "References" => {
-                    let mut references = Children::of(tag);
+                    let mut references = self.document.children(tag);
                     while let Some(tag) = references.next(&mut self.document)? {
                         if self.local(tag) == "Reference" {
-                            self.reference(node, tag)?;
-                        } else {
-                            self.document.skip(tag)?;
+                            self.reference(&mut node, tag)?;
                         }
                     }
                 }
                 "Definition" => {
-                    let mut fields = Children::of(tag);
+                    let mut fields = self.document.children(tag);
                     while let Some(tag) = fields.next(&mut self.document)? {
-                        if self.local(tag) == "Field" {
-                            let [data_type] = tag.values(["DataType"])?;
-                            if let Some(data_type) = data_type {
-                                self.use_data_type(node, data_type)?;
-                            }
+                        if self.local(tag) == "Field"
+                            && let [Some(data_type)] =
+                                self.document.attributes(tag, ["DataType"])?
+                        {
+                            self.use_name(&mut node, Role::DataType, data_type)?;
                         }
-                        self.document.skip(tag)?;
                     }
                 }
-                _ => self.document.skip(tag)?,
+                _ => {}
             }
         }
+        self.types.extend(node.as_type);
         Ok(())
     }
 
     /// Reads a reference of a node.
-    #[inline]
-    fn reference(&mut self, node: Node, tag: Tag<'text>) -> Result<(), Problem> {
-        let [name, is_forward] = tag.values(["ReferenceType", "IsForward"])?;
+    fn reference(&mut self, node: &mut Node<'text>, tag: Tag<'text>) -> Result<(), Problem> {
+        let [name, is_forward] = self
+            .document
+            .attributes(tag, ["ReferenceType", "IsForward"])?;
         let Some(name) = name else {
             let message = "a `Reference` without the attribute `ReferenceType`".to_owned();
-            self.error(tag.span(), message);
-            return self.document.skip(tag);
+            self.error(self.document.span(tag.name), message);
+            return Ok(());
         };
-        let kind = self.use_reference_type(node, name)?;
+        let kind = self.use_name(node, Role::ReferenceType, name)?;
         if kind == ReferenceKind::Other {
-            return self.document.skip(tag);
+            return Ok(());
         }
-        let is_forward = match is_forward.map(|value| value.raw().trim()) {
+        let is_forward = match is_forward.map(str::trim) {
             None | Some("true" | "1") => true,
             Some("false" | "0") => false,
             Some(other) => {
@@ -108,15 +102,15 @@ impl<'text> NodeSetReader<'text> {
                     "`IsForward` is `true` or `false`, not `{}`",
                     Escaped::shortened(other)
                 );
-                self.error(tag.span(), message);
-                return self.document.skip(tag);
+                self.error(self.document.span(tag.name), message);
+                return Ok(());
             }
         };
-        let (text, span) = self.document.text_of(tag)?;
         // Only what is resolved has to be right.
         if kind == ReferenceKind::TypeDefinition && !is_forward {
             return Ok(());
         }
+        let (text, span) = self.document.text_of(tag)?;
         let Some(target) = self.resolve(&text, span) else {
             let message = format!(
                 "`{}` is neither a NodeId nor an alias",
@@ -126,7 +120,7 @@ impl<'text> NodeSetReader<'text> {
             return Ok(());
         };
         let is_interface = kind == ReferenceKind::Interface;
-        match (kind, node.type_number) {
+        match (kind, &mut node.as_type) {
             (ReferenceKind::TypeDefinition, _) => {
                 self.record_use(node, Role::TypeDefinition, target, span);
             }
@@ -134,20 +128,12 @@ impl<'text> NodeSetReader<'text> {
             (ReferenceKind::Interface, _) | (ReferenceKind::Subtype, Some(_))
                 if is_forward != is_interface =>
             {
-                if let Some(number) = node.type_number {
-                    let edge = Edge {
-                        target: self.types[number].id.clone(),
-                        is_interface,
-                        span,
-                    };
-                    self.stated_elsewhere.push((target, edge));
+                if let Some(one) = &node.as_type {
+                    let reference = (target, one.id.clone(), span, is_interface);
+                    self.stated_elsewhere.push(reference);
                 }
             }
-            (_, Some(number)) => self.types[number].extends.push(Edge {
-                target,
-                is_interface,
-                span,
-            }),
+            (_, Some(one)) => one.extend(target, is_interface, span),
             (ReferenceKind::Interface, None) => {
                 self.record_use(node, Role::Interface, target, span);
             }
@@ -156,98 +142,76 @@ impl<'text> NodeSetReader<'text> {
         Ok(())
     }
 
-    /// The kind of a reference type. Records that a node uses it.
-    #[inline]
-    fn use_reference_type(
+    /// Records that a node uses a reference type or a data type, and returns what references of this type mean.
+    fn use_name(
         &mut self,
-        node: Node,
-        name: Value<'text>,
+        node: &mut Node<'text>,
+        role: Role,
+        written: &'text str,
     ) -> Result<ReferenceKind, Problem> {
-        if !self.reference_types.contains_key(name.raw()) {
-            let text = name.text()?;
-            let id = self.resolve(&text, name.span).or_else(|| well_known(&text));
-            if id.is_none() {
-                let message = format!(
-                    "`{}` is neither a NodeId nor an alias; references of this type are skipped",
-                    Escaped::shortened(&text)
-                );
-                self.warn(name.span, message);
-            }
-            let is = |number| id.as_ref().is_some_and(|id| id.is_of_ua(number));
-            let kind = if is(HAS_SUBTYPE) {
-                ReferenceKind::Subtype
-            } else if is(HAS_INTERFACE) {
-                ReferenceKind::Interface
-            } else if is(HAS_TYPE_DEFINITION) {
-                ReferenceKind::TypeDefinition
-            } else {
-                ReferenceKind::Other
-            };
-            let entry = ReferenceType {
-                id,
-                kind,
-                recorded_for: None,
-            };
-            self.reference_types.insert(name.raw(), entry);
-        }
-        let entry = self.reference_types.get_mut(name.raw());
-        let entry = entry.expect("it was inserted if it was absent");
-        let kind = entry.kind;
-        if let Some(id) = &entry.id
-            && (node.type_number.is_some() || entry.recorded_for != Some(node.namespace))
-        {
-            if node.type_number.is_none() {
-                entry.recorded_for = Some(node.namespace);
-            }
-            let id = id.clone();
-            self.record_use(node, Role::ReferenceType, id, name.span);
+        let Some(known) = self.names.get_mut(&(role, written)) else {
+            let known = self.look_up(role, written)?;
+            self.names.insert((role, written), known);
+            return self.use_name(node, role, written);
+        };
+        let kind = known.kind;
+        let is_recorded = if node.as_type.is_some() {
+            known.last_type.replace(self.types.len()) == Some(self.types.len())
+        } else {
+            known.last_namespace.replace(node.namespace) == Some(node.namespace)
+        };
+        if let Some(id) = known.id.clone().filter(|_| !is_recorded) {
+            self.record_use(node, role, id, self.document.span(written));
         }
         Ok(kind)
     }
 
-    /// Records that a node has values of a data type.
-    fn use_data_type(&mut self, node: Node, name: Value<'text>) -> Result<(), Problem> {
-        if !self.data_types.contains_key(name.raw()) {
-            let text = name.text()?;
-            let id = self.resolve(&text, name.span);
-            if id.is_none() {
-                let message = format!(
-                    "the data type `{}` is neither a NodeId nor an alias",
-                    Escaped::shortened(&text)
-                );
-                self.warn(name.span, message);
-            }
-            let entry = DataType {
-                id,
-                recorded_for: None,
+    /// Finds out what the name of a reference type or data type means.
+    fn look_up(&mut self, role: Role, written: &'text str) -> Result<KnownName<'text>, Problem> {
+        let span = self.document.span(written);
+        let text = self.document.unescaped(written)?;
+        let is_reference = role == Role::ReferenceType;
+        let id = self.resolve(&text, span);
+        let id = id.or_else(|| well_known(&text).filter(|_| is_reference));
+        let is = |number| id == Some(NodeId::of_ua(number));
+        let kind = if is(HAS_SUBTYPE) {
+            ReferenceKind::Subtype
+        } else if is(HAS_INTERFACE) {
+            ReferenceKind::Interface
+        } else if is(HAS_TYPE_DEFINITION) {
+            ReferenceKind::TypeDefinition
+        } else {
+            ReferenceKind::Other
+        };
+        if id.is_none() {
+            let text = Escaped::shortened(&text);
+            let message = if is_reference {
+                format!(
+                    "`{text}` is neither a NodeId nor an alias; references of this type are skipped"
+                )
+            } else {
+                format!("the data type `{text}` is neither a NodeId nor an alias")
             };
-            self.data_types.insert(name.raw(), entry);
+            self.warn(span, message);
         }
-        let entry = self.data_types.get_mut(name.raw());
-        let entry = entry.expect("it was inserted if it was absent");
-        if let Some(id) = &entry.id
-            && (node.type_number.is_some() || entry.recorded_for != Some(node.namespace))
-        {
-            if node.type_number.is_none() {
-                entry.recorded_for = Some(node.namespace);
-            }
-            let id = id.clone();
-            self.record_use(node, Role::DataType, id, name.span);
-        }
-        Ok(())
+        Ok(KnownName {
+            id,
+            kind,
+            last_type: None,
+            last_namespace: None,
+        })
     }
 
-    fn record_use(&mut self, node: Node, role: Role, target: NodeId<'text>, span: Span) {
+    fn record_use(&mut self, node: &mut Node<'text>, role: Role, id: NodeId<'text>, span: Span) {
         // What a model uses of itself is never missing.
-        if target.namespace == Namespace::Index(node.namespace) {
+        if id.namespace == node.namespace {
             return;
         }
-        match node.type_number {
-            Some(number) => self.types[number].uses.push((role, target, span)),
+        let by = node.namespace;
+        match &mut node.as_type {
+            Some(one) => one.uses.push(NodeUse { by, id, role, span }),
             None => {
-                self.uses
-                    .entry((node.namespace, role, target))
-                    .or_insert(span);
+                self.uses.entry((by, role, id)).or_insert(span);
             }
         }
     }

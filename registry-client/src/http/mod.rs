@@ -31,7 +31,7 @@ mod document;
 mod download;
 mod error;
 mod find;
-mod galaxy;
+pub mod galaxy;
 mod lookup;
 mod mirror;
 mod network_limits;

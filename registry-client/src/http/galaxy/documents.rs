@@ -1,20 +1,31 @@
-//! The documents of the Galaxy API, version 3, as far as they matter here.
+//! The documents of the Galaxy API, version 3, as far as they matter here. No requests are sent here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use pkgres_formats::ansible::{ECOSYSTEM, requires_ansible};
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{IndexRecord, Limits, PackageName};
+use pkgres_manifest::{ArtifactDigest, IndexRecord, Limits, PackageName};
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use url::Url;
 
+use super::super::address::shown;
 use super::super::error::{AttemptError, ErrorKind};
+
+/// The number of releases on a page, as requested. Servers may send fewer.
+const PAGE_SIZE: &str = "100";
+
+/// The most pages of a list.
+const MAX_PAGES: usize = 1_000;
+
+/// The most releases of a list.
+const MAX_RELEASES: usize = 100_000;
 
 /// The root of a server: where the versions of its API are.
 #[derive(Debug, Deserialize)]
-pub(super) struct ServerDocument {
-    pub(super) available_versions: Option<BTreeMap<String, String>>,
+pub struct ServerDocument {
+    available_versions: Option<BTreeMap<String, String>>,
 }
 
 /// A collection.
@@ -26,7 +37,7 @@ pub(super) struct CollectionDocument {
 
 /// A page of the list of releases. Servers call the list `data` or `results`.
 #[derive(Debug, Deserialize)]
-pub(super) struct VersionPage {
+pub struct VersionPage {
     data: Option<Vec<ListedVersion>>,
     results: Option<Vec<ListedVersion>>,
     links: Option<PageLinks>,
@@ -39,8 +50,9 @@ struct PageLinks {
 
 /// A release in the list.
 #[derive(Debug, Deserialize)]
-pub(super) struct ListedVersion {
-    pub(super) version: String,
+pub struct ListedVersion {
+    /// The version, as the server writes it.
+    pub version: String,
     requires_ansible: Option<String>,
     created_at: Option<String>,
     updated_at: Option<String>,
@@ -117,11 +129,11 @@ pub(super) struct ExchangedToken {
 
 /// A release as the server describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DescribedRelease {
+pub struct DescribedRelease {
     /// Its record, without classes, which the server does not know.
-    pub(super) record: IndexRecord,
+    pub record: IndexRecord,
     /// The address of its artifact, absolute or relative to the server.
-    pub(super) download_url: String,
+    pub download_url: String,
 }
 
 /// Reads a document.
@@ -134,16 +146,134 @@ pub(super) fn malformed(reason: impl Into<String>) -> AttemptError {
     AttemptError::new(ErrorKind::Malformed, reason)
 }
 
-impl VersionPage {
-    /// The releases of the page, and the address of the next one.
-    pub(super) fn into_parts(self) -> Result<(Vec<ListedVersion>, Option<String>), AttemptError> {
-        let next = self.links.and_then(|links| links.next);
-        match self.data.or(self.results) {
-            Some(listed) => Ok((listed, next.filter(|next| !next.is_empty()))),
-            None => Err(malformed(
-                "the list of versions has neither `data` nor `results`",
-            )),
+impl ServerDocument {
+    /// Reads a document.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|error| error.to_string())
+    }
+
+    /// The address of version 3 of the API, which is on the same server; `None` if the document names no API. `found_at`
+    /// is the address of the document.
+    pub fn api(&self, found_at: &Url) -> Result<Option<Url>, String> {
+        let Some(versions) = &self.available_versions else {
+            return Ok(None);
+        };
+        let Some(relative) = versions.get("v3") else {
+            let offered: Vec<&str> = versions.keys().map(String::as_str).collect();
+            let offered = Escaped::shortened(&offered.join(", ")).to_string();
+            return Err(format!(
+                "it has no version 3 of the Galaxy API, only `{offered}`"
+            ));
+        };
+        let mut api = linked(found_at, relative, "the address of its API")?;
+        if !api.path().ends_with('/') {
+            let path = format!("{}/", api.path());
+            api.set_path(&path);
         }
+        Ok(Some(api))
+    }
+}
+
+/// An address that a server names: absolute, or relative to another one. It has to be on the same server, as no other one
+/// was asked.
+fn linked(base: &Url, relative: &str, what: &str) -> Result<Url, String> {
+    let address = joined(base, relative)?;
+    if base.origin() == address.origin() {
+        Ok(address)
+    } else {
+        Err(format!("{what} is on another server: {}", shown(&address)))
+    }
+}
+
+/// An address that is absolute, or relative to another one.
+pub(super) fn joined(base: &Url, relative: &str) -> Result<Url, String> {
+    base.join(relative).map_err(|error| {
+        let relative = Escaped::shortened(relative);
+        format!("`{relative}` is no address: {error}")
+    })
+}
+
+impl VersionPage {
+    /// Reads a page.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let page: Self = serde_json::from_slice(bytes)
+            .map_err(|error| format!("the list of versions: {error}"))?;
+        if page.data.is_none() && page.results.is_none() {
+            return Err("the list of versions has neither `data` nor `results`".to_owned());
+        }
+        Ok(page)
+    }
+}
+
+/// The list of the releases of a collection, as its pages arrive.
+#[derive(Debug)]
+pub struct VersionList {
+    /// The address of the next page.
+    next: Option<Url>,
+    /// The addresses of all pages so far, and of the next one.
+    pages: BTreeSet<Url>,
+    listed: Vec<ListedVersion>,
+    versions: BTreeSet<String>,
+}
+
+impl VersionList {
+    /// The list of a collection, whose address ends with `/`. It has no page yet.
+    pub fn of(collection: &Url) -> Result<Self, String> {
+        let mut first = joined(collection, "versions/")?;
+        first.query_pairs_mut().append_pair("limit", PAGE_SIZE);
+        Ok(Self {
+            pages: BTreeSet::from([first.clone()]),
+            next: Some(first),
+            listed: Vec::new(),
+            versions: BTreeSet::new(),
+        })
+    }
+
+    /// The address of the page that is missing; `None` if the list is complete.
+    pub fn next_page(&self) -> Option<&Url> {
+        self.next.as_ref()
+    }
+
+    /// Adds the page that was missing. The error says why the list will never be complete.
+    ///
+    /// A release that is added while pages are read moves the others to the next page, so that they may come twice.
+    pub fn add(&mut self, page: VersionPage) -> Result<(), String> {
+        let Some(address) = self.next.take() else {
+            return Ok(());
+        };
+        for one in page.data.or(page.results).into_iter().flatten() {
+            if self.versions.insert(one.version.clone()) {
+                self.listed.push(one);
+            }
+        }
+        if self.listed.len() > MAX_RELEASES {
+            return Err(format!(
+                "the list of versions has more than {MAX_RELEASES} releases"
+            ));
+        }
+        let link = page.links.and_then(|links| links.next);
+        let Some(link) = link.filter(|link| !link.is_empty()) else {
+            return Ok(());
+        };
+        let next = linked(&address, &link, "the next page")?;
+        if !self.pages.insert(next.clone()) {
+            return Err(format!(
+                "its pages lead in a circle, back to {}",
+                shown(&next)
+            ));
+        }
+        if self.pages.len() > MAX_PAGES {
+            return Err(format!(
+                "the list of versions has more than {MAX_PAGES} pages"
+            ));
+        }
+        self.next = Some(next);
+        Ok(())
+    }
+
+    /// The releases of the pages, each once.
+    pub fn into_releases(self) -> Vec<ListedVersion> {
+        self.listed
     }
 }
 
@@ -163,7 +293,7 @@ impl ListedVersion {
 }
 
 /// Reads what the server says of a release that it lists. The error says what is wrong with it.
-pub(super) fn described_release(
+pub fn described_release(
     package: &PackageName,
     listed: &str,
     bytes: &[u8],
@@ -202,19 +332,13 @@ pub(super) fn described_release(
         line["published"] = serde_json::json!(time);
     }
     let record = ECOSYSTEM.read_record(&line.to_string(), limits)?;
+    if !matches!(record.digest, Some(ArtifactDigest::Archive(_))) {
+        return Err("its digest is not that of an artifact".to_owned());
+    }
     Ok(DescribedRelease {
         record,
         download_url: document.download_url,
     })
-}
-
-/// The releases of a list, without those that come twice: a release that is added while pages are read moves the others
-/// to the next page.
-pub(super) fn without_repeated(listed: Vec<ListedVersion>) -> Vec<ListedVersion> {
-    let mut seen = BTreeSet::new();
-    let mut listed = listed;
-    listed.retain(|one| seen.insert(one.version.clone()));
-    listed
 }
 
 #[cfg(test)]
@@ -277,6 +401,11 @@ mod tests {
             ("artifact", serde_json::json!({"sha256": "12"}), "digest"),
             ("artifact", serde_json::json!(1), "artifact"),
             (
+                "artifact",
+                serde_json::json!({"sha256": format!("tree:{}", "ab".repeat(32))}),
+                "not that of an artifact",
+            ),
+            (
                 "metadata",
                 serde_json::json!({"dependencies": {"acme.net": "1.x"}}),
                 "1.x",
@@ -293,19 +422,39 @@ mod tests {
 
     #[test]
     fn a_page_without_a_list_is_an_error() {
-        let page = |text: &str| -> Result<(usize, Option<String>), AttemptError> {
-            let page: VersionPage = parse(text.as_bytes(), "a page")?;
-            let (listed, next) = page.into_parts()?;
-            Ok((listed.len(), next))
+        let collection = Url::parse("https://a.example/v3/x/").expect("an address");
+        let page = |text: &str| -> Result<(usize, Option<String>), String> {
+            let mut list = VersionList::of(&collection)?;
+            list.add(VersionPage::parse(text.as_bytes())?)?;
+            let next = list.next_page().map(ToString::to_string);
+            Ok((list.into_releases().len(), next))
         };
         let (count, next) =
-            page(r#"{"data":[{"version":"1.0.0"}],"links":{"next":"/api/v3/x?offset=1"}}"#)
+            page(r#"{"data":[{"version":"1.0.0"},{"version":"1.0.0"}],"links":{"next":"/api/v3/x?offset=1"}}"#)
                 .expect("it is a page");
-        assert_eq!((count, next.as_deref()), (1, Some("/api/v3/x?offset=1")));
+        let next = next.as_deref();
+        assert_eq!(
+            (count, next),
+            (1, Some("https://a.example/api/v3/x?offset=1"))
+        );
         let (count, next) = page(r#"{"results":[],"links":{"next":null}}"#).expect("it is a page");
         assert_eq!((count, next), (0, None));
         for bad in ["{}", "[]", r#"{"data":[{"version":1}]}"#, r#"{"data":{}}"#] {
             assert!(page(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_list_ends() {
+        let collection = Url::parse("https://a.example/v3/x/").expect("an address");
+        let mut list = VersionList::of(&collection).expect("an address");
+        let many: Vec<serde_json::Value> = (0..=MAX_RELEASES)
+            .map(|number| serde_json::json!({"version": format!("1.0.{number}")}))
+            .collect();
+        let page = serde_json::json!({ "data": many }).to_string();
+        let page = VersionPage::parse(page.as_bytes()).expect("it is a page");
+        let error = list.add(page).expect_err("there are too many");
+        assert!(error.contains("more than 100000 releases"), "{error}");
+        assert_eq!(list.next_page(), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What a server says: where its API is, which releases a collection has, and what they require.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -9,7 +9,6 @@ use pkgres_manifest::diagnostic::Escaped;
 use reqwest::Method;
 use url::Url;
 
-use super::super::address::shown;
 use super::super::credential::{Credential, Secret, TokenExchange};
 use super::super::error::{AttemptError, RequestError};
 use super::super::request::Request;
@@ -17,8 +16,8 @@ use super::super::response::Reply;
 use super::GalaxyRegistry;
 use super::cache::{KnownCollection, KnownRelease};
 use super::documents::{
-    CollectionDocument, ExchangedToken, ListedVersion, ServerDocument, VersionPage,
-    described_release, malformed, parse, without_repeated,
+    CollectionDocument, ExchangedToken, ListedVersion, ServerDocument, VersionList, VersionPage,
+    described_release, joined, malformed, parse,
 };
 
 /// The largest document about a server or a collection, in bytes.
@@ -26,12 +25,6 @@ const MAX_SMALL_BYTES: u64 = 4 << 20;
 
 /// The largest page of a list, and the largest description of a release, in bytes. Servers describe every module.
 const MAX_BYTES: u64 = 32 << 20;
-
-/// The number of releases on a page, as requested. Servers may send fewer.
-const PAGE_SIZE: &str = "100";
-
-/// The most pages of a list.
-const MAX_PAGES: usize = 1_000;
 
 /// The number of collections that are read at once, each with several requests.
 const COLLECTIONS_AT_ONCE: usize = 4;
@@ -59,42 +52,32 @@ impl GalaxyRegistry {
         self.exchange_token().await?;
         let root = self.transport.address.url().clone();
         let below = self.join(&root, "api/")?;
-        let mut versions = None;
+        let mut api = None;
         for (address, is_last) in [(root, false), (below, true)] {
             let request = Request::get(address.clone(), MAX_SMALL_BYTES);
             let read = |reply: Reply| match reply {
-                Reply::Body { body, .. } => {
-                    match serde_json::from_slice::<ServerDocument>(&body) {
-                        Ok(document) => Ok(document.available_versions),
-                        // The root may be a page for people.
-                        Err(_) if !is_last => Ok(None),
-                        Err(error) => Err(malformed(format!("the versions of its API: {error}"))),
-                    }
-                }
+                Reply::Body { body, .. } => match ServerDocument::parse(&body) {
+                    Ok(document) => Ok(Some(document)),
+                    // The root may be a page for people.
+                    Err(_) if !is_last => Ok(None),
+                    Err(error) => Err(malformed(format!("the versions of its API: {error}"))),
+                },
                 _ => Ok(None),
             };
-            if let Some(found) = self.transport.send(&request, read).await? {
-                versions = Some((address, found));
+            let found = self.transport.send(&request, read).await?;
+            let named = found.map(|document| document.api(&address)).transpose();
+            api = named
+                .map_err(|reason| self.failed(malformed(reason)))?
+                .flatten();
+            if api.is_some() {
                 break;
             }
         }
-        let Some((found_at, versions)) = versions else {
+        let Some(api) = api else {
             let reason = "neither it nor `api/` below it names the versions of a Galaxy API; \
                           is this the address of a Galaxy server?";
             return Err(self.failed(malformed(reason)));
         };
-        let Some(relative) = versions.get("v3") else {
-            let offered: Vec<&str> = versions.keys().map(String::as_str).collect();
-            let offered = Escaped::shortened(&offered.join(", ")).to_string();
-            let reason = format!("it has no version 3 of the Galaxy API, only `{offered}`");
-            return Err(self.failed(malformed(reason)));
-        };
-        let mut api = self.join(&found_at, relative)?;
-        self.check_origin(&api, "the address of its API")?;
-        if !api.path().ends_with('/') {
-            let path = format!("{}/", api.path());
-            api.set_path(&path);
-        }
         Ok(self.api.get_or_init(|| api).clone())
     }
 
@@ -192,32 +175,15 @@ impl GalaxyRegistry {
 
     /// Reads all pages of the list of releases.
     async fn fetch_list(&self, collection: &Url) -> Result<Vec<ListedVersion>, RequestError> {
-        let mut next = self.join(collection, "versions/")?;
-        next.query_pairs_mut().append_pair("limit", PAGE_SIZE);
-        let mut all = Vec::new();
-        let mut seen = BTreeSet::new();
-        loop {
-            if !seen.insert(next.clone()) {
-                let reason = format!("its pages lead in a circle, back to {}", shown(&next));
-                return Err(self.failed(malformed(reason)));
-            }
-            if seen.len() > MAX_PAGES {
-                let reason = format!("the list of versions has more than {MAX_PAGES} pages");
-                return Err(self.failed(malformed(reason)));
-            }
-            let request = Request::get(next.clone(), MAX_BYTES);
-            let read = |reply: Reply| {
-                let page: VersionPage = parse(&reply.body()?, "the list of versions")?;
-                page.into_parts()
-            };
-            let (listed, link) = self.transport.send(&request, read).await?;
-            all.extend(listed);
-            let Some(link) = link else {
-                return Ok(without_repeated(all));
-            };
-            next = self.join(&next, &link)?;
-            self.check_origin(&next, "the next page")?;
+        let failed = |reason: String| self.failed(malformed(reason));
+        let mut list = VersionList::of(collection).map_err(failed)?;
+        while let Some(page) = list.next_page() {
+            let request = Request::get(page.clone(), MAX_BYTES);
+            let read = |reply: Reply| VersionPage::parse(&reply.body()?).map_err(malformed);
+            let page = self.transport.send(&request, read).await?;
+            list.add(page).map_err(failed)?;
         }
+        Ok(list.into_releases())
     }
 
     /// Reads what the server says of a release.
@@ -292,19 +258,7 @@ impl GalaxyRegistry {
 
     /// An address that is absolute, or relative to another one.
     pub(super) fn join(&self, base: &Url, relative: &str) -> Result<Url, RequestError> {
-        base.join(relative).map_err(|error| {
-            let relative = Escaped::shortened(relative);
-            self.failed(malformed(format!("`{relative}` is no address: {error}")))
-        })
-    }
-
-    /// Fails if an address that the server names is on another server: it would not be this server that answers.
-    fn check_origin(&self, address: &Url, what: &str) -> Result<(), RequestError> {
-        if self.transport.address.is_same_origin(address) {
-            return Ok(());
-        }
-        let reason = format!("{what} is on another server: {}", shown(address));
-        Err(self.failed(malformed(reason)))
+        joined(base, relative).map_err(|reason| self.failed(malformed(reason)))
     }
 
     /// The error of a server as a whole.

@@ -40,6 +40,9 @@ use super::error::RequestError;
 use super::options::HttpOptions;
 use super::transport::{Authorization, Transport};
 use cache::{GalaxyCache, KnownCollection};
+pub use documents::{
+    DescribedRelease, ListedVersion, ServerDocument, VersionList, VersionPage, described_release,
+};
 
 /// A server with the Galaxy API.
 pub struct GalaxyRegistry {

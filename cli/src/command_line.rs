@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
+use pkgres_settings::{DECLARED, Kind};
 
 use crate::args::{Arguments, GlobalArgs, commands_with, grammar_of, version_grammar};
 use crate::context::Context;
@@ -17,7 +18,7 @@ use crate::invocation::{Invocation, is_explicit};
 use crate::manifest_file::{folder_of, project_above};
 use crate::output::Output;
 use crate::project_lock::ProjectLocks;
-use crate::settings::{DECLARED, Kind, Origin, Settings};
+use crate::settings::{Origin, Settings};
 
 /// A parsed command line, without settings.
 pub(crate) struct CommandLine {

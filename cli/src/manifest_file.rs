@@ -8,9 +8,9 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
 };
+use pkgres_settings::SETTINGS_FILE;
 
 use crate::failure::{self, Failure};
-use crate::settings::SETTINGS_FILE;
 
 /// The folder of a path that names a package folder, or a file in one.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {

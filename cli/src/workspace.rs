@@ -13,10 +13,11 @@ use pkgres_manifest::{
     most_similar_name,
 };
 use pkgres_registry_client::{MemoryRegistry, PackageFolder};
+use pkgres_settings::SettingsFile;
 
 use crate::failure::{Failure, Result};
 use crate::manifest_file::ManifestFile;
-use crate::settings::{SettingsFile, WorkspaceTable};
+use crate::settings::{WorkspaceTable, workspace};
 
 /// The name that lockfiles have for the source of members.
 pub(crate) const REGISTRY_NAME: &str = "workspace";
@@ -51,7 +52,7 @@ struct Member {
 impl Workspace {
     /// Reads the workspace of a project, if it has one. Two members of one name are an error.
     pub(crate) fn read(settings: &SettingsFile, options: &ReadOptions) -> Result<Option<Self>> {
-        let Some(WorkspaceTable { folders, one_solve }) = settings.workspace()? else {
+        let Some(WorkspaceTable { folders, one_solve }) = workspace(settings)? else {
             return Ok(None);
         };
         let mut members: BTreeMap<PackageName, Member> = BTreeMap::new();

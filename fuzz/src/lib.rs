@@ -15,6 +15,7 @@
 //! Seeds are the files in `fixtures` and texts beside the targets. Only tests depend on this crate.
 
 mod collections;
+mod galaxy;
 pub mod hostile_universes;
 mod model_checks;
 pub mod mutation;
@@ -25,6 +26,7 @@ pub mod property;
 mod registries;
 mod seeds;
 mod server;
+mod settings;
 mod target;
 mod values;
 
@@ -39,6 +41,8 @@ pub const TARGETS: &[&[Target]] = &[
     registries::TARGETS,
     node_sets::TARGETS,
     collections::TARGETS,
+    galaxy::TARGETS,
+    settings::TARGETS,
     server::TARGETS,
 ];
 

@@ -101,10 +101,14 @@ fn end_of_name(text: &str) -> usize {
 #[test]
 fn every_variable_is_documented() {
     let page = print(&["reference", "settings"]);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = ["src", "../settings/src"].map(|folder| program.join(folder));
     let is_source = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
+    let files = sources
+        .iter()
+        .flat_map(|folder| files_below(folder, &is_source));
     let mut count = 0;
-    for path in files_below(&source, &is_source) {
+    for path in files {
         let text = std::fs::read_to_string(&path).expect("a file of the project");
         for rest in text.split("\"PKGRES_").skip(1) {
             let name = format!("PKGRES_{}", &rest[..end_of_name(rest)]);

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::{Captured, Output};
-use crate::settings::{Origin, SettingsFile};
+use crate::settings::{Origin, nearest_settings};
 use crate::show::counted;
 use crate::workspace::no_workspace;
 
@@ -189,7 +189,7 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
 /// The settings file of a project, if it is not that of the run.
 pub(super) fn own_settings(manifest: &Path, context: &Context) -> Result<Option<PathBuf>> {
     let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let theirs = SettingsFile::nearest(&folder_of(manifest))?.path;
+    let theirs = nearest_settings(&folder_of(manifest))?.path;
     let is_ours = canonical(&theirs) == canonical(&context.settings.project.path);
     Ok((!is_ours).then_some(theirs))
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::most_similar;
+use pkgres_settings::{DECLARED, Declared, Files, Kind, SETTINGS_FILE, declared};
 use serde_json::{Value, json};
 
 use crate::args::{ConfigArgs, ConfigCommand};
@@ -12,9 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
-use crate::settings::{
-    DECLARED, Declared, Effective, Files, Kind, Origin, SETTINGS_FILE, declared, write_setting,
-};
+use crate::settings::{Effective, Origin, write_setting};
 
 pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     match &args.command {

@@ -8,13 +8,15 @@ use pkgres_manifest::{MANIFEST_FILE, PackageName, PackagePath};
 use serde_json::json;
 
 use self::template::{NewPackage, TemplateFile};
+use pkgres_settings::SETTINGS_FILE;
+
 use crate::args::{InitArgs, Template};
 use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::settings::{Origin, SETTINGS_FILE};
+use crate::settings::Origin;
 
 mod template;
 

@@ -3,13 +3,13 @@
 use clap::Command;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
+use pkgres_settings::{DECLARED, Files, Kind, VARIABLES};
 
 use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::help::{SHARED, whole_grammar};
 use crate::output::Output;
-use crate::settings::{DECLARED, Files, Kind, VARIABLES};
 
 pub(super) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
     let mut script = Vec::new();

@@ -4,12 +4,12 @@ use pkgres_manifest::{
     class_schema, interface_schema, lock_schema, manifest_schema, resources_schema,
     validation_schema,
 };
+use pkgres_settings::{DECLARED, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{SchemaArgs, SchemaKind};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settings::{DECLARED, Kind};
 
 pub(super) fn run(args: &SchemaArgs, output: &mut Output) -> Exit {
     output.json(&match args.kind {

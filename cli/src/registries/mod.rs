@@ -20,11 +20,12 @@ use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
     Address, HttpOptions, HttpRegistry, Namespace, NetworkActivity, RegistryLocation,
 };
+use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, credential_sources, state_folder, variable};
 use crate::failure::{Failure, Result};
-use crate::settings::{Origin, Overrides, Registries, RegistryTable, Settings, SettingsFile};
+use crate::settings::{Origin, Settings, nearest_settings};
 
 /// The variable that names registries, separated by commas.
 const REGISTRY_VARIABLE: &str = "PKGRES_REGISTRY";
@@ -120,7 +121,7 @@ impl RegistryOptions {
                 [] => settings.project.provided_files()?,
                 files => files.to_vec(),
             };
-            options.overrides = settings.project.overrides()?;
+            options.overrides = Overrides::of(&settings.project)?;
             options.cache_folder = options.cache_folder.filter(|_| !args.no_cache);
         }
         if let Some(args) = network.or(args.map(|args| &args.network)) {
@@ -178,7 +179,7 @@ impl RegistryOptions {
             Some(folder) => folder,
             None => Path::new("."),
         };
-        match of_settings(&SettingsFile::nearest(folder)?)? {
+        match of_settings(&nearest_settings(folder)?)? {
             None => of_settings(&self.user_settings),
             registries => Ok(registries),
         }

@@ -84,7 +84,7 @@ impl RegistryOptions {
         &self,
         ecosystem: &dyn Ecosystem,
     ) -> Result<BTreeMap<PackageName, Spec>> {
-        self.overrides.specs(ecosystem)
+        Ok(self.overrides.specs(ecosystem)?)
     }
 
     /// Reads the releases that the host provides.

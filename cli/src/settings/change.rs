@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{Follow, RealFileSystem, lock_folder, make_folder, read_file, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, Spec};
+use pkgres_settings::{Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingsFile};
 use toml_edit::{Array, DocumentMut, Item, value};
 
-use super::declared::{Declared, Files, Kind};
 use super::layers::check;
-use super::{MAX_SETTINGS_BYTES, SettingsFile};
 use crate::failure::{Failure, Result};
 
 /// Writes a setting into a file, which is made if there is none. `files` is the kind of the file.

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::most_similar;
-use toml::{Table, Value};
+use pkgres_settings::{DECLARED, Declared, Files, Kind, MAX_SETTINGS_BYTES, SettingsFile};
 
-use super::declared::{DECLARED, Declared, Files, Kind, declared};
-use super::{MAX_SETTINGS_BYTES, SettingsFile};
+use super::nearest_settings;
 use crate::environment::{settings_file, variable};
 use crate::failure::{Failure, Result};
 
@@ -74,7 +73,7 @@ impl Settings {
         flags: &[&'static str],
         is_written: bool,
     ) -> Result<Self> {
-        let project = SettingsFile::nearest(project_folder)?;
+        let project = nearest_settings(project_folder)?;
         let user_path = user_file.map(Path::to_owned).or_else(settings_file);
         let may_be_missing = user_file.is_none() || is_written;
         let user = read_user_file(user_path.as_deref(), may_be_missing)?;
@@ -204,68 +203,8 @@ fn read_user_file(path: Option<&Path>, may_be_missing: bool) -> Result<SettingsF
         return Ok(SettingsFile::default());
     };
     match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {
-        Ok(bytes) => SettingsFile::parse(path, &bytes, Files::User),
+        Ok(bytes) => Ok(SettingsFile::parse(path, &bytes, Files::User)?),
         Err(error) if error.is_not_found() && may_be_missing => Ok(SettingsFile::default()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// A value of a settings file as text; `None` for tables.
-pub(super) fn as_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Boolean(flag) => Some(flag.to_string()),
-        Value::Array(items) => {
-            let texts: Option<Vec<String>> = items.iter().map(as_text).collect();
-            texts.map(|texts| texts.join(","))
-        }
-        // Registry tables, as `--registry` would name them.
-        Value::Table(tables) => {
-            let location_of = |(name, table): (&String, &Value)| {
-                let location = table.get("location")?.as_str()?;
-                Some(format!("{name}={location}"))
-            };
-            let texts: Option<Vec<String>> = tables.iter().map(location_of).collect();
-            texts.map(|texts| texts.join(","))
-        }
-        _ => None,
-    }
-}
-
-/// The first key of a settings file that is wrong: the key, the message and a hint.
-pub(super) fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<String>)> {
-    for (key, value) in table {
-        let Some(setting) = declared(key) else {
-            let known = DECLARED
-                .iter()
-                .filter(|setting| setting.files == Files::Both || setting.files == files)
-                .map(|setting| setting.key);
-            let hint = most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"));
-            let message = format!("unknown setting `{}`", Escaped::shortened(key));
-            return Some((key.clone(), message, hint));
-        };
-        let hint = match (setting.files, files) {
-            (Files::User, Files::Project) => Some("set it in the settings file of the user"),
-            (Files::Project, Files::User) => Some("set it in pkgres.toml of the project"),
-            _ => None,
-        };
-        if let Some(hint) = hint {
-            let message = format!("`{key}` cannot be set here");
-            return Some((key.clone(), message, Some(hint.to_owned())));
-        }
-        let (is_valid, expected) = match setting.kind {
-            Kind::Flag => (value.is_bool(), "`true` or `false`"),
-            Kind::Number => (value.is_integer(), "a whole number"),
-            Kind::Choice(_) | Kind::Text => (value.is_str(), "text"),
-            // Registries have two forms; their own parser checks them.
-            Kind::List => (true, ""),
-            Kind::Table => (value.is_table(), "a table"),
-        };
-        if !is_valid {
-            let message = format!("`{key}` must be {expected}, not {}", value.type_str());
-            return Some((key.clone(), message, None));
-        }
-    }
-    None
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// The crates by folder, from the ground up. A crate may depend on those of lower layers.
 ///
 /// ```text
-/// cli → engine, registry-server → registry-client, certificate → resolver, formats, checks, files → manifest, proof-checker
+/// cli → settings, engine, registry-server → registry-client, certificate → resolver, formats, checks, files → manifest, proof-checker
 /// ```
 pub(crate) const LAYERS: [&[&str]; 5] = [
     &["manifest", "proof-checker"],
-    &["resolver", "formats", "checks", "files"],
+    &["resolver", "formats", "checks", "settings", "files"],
     &["registry-client", "certificate"],
     &["registry-server", "engine"],
     &["cli"],

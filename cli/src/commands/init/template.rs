@@ -3,7 +3,7 @@
 use pkgres_manifest::{MANIFEST_FILE, PackageName, yaml_word};
 
 use crate::args::Template;
-use crate::settings::SETTINGS_FILE;
+use pkgres_settings::SETTINGS_FILE;
 
 /// The file with the releases that the host provides.
 const PROVIDED_FILE: &str = "plugin.ndjson";

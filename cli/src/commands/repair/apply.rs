@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Change, PrereleasePolicy, Repair, Request};
+use pkgres_settings::SETTINGS_FILE;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
@@ -18,9 +19,7 @@ use crate::lockfile::{LockText, PreviousLock, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::settings::{
-    SETTINGS_FILE, read_text, with_override, with_setting, without_override, without_setting,
-};
+use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show::{self, Editable};
 
 /// Makes the changes of a repair, after solving with them once more, and reports the differences.

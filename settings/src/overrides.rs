@@ -5,16 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, PackageName, Spec};
 use toml::Value;
 
-use super::SettingsFile;
-use crate::failure::{Failure, Result};
+use crate::file::SettingsFile;
 
 /// The replacements for the requirements on packages.
 #[derive(Debug, Default)]
-pub(crate) struct Overrides {
+pub struct Overrides {
     /// The settings file, for messages.
     file: String,
     /// By the name of the package.
@@ -32,7 +31,7 @@ enum Override {
 
 impl Overrides {
     /// The `[overrides]` of a settings file.
-    pub(super) fn of(settings: &SettingsFile) -> Result<Self> {
+    pub fn of(settings: &SettingsFile) -> Result<Self, Diagnostic> {
         let mut overrides = Self {
             file: settings.path.to_string_lossy().into_owned(),
             ..Self::default()
@@ -58,7 +57,10 @@ impl Overrides {
     }
 
     /// The specs that replace those of requirements in a project of an ecosystem, by package.
-    pub(crate) fn specs(&self, ecosystem: &dyn Ecosystem) -> Result<BTreeMap<PackageName, Spec>> {
+    pub fn specs(
+        &self,
+        ecosystem: &dyn Ecosystem,
+    ) -> Result<BTreeMap<PackageName, Spec>, Diagnostic> {
         let replacements = self.replacements.iter();
         let specs = replacements.map(|(name, replacement)| {
             let package = ecosystem
@@ -82,7 +84,7 @@ impl Overrides {
     }
 
     /// The folders of the class packages that replace all others of their name.
-    pub(crate) fn folders(&self) -> Result<Vec<(PackageName, &PathBuf)>> {
+    pub fn folders(&self) -> Result<Vec<(PackageName, &PathBuf)>, Diagnostic> {
         let mut folders = Vec::new();
         for (name, replacement) in &self.replacements {
             if let Override::Path(path) = replacement {
@@ -94,8 +96,9 @@ impl Overrides {
         Ok(folders)
     }
 
-    fn invalid(&self, name: &str, reason: &str) -> Failure {
+    fn invalid(&self, name: &str, reason: &str) -> Diagnostic {
         let (file, name) = (Escaped::new(&self.file), Escaped::shortened(name));
-        Failure::usage(format!("{file}: overrides: `{name}`: {reason}"))
+        let message = format!("{file}: overrides: `{name}`: {reason}");
+        Diagnostic::error(Code::Usage, message)
     }
 }

@@ -3,26 +3,26 @@
 
 /// The declaration of a setting.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Declared {
+pub struct Declared {
     /// The name in settings files; with `--` in front, the flag.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// The environment variable.
-    pub(crate) variable: Option<&'static str>,
+    pub variable: Option<&'static str>,
     /// The type of its values.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// The default, or a description of it.
-    pub(crate) default: &'static str,
+    pub default: &'static str,
     /// The settings files that may hold it.
-    pub(crate) files: Files,
+    pub files: Files,
     /// Whether there is a flag of this name.
-    pub(crate) has_flag: bool,
+    pub has_flag: bool,
     /// The description in the documentation.
-    pub(crate) help: &'static str,
+    pub help: &'static str,
 }
 
 /// The type of the values of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `true` or `false`; a variable can also be `1` or `0`.
     Flag,
     /// A whole number.
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 
 /// The settings files that may hold a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
+pub enum Files {
     /// The file of the project and the file of the user.
     Both,
     /// The file of the project only.
@@ -98,7 +98,7 @@ const fn project_only(
 }
 
 /// All settings, by name.
-pub(crate) const DECLARED: &[Declared] = &[
+pub const DECLARED: &[Declared] = &[
     without_flag(user_only(setting(
         "cache",
         "PKGRES_CACHE",
@@ -288,7 +288,7 @@ pub(crate) const DECLARED: &[Declared] = &[
 
 /// Environment variables that are not settings, with their descriptions: folders, credentials, and conventions
 /// that other programs share.
-pub(crate) const VARIABLES: &[(&str, &str)] = &[
+pub const VARIABLES: &[(&str, &str)] = &[
     (
         "PKGRES_CONFIG",
         "The settings file of the user, instead of `~/.config/pkgres/config.toml`.",
@@ -348,6 +348,6 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
 ];
 
 /// The declaration of a setting, by name.
-pub(crate) fn declared(key: &str) -> Option<&'static Declared> {
+pub fn declared(key: &str) -> Option<&'static Declared> {
     DECLARED.iter().find(|setting| setting.key == key)
 }

@@ -1,0 +1,79 @@
+//! The setting `workspace`, whose folders are looked up.
+
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::MANIFEST_FILE;
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_settings::SettingsFile;
+use toml::Value;
+
+use crate::failure::{Failure, Result};
+
+/// The `[workspace]` table, with the folders that `members` matches.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkspaceTable {
+    /// The folders of the members; at least one.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Whether the members are solved together.
+    pub(crate) one_solve: bool,
+}
+
+/// The `[workspace]` of a project, if it has one.
+pub(crate) fn workspace(settings: &SettingsFile) -> Result<Option<WorkspaceTable>> {
+    let Some(Value::Table(table)) = settings.table.get("workspace") else {
+        return Ok(None);
+    };
+    let file = settings.path.to_string_lossy();
+    let invalid = || {
+        let file = Escaped::new(&file);
+        Failure::usage(format!(
+            "{file}: workspace: `members` must be a list of folders; the last component of each can end in `*`"
+        ))
+    };
+    let Some(Value::Array(members)) = table.get("members") else {
+        return Err(invalid());
+    };
+    let current = std::env::current_dir().unwrap_or_default();
+    let relative = settings.folder.strip_prefix(&current);
+    let folder = relative.unwrap_or(&settings.folder);
+    let mut folders = Vec::new();
+    for member in members {
+        let member = member.as_str().ok_or_else(invalid)?;
+        match member.strip_suffix('*') {
+            None => folders.push(folder.join(member)),
+            Some(stem) if stem.contains('*') => return Err(invalid()),
+            Some(stem) => {
+                let cut = stem.rfind('/').map_or(0, |at| at + 1);
+                let (parent, prefix) = stem.split_at(cut);
+                folders.extend(package_folders(&folder.join(parent), prefix));
+            }
+        }
+    }
+    if folders.is_empty() {
+        let (file, manifest) = (Escaped::new(&file), MANIFEST_FILE);
+        return Err(Failure::usage(format!(
+            "{file}: workspace: no folder in `members` has a {manifest}"
+        )));
+    }
+    let one_solve = table.get("one-solve").and_then(Value::as_bool) == Some(true);
+    Ok(Some(WorkspaceTable { folders, one_solve }))
+}
+
+/// The package folders directly in a folder whose names start with `prefix`, sorted.
+fn package_folders(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    });
+    let mut folders: Vec<PathBuf> = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| folder.join(entry.file_name()))
+        .filter(|path| path.join(MANIFEST_FILE).is_file())
+        .collect();
+    folders.sort();
+    folders
+}

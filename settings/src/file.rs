@@ -1,0 +1,167 @@
+//! The reader of settings files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
+use pkgres_manifest::most_similar;
+use toml::{Table, Value};
+
+use crate::declared::{DECLARED, Files, Kind, declared};
+use crate::registries::{REGISTRY_KEYS, Registries};
+
+/// The name of the settings file of a project.
+pub const SETTINGS_FILE: &str = "pkgres.toml";
+
+/// The largest settings file, in bytes.
+pub const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+
+/// A parsed settings file; empty if there is none.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct SettingsFile {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The folder of the file. Paths in it are relative to this folder.
+    pub folder: PathBuf,
+    /// The registries, in order of preference.
+    pub registries: Option<Registries>,
+    /// All of its content.
+    pub table: Table,
+}
+
+/// The part of a settings file that has a type of its own.
+#[derive(serde::Deserialize)]
+struct TypedSettings {
+    registries: Option<Registries>,
+}
+
+impl SettingsFile {
+    /// Reads the content of a file. The error is the first one.
+    pub fn parse(path: &Path, bytes: &[u8], files: Files) -> Result<Self, Diagnostic> {
+        let text = String::from_utf8_lossy(bytes);
+        let source = SourceText::new(path.to_string_lossy(), text.clone());
+        let syntax_error = |error: &toml::de::Error| {
+            let std::ops::Range { start, end } = error.span().unwrap_or_default();
+            let location = Location::new(&source, Span { start, end });
+            let message = error.message().lines().next().unwrap_or_default();
+            Diagnostic::error(Code::Usage, message).at(location)
+        };
+        let table: Table = toml::from_str(&text).map_err(|error| syntax_error(&error))?;
+        if let Some((key, message, hint)) = check_table(&table, files) {
+            let mut finding = Diagnostic::error(Code::Usage, message);
+            if let Some(span) = span_of(&text, &key) {
+                finding = finding.at(Location::new(&source, span));
+            }
+            if let Some(hint) = hint {
+                finding = finding.hint(hint);
+            }
+            return Err(finding);
+        }
+        let typed: TypedSettings = toml::from_str(&text).map_err(|error| {
+            let key = error.span().and_then(|span| text.get(span));
+            match most_similar(key.unwrap_or_default(), REGISTRY_KEYS) {
+                Some(similar) => syntax_error(&error).hint(format!("did you mean `{similar}`?")),
+                None => syntax_error(&error),
+            }
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            folder: path.parent().unwrap_or(Path::new("")).to_owned(),
+            registries: typed.registries,
+            table,
+        })
+    }
+
+    /// The value of a setting as text, if the file sets it and it is not a table.
+    pub fn value(&self, key: &str) -> Option<String> {
+        as_text(self.table.get(key)?)
+    }
+
+    /// The files that `provide` names.
+    pub fn provided_files(&self) -> Result<Vec<PathBuf>, Diagnostic> {
+        let Some(value) = self.table.get("provide") else {
+            return Ok(Vec::new());
+        };
+        let paths = value.as_array().and_then(|paths| {
+            let paths = paths.iter().map(Value::as_str);
+            paths.collect::<Option<Vec<&str>>>()
+        });
+        let Some(paths) = paths else {
+            let file = self.path.to_string_lossy();
+            let message = format!("{}: `provide` must be a list of files", Escaped::new(&file));
+            return Err(Diagnostic::error(Code::Usage, message));
+        };
+        Ok(paths.iter().map(|path| self.folder.join(path)).collect())
+    }
+}
+
+/// The position of a top-level key.
+fn span_of(text: &str, key: &str) -> Option<Span> {
+    type Spanned = BTreeMap<toml::Spanned<String>, toml::Value>;
+    let keys: Spanned = toml::from_str(text).ok()?;
+    let span = keys.keys().find(|known| known.get_ref() == key)?.span();
+    Some(Span {
+        start: span.start,
+        end: span.end,
+    })
+}
+
+/// A value of a settings file as text; `None` for tables.
+fn as_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Boolean(flag) => Some(flag.to_string()),
+        Value::Array(items) => {
+            let texts: Option<Vec<String>> = items.iter().map(as_text).collect();
+            texts.map(|texts| texts.join(","))
+        }
+        // Registry tables, as `--registry` would name them.
+        Value::Table(tables) => {
+            let location_of = |(name, table): (&String, &Value)| {
+                let location = table.get("location")?.as_str()?;
+                Some(format!("{name}={location}"))
+            };
+            let texts: Option<Vec<String>> = tables.iter().map(location_of).collect();
+            texts.map(|texts| texts.join(","))
+        }
+        _ => None,
+    }
+}
+
+/// The first key of a settings file that is wrong: the key, the message and a hint.
+fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<String>)> {
+    for (key, value) in table {
+        let Some(setting) = declared(key) else {
+            let known = DECLARED
+                .iter()
+                .filter(|setting| setting.files == Files::Both || setting.files == files)
+                .map(|setting| setting.key);
+            let hint = most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"));
+            let message = format!("unknown setting `{}`", Escaped::shortened(key));
+            return Some((key.clone(), message, hint));
+        };
+        let hint = match (setting.files, files) {
+            (Files::User, Files::Project) => Some("set it in the settings file of the user"),
+            (Files::Project, Files::User) => Some("set it in pkgres.toml of the project"),
+            _ => None,
+        };
+        if let Some(hint) = hint {
+            let message = format!("`{key}` cannot be set here");
+            return Some((key.clone(), message, Some(hint.to_owned())));
+        }
+        let (is_valid, expected) = match setting.kind {
+            Kind::Flag => (value.is_bool(), "`true` or `false`"),
+            Kind::Number => (value.is_integer(), "a whole number"),
+            Kind::Choice(_) | Kind::Text => (value.is_str(), "text"),
+            // Registries have two forms; their own parser checks them.
+            Kind::List => (true, ""),
+            Kind::Table => (value.is_table(), "a table"),
+        };
+        if !is_valid {
+            let message = format!("`{key}` must be {expected}, not {}", value.type_str());
+            return Some((key.clone(), message, None));
+        }
+    }
+    None
+}

@@ -1,0 +1,64 @@
+//! The setting `registries`, which has two forms.
+
+use std::path::PathBuf;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+
+/// The keys of a `[registries.NAME]` table.
+pub(crate) const REGISTRY_KEYS: [&str; 4] = ["location", "namespaces", "key", "ca"];
+
+/// The value of `registries`, in either form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Registries {
+    /// A list of locations: `registries = ["dir:packages"]`.
+    Locations(Vec<String>),
+    /// Tables, by the name of the registry: `[registries.acme]`.
+    Tables(Vec<(String, RegistryTable)>),
+}
+
+/// A `[registries.NAME]` table.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegistryTable {
+    /// The location, as for `--registry`.
+    pub location: String,
+    /// Namespaces whose packages come from this registry only.
+    #[serde(default)]
+    pub namespaces: Vec<String>,
+    /// The public key that signs the state of the registry.
+    pub key: Option<String>,
+    /// A file of CA certificates that are trusted for this registry.
+    pub ca: Option<PathBuf>,
+}
+
+impl<'de> serde::Deserialize<'de> for Registries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EitherForm;
+
+        impl<'de> Visitor<'de> for EitherForm {
+            type Value = Registries;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a list of registries, or a table for each")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Registries, A::Error> {
+                let mut locations = Vec::new();
+                while let Some(location) = access.next_element()? {
+                    locations.push(location);
+                }
+                Ok(Registries::Locations(locations))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Registries, A::Error> {
+                let mut tables = Vec::new();
+                while let Some(table) = access.next_entry()? {
+                    tables.push(table);
+                }
+                Ok(Registries::Tables(tables))
+            }
+        }
+
+        deserializer.deserialize_any(EitherForm)
+    }
+}

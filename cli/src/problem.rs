@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
-    CLASS_PACKAGES, Ecosystem, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
+    CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
 };
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_derivation, strict_uses};
 use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
@@ -205,6 +205,7 @@ impl Problem {
     ) -> Result<(Searched, RegistrySet)> {
         output.findings(&self.warnings);
         let has_one_root = self.request.roots.len() == 1;
+        let labelled = labelled(&self.request);
         let progress = output.progress("Resolving", context.registries.activity());
         let certified = Certified::of(&mut self.request, context);
         let answer = solve_with_derivation(self.request, &self.registries, &context.read_options);
@@ -253,6 +254,9 @@ impl Problem {
                         .hints
                         .extend(repair_hint(&conflict, &context.invocation));
                 }
+                if !labelled.is_empty() {
+                    let _ = self.registries.label_classes(&mut conflict, &labelled);
+                }
                 Searched::Conflict(conflict)
             }
             Answer::Cancelled => unreachable!("an interrupt ends the whole process"),
@@ -263,6 +267,14 @@ impl Problem {
         };
         Ok((searched, self.registries))
     }
+}
+
+/// The roots and provided releases of ecosystems whose classes have ids, and names for people.
+fn labelled(request: &Request) -> Vec<IndexRecord> {
+    let roots = request.roots.iter().filter_map(Root::record);
+    let records = roots.chain(&request.provided);
+    let labelled = records.filter(|record| !record.labels.is_empty());
+    labelled.cloned().collect()
 }
 
 /// Reports a search without an answer.

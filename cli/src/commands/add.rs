@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::diagnostic::{Diagnostic, Escaped, Span};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Resolution, Update};
 use serde_json::json;
@@ -30,6 +30,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         .collect::<Result<Vec<_>>>()?;
     reject_twice(named.iter().map(|(package, _)| package))?;
     let project = Project::open(&args.edit.project.manifest, context)?;
+    reject_foreign(&project, named.first().map(|(package, _)| package), context)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
         let edits = named.iter().map(|(package, spec)| {
             let spec = spec.clone().or_else(|| required(&project, package));
@@ -71,6 +72,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
     let project = Project::open(&args.edit.project.manifest, context)?;
+    reject_foreign(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = edit(&project, &edits, context)?;
     let lock = if args.edit.no_lock {
@@ -90,6 +92,31 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         context,
         output,
     )
+}
+
+/// Rejects a root of another ecosystem, and says how a package is added to it.
+fn reject_foreign(project: &Project, added: Option<&PackageName>, context: &Context) -> Result<()> {
+    if project.package().is_some() {
+        return Ok(());
+    }
+    let path = project.manifest.to_string_lossy();
+    let message = format!(
+        "{} is edited by hand: only manifests of class packages are edited here",
+        Escaped::new(&path)
+    );
+    let finding = Diagnostic::error(Code::Usage, message);
+    let file = project.manifest.file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    let by_hand = added.and_then(|package| project.format.requirement_by_hand(&file, package));
+    let lock = context
+        .invocation
+        .command_for_manifest("lock", &project.manifest);
+    Err(finding
+        .hint(match by_hand {
+            Some(by_hand) => format!("{by_hand}, then run `{lock}`"),
+            None => format!("edit the file, then run `{lock}`"),
+        })
+        .into())
 }
 
 /// The spec of an existing requirement.

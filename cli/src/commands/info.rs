@@ -31,6 +31,11 @@ pub(super) struct Releases {
 }
 
 impl Releases {
+    /// The releases, the oldest first.
+    pub(super) fn records(&self) -> &[IndexRecord] {
+        &self.records
+    }
+
     /// The newest release: a stable one that is not yanked, if there is one.
     pub(super) fn newest(&self) -> Option<&IndexRecord> {
         let mut usable = self.records.iter().rev().filter(|record| !record.yanked);
@@ -122,7 +127,7 @@ fn chosen<'releases>(
         Some(version) => releases
             .records
             .iter()
-            .find(|record| record.version == *version),
+            .find(|record| version.names_release(&record.version)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    CLASS_PACKAGES, PackageName, Spec, Version, VersionError, most_similar_name,
+    CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, most_similar_name,
 };
 use pkgres_resolver::Resolution;
 
@@ -13,20 +13,33 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 
-/// Parses the name of a package. A URI names a package of another ecosystem.
+/// Parses the name of a package. A name with parts that are no words, such as a path or a URI, is one of another
+/// ecosystem.
 pub(super) fn package_name(text: &str) -> Result<PackageName> {
-    let is_uri = text.contains(':');
-    if is_uri && let Ok(name) = PackageName::native(text) {
+    let error = match PackageName::parse(text) {
+        Ok(name) => return Ok(name),
+        Err(error) => error,
+    };
+    let hint = with_at_sign(text);
+    if hint.is_none()
+        && text.contains([':', '/'])
+        && let Some(name) = of_other_ecosystem(|ecosystem| ecosystem.package_name(text).ok())
+    {
         return Ok(name);
     }
-    PackageName::parse(text).map_err(|error| {
-        let message = format!("`{}`: {error}", Escaped::shortened(text));
-        let finding = Diagnostic::error(Code::Usage, message);
-        match with_at_sign(text) {
-            Some(hint) => finding.hint(hint).into(),
-            None => finding.into(),
-        }
+    let message = format!("`{}`: {error}", Escaped::shortened(text));
+    let finding = Diagnostic::error(Code::Usage, message);
+    Err(match hint {
+        Some(hint) => finding.hint(hint).into(),
+        None => finding.into(),
     })
+}
+
+/// The first result of an ecosystem other than that of class packages.
+fn of_other_ecosystem<T>(read: impl FnMut(&'static dyn Ecosystem) -> Option<T>) -> Option<T> {
+    let ecosystems = pkgres_formats::ALL.iter().map(|format| format.ecosystem());
+    let mut others = ecosystems.filter(|ecosystem| *ecosystem != CLASS_PACKAGES);
+    others.find_map(read)
 }
 
 /// A hint for a name that is followed by a spec without `@`, or for a spec in place of a name.
@@ -67,14 +80,11 @@ pub(super) fn version_of(
     if PackageName::is_name(name.as_str()) {
         return Version::parse(text);
     }
-    let ecosystems = pkgres_formats::ALL.iter().map(|format| format.ecosystem());
-    let mut others = ecosystems.filter(|ecosystem| {
-        *ecosystem != CLASS_PACKAGES && ecosystem.package_name(name.as_str()).is_ok()
-    });
-    match others.next() {
-        Some(ecosystem) => ecosystem.version(text),
-        None => Version::parse(text),
-    }
+    let read = |ecosystem: &'static dyn Ecosystem| {
+        let is_name = ecosystem.package_name(name.as_str()).is_ok();
+        is_name.then(|| ecosystem.version(text))
+    };
+    of_other_ecosystem(read).unwrap_or_else(|| Version::parse(text))
 }
 
 /// The last part of a name, which a search finds in similar names.
@@ -84,7 +94,7 @@ pub(super) fn last_part(name: &PackageName) -> &str {
 
 /// Whether a version is the named one, or none is named.
 pub(super) fn is_named(version: &Version, named: Option<&Version>) -> bool {
-    named.is_none_or(|named| named == version)
+    named.is_none_or(|named| named.names_release(version))
 }
 
 /// The error for a package or release that is not part of the resolution, or only as the root.
@@ -140,5 +150,34 @@ pub(super) fn listed(versions: &BTreeSet<Version>) -> String {
             format!("{} and {last}", others.join(", "))
         }
         _ => texts.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_all_ecosystems_are_packages() {
+        for name in [
+            "org.acme.Web",
+            "community.general",
+            "http://a.example/UA/",
+            "acme/pump",
+        ] {
+            let read = package_name(name).ok();
+            assert_eq!(read.map(|name| name.to_string()).as_deref(), Some(name));
+        }
+        for wrong in [
+            "",
+            "org..Web",
+            "org.acme.Web>=1",
+            ">=1",
+            "1.2",
+            "a b",
+            "a/b<",
+        ] {
+            assert!(package_name(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -47,7 +47,12 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
     let releases = releases_of(std::slice::from_ref(&name), &registries, context)?;
     let newest = releases.iter().flatten().find_map(Releases::newest);
     let version = match (version, newest) {
-        (Some(version), _) => version,
+        (Some(version), _) => {
+            let records = releases.iter().flatten().flat_map(Releases::records);
+            let mut versions = records.map(|record| &record.version);
+            let known = versions.find(|known| version.names_release(known));
+            known.cloned().unwrap_or(version)
+        }
         (None, Some(newest)) => newest.version.clone(),
         (None, None) => {
             let message = format!("no registry has a package `{name}`");

@@ -108,6 +108,23 @@ impl Version {
         self.native.as_deref()
     }
 
+    /// Whether this and another version name one release: they are equal, or they have the same text of another
+    /// ecosystem, which need not say all that decides about the place in the order.
+    ///
+    /// ```
+    /// use pkgres_manifest::Version;
+    ///
+    /// let typed = Version::native("1.04@2019-05-01", &Version::parse("0.20190501.0-1.4")?);
+    /// let stated = Version::native("1.04@2019-05-01", &Version::parse("2.4.0-1.20190501")?);
+    /// assert_ne!(typed, stated);
+    /// assert!(typed.names_release(&stated));
+    /// # Ok::<(), pkgres_manifest::VersionError>(())
+    /// ```
+    pub fn names_release(&self, other: &Self) -> bool {
+        let has_same_text = || self.native.is_some() && self.native == other.native;
+        self == other || has_same_text()
+    }
+
     /// The version of Semantic Versioning that has this one's place in the order; itself, unless it is
     /// [native](Self::native).
     #[must_use]

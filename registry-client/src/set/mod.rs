@@ -1,6 +1,7 @@
 //! Several registries in order of preference.
 
 mod hints;
+mod labels;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};

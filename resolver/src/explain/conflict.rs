@@ -51,6 +51,35 @@ impl Conflict {
     pub fn locate_classes(&mut self, root: &Package) {
         locate_classes(&mut self.reasons, root);
     }
+
+    /// Writes what people call a class behind its name in the texts of the conflict, where `label` knows it. Some
+    /// ecosystems name classes by ids that say nothing to people.
+    pub fn label_classes(&mut self, label: impl Fn(&ClassName) -> Option<String>) {
+        let reasons = self.reasons.iter_mut().map(|reason| &mut reason.text);
+        let hints = self.hints.iter_mut().map(|hint| &mut hint.text);
+        for text in std::iter::once(&mut self.summary)
+            .chain(reasons)
+            .chain(hints)
+        {
+            *text = with_labels(text, &label);
+        }
+    }
+}
+
+/// A text with labels behind the classes that have one.
+fn with_labels(text: &str, label: &impl Fn(&ClassName) -> Option<String>) -> String {
+    let words = text.split(' ').map(|word| {
+        let start = word.len() - word.trim_start_matches('`').len();
+        let name = word[start..].trim_end_matches(['`', ',', ';', ':']);
+        let found = ClassName::native(name).ok().and_then(|class| label(&class));
+        let Some(label) = found else {
+            return word.to_owned();
+        };
+        // Behind the quotes around the name.
+        let (named, rest) = word.split_at(start + name.len() + start);
+        format!("{named} ({label}){rest}")
+    });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// One reason of a conflict.
@@ -378,5 +407,31 @@ fn conflict_of_roots(
         is_smallest: true,
         hints: Vec::new(),
         repairs: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_follow_the_names_of_classes() {
+        let label = |class: &ClassName| {
+            let is_known = class.as_str().starts_with("urn:a;i=1");
+            is_known.then(|| "1:Pump".to_owned())
+        };
+        for (text, expected) in [
+            (
+                "no version defines the class `urn:a;i=1(ObjectType)`",
+                "no version defines the class `urn:a;i=1(ObjectType)` (1:Pump)",
+            ),
+            (
+                "b 1.0@ lacks urn:a;i=1; 2.0@ does not",
+                "b 1.0@ lacks urn:a;i=1 (1:Pump); 2.0@ does not",
+            ),
+            ("urn:b;i=1 and ` are none", "urn:b;i=1 and ` are none"),
+        ] {
+            assert_eq!(with_labels(text, &label), expected);
+        }
     }
 }

@@ -76,7 +76,7 @@ impl UpdateSearch {
         for (name, package_update) in &self.targets {
             if let UpdateTarget::Exactly(version) = &package_update.to {
                 let package = universe.catalog.package_id(name);
-                let index = universe.catalog.index_of(package, version);
+                let index = universe.catalog.index_named(package, version);
                 let allowed = index.map_or(PositionSet::EMPTY, PositionSet::single);
                 let scope = if self.stays_partly(name, package_update) && !allowed.is_empty() {
                     GoalScope::RequiredBy(self.owners_of(universe, name))

@@ -76,19 +76,13 @@ fn locked_versions(
     let Some(version) = version else {
         return Ok((name, locked));
     };
-    // The text of a version of another ecosystem may not say where it is in the order.
-    let has_text = |known: &&Version| known.to_string() == version.to_string();
-    if let Some(known) = locked.iter().find(has_text) {
+    if let Some(known) = locked.iter().find(|known| version.names_release(known)) {
         return Ok((name, BTreeSet::from([known.clone()])));
     }
-    if !locked.contains(&version) {
-        let message = format!(
-            "the lockfile has `{name}` at {}, not at {version}",
-            listed(&locked)
-        );
-        return Err(Failure::usage(message));
-    }
-    Ok((name, BTreeSet::from([version])))
+    Err(Failure::usage(format!(
+        "the lockfile has `{name}` at {}, not at {version}",
+        listed(&locked)
+    )))
 }
 
 /// The error about a manifest where a package is expected.

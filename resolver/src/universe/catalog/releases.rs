@@ -39,6 +39,15 @@ impl Catalog {
         Some(to_u32(at))
     }
 
+    /// The index of the release that a version [names](Version::names_release).
+    pub(crate) fn index_named(&self, package: PackageId, version: &Version) -> Option<u32> {
+        self.index_of(package, version).or_else(|| {
+            let mut versions = self.versions(package).iter();
+            let at = versions.position(|known| version.names_release(known))?;
+            Some(to_u32(at))
+        })
+    }
+
     /// How many versions of a package are lower than one.
     fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
         let delivered = self.delivered(package);

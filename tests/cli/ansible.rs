@@ -3,10 +3,12 @@
 //! The programs of ansible-core are in the Python environment that `PKGRES_ANSIBLE` names. If it is missing, the tests
 //! report that and pass, unless `PKGRES_REQUIRE_SERVICES` is set, as in `.ci/run`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use pkgres_tests::skip;
+use serde_json::Value;
 
 /// Collections that depend on each other, and a folder for everything.
 struct Workplace {
@@ -212,4 +214,175 @@ fn ansible_accepts_and_imports_what_is_installed() {
     assert!(!imported.status.success());
     let stderr = String::from_utf8_lossy(&imported.stderr);
     assert!(stderr.contains("ModuleNotFoundError"), "{stderr}");
+}
+
+/// What modules of `acme.net` define, in all ways in which modules define names.
+const DEFINITIONS: [(&str, &str); 9] = [
+    (
+        "tcp",
+        "import os\nfrom sys import path as search\nPORT: int = 80\nHOST, (PEER, *REST) = 1, (2, 3)\n\
+         class Socket:\n    inner = 1\n    def read(self): pass\ndef connect():\n    local = 1\n    return 7\n\
+         async def wait(): pass\nUNBOUND: int\n",
+    ),
+    (
+        "guarded",
+        "try:\n    import json as codec\nexcept ImportError:\n    codec = None\nif True:\n    CHOSEN = 1\n\
+         with open(__file__) as opened:\n    READ = 1\nfor number in [1]:\n    LAST = number\n\
+         while (walrus := False):\n    pass\n",
+    ),
+    (
+        "star",
+        "from ansible_collections.acme.net.plugins.module_utils.tcp import *\nOWN = 1\n",
+    ),
+    (
+        "relative",
+        "from .tcp import connect as dial\nfrom . import tcp\nfrom .. import module_utils\n",
+    ),
+    (
+        "lazy",
+        "def __getattr__(name):\n    if name == 'anything':\n        return 1\n    raise AttributeError(name)\n",
+    ),
+    ("dynamic", "globals().update(made=1)\n"),
+    (
+        "package/__init__",
+        "FROM_PACKAGE = 1\nfrom .inner import deep\n",
+    ),
+    (
+        "package/inner",
+        "deep = 1\ndef with_global():\n    global later\n    later = 1\nwith_global()\n",
+    ),
+    ("plain/folder/leaf", "leaf = 1\n"),
+];
+
+/// Imports of these: the module below `plugins.module_utils`, and names.
+const IMPORTED: [(&str, &[&str]); 15] = [
+    (
+        "tcp",
+        &[
+            "os", "search", "path", "PORT", "HOST", "PEER", "REST", "Socket", "inner", "read",
+            "connect", "local", "wait", "UNBOUND", "missing",
+        ],
+    ),
+    (
+        "guarded",
+        &[
+            "codec", "json", "CHOSEN", "opened", "READ", "number", "LAST", "walrus", "gone",
+        ],
+    ),
+    ("star", &["OWN", "connect", "PEER", "local", "none"]),
+    ("relative", &["dial", "connect", "tcp", "module_utils"]),
+    ("lazy", &["anything"]),
+    ("dynamic", &["made"]),
+    ("package", &["FROM_PACKAGE", "deep", "inner", "absent"]),
+    ("package.inner", &["deep", "later", "with_global"]),
+    ("plain", &["folder", "leaf"]),
+    ("plain.folder", &["leaf"]),
+    ("plain.folder.leaf", &["leaf", "folder"]),
+    ("nowhere", &["x"]),
+    ("tcp.deeper", &["x"]),
+    ("package.nowhere", &["x"]),
+    ("plain.nowhere", &["x"]),
+];
+
+/// The modules of a collection, each with one import of another collection, by their dotted paths.
+fn importers() -> BTreeMap<String, String> {
+    const BASE: &str = "ansible_collections.acme.net.plugins.module_utils";
+    let mut statements = Vec::new();
+    for (module, names) in IMPORTED {
+        statements.push(format!("import {BASE}.{module}"));
+        // A class that is missing is reported once.
+        if !module.ends_with("where") && module != "tcp.deeper" {
+            statements.push(format!("from {BASE}.{module} import *"));
+        }
+        for name in names {
+            statements.push(format!("from {BASE}.{module} import {name} as name"));
+        }
+    }
+    statements.push(format!("from {BASE}.elsewhere import *"));
+    statements.push(format!("from {BASE} import tcp, package"));
+    statements.push(format!("from {BASE} import tcp, nothing"));
+    let numbered = statements.into_iter().enumerate();
+    numbered
+        .map(|(number, statement)| (format!("plugins.module_utils.m{number}"), statement))
+        .collect()
+}
+
+/// `pkgres check` calls a module importable if it finds no error in it: then ansible-core imports the module. What it
+/// reports cannot be imported.
+#[test]
+fn ansible_core_imports_what_check_calls_importable() {
+    let Some(place) = Workplace::new() else {
+        return;
+    };
+    let paths = DEFINITIONS.map(|(path, _)| format!("plugins/module_utils/{path}.py"));
+    let definitions: Vec<(&str, &str)> = (paths.iter().zip(DEFINITIONS))
+        .map(|(path, (_, text))| (&**path, text))
+        .collect();
+    place.build("net", "1.0.0", "", &definitions);
+    let importers = importers();
+    let files: Vec<(String, String)> = (importers.iter())
+        .map(|(module, statement)| {
+            let path = format!("{}.py", module.replace('.', "/"));
+            (path, format!("{statement}\n"))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = (files.iter())
+        .map(|(path, text)| (&**path, &**text))
+        .collect();
+    place.build("web", "1.0.0", "acme.net: '>=1.0.0'", &files);
+
+    let artifacts = ["net", "web"].map(|name| format!("artifacts/acme-{name}-1.0.0.tar.gz"));
+    let registry = ["--registry", "dir:artifacts", "--format", "json"];
+    let checked = place.pkgres(&[&["check", &artifacts[1]][..], &registry].concat());
+    let checked: Value = serde_json::from_slice(&checked.stdout).expect("it is JSON");
+    let findings = checked["diagnostics"].as_array().expect("there is a list");
+    let errors = findings.iter().filter(|one| one["severity"] == "error");
+    let reported: BTreeSet<&str> = errors
+        .map(|error| {
+            let message = error["message"].as_str().expect("it has a message");
+            message.split('`').nth(1).expect("it names a module")
+        })
+        .collect();
+
+    for artifact in &artifacts {
+        let install = [
+            "collection",
+            "install",
+            artifact,
+            "-p",
+            "installed",
+            "--offline",
+        ];
+        place.does(&place.ansible("ansible-galaxy"), &install);
+    }
+    let modules: Vec<&str> = importers.keys().map(String::as_str).collect();
+    let program = format!(
+        "import importlib\n\
+         from ansible.utils.collection_loader._collection_finder import _AnsibleCollectionFinder\n\
+         _AnsibleCollectionFinder(paths=[{:?}])._install()\n\
+         for name in {modules:?}:\n\
+         \u{20}   try:\n\
+         \u{20}       importlib.import_module('ansible_collections.acme.web.' + name)\n\
+         \u{20}   except ImportError:\n\
+         \u{20}       continue\n\
+         \u{20}   print(name)\n",
+        place.path("installed")
+    );
+    let imported = place.does(&place.ansible("python"), &["-c", &program]);
+    let imported: BTreeSet<&str> = imported.lines().collect();
+
+    let statements = |modules: Vec<&str>| -> Vec<&str> {
+        let statements = modules.into_iter().map(|module| &*importers[module]);
+        statements.collect()
+    };
+    let called_importable = |module: &&str| !reported.contains(module);
+    let (importable, others): (Vec<&str>, Vec<&str>) =
+        modules.into_iter().partition(called_importable);
+    assert!(importable.len() > 30 && others.len() > 10, "{reported:?}");
+    let not_imported = |module: &&str| !imported.contains(module);
+    let wrong = importable.into_iter().filter(not_imported).collect();
+    assert_eq!(statements(wrong), Vec::<&str>::new(), "ansible-core fails");
+    let is_imported = |module: &&str| imported.contains(module);
+    let wrong = others.into_iter().filter(is_imported).collect();
+    assert_eq!(statements(wrong), Vec::<&str>::new(), "it imports them");
 }

@@ -5,7 +5,16 @@ use std::path::PathBuf;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 
 /// The keys of a `[registries.NAME]` table.
-pub(crate) const REGISTRY_KEYS: [&str; 4] = ["location", "namespaces", "key", "ca"];
+pub(crate) const REGISTRY_KEYS: [&str; 8] = [
+    "location",
+    "namespaces",
+    "key",
+    "ca",
+    "max-download",
+    "max-packages",
+    "network-min-rate",
+    "network-timeout",
+];
 
 /// The value of `registries`, in either form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +27,7 @@ pub enum Registries {
 
 /// A `[registries.NAME]` table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RegistryTable {
     /// The location, as for `--registry`.
     pub location: String,
@@ -29,6 +38,30 @@ pub struct RegistryTable {
     pub key: Option<String>,
     /// A file of CA certificates that are trusted for this registry.
     pub ca: Option<PathBuf>,
+    /// The setting `max-download` for this registry.
+    pub max_download: Option<u64>,
+    /// The setting `max-packages` for this registry.
+    pub max_packages: Option<u64>,
+    /// The setting `network-min-rate` for this registry.
+    pub network_min_rate: Option<u64>,
+    /// The setting `network-timeout` for this registry.
+    pub network_timeout: Option<u64>,
+}
+
+impl RegistryTable {
+    /// The limits of the registry that take the place of settings, by the names of these.
+    pub fn limits(&self) -> Vec<(&'static str, u64)> {
+        let limits = [
+            ("max-download", self.max_download),
+            ("max-packages", self.max_packages),
+            ("network-min-rate", self.network_min_rate),
+            ("network-timeout", self.network_timeout),
+        ];
+        let stated = limits
+            .into_iter()
+            .filter_map(|(key, limit)| Some((key, limit?)));
+        stated.collect()
+    }
 }
 
 impl<'de> serde::Deserialize<'de> for Registries {

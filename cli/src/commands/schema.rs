@@ -76,6 +76,7 @@ fn settings_schema() -> Value {
 /// The schema of `registries`: a list of locations, or a table for each registry.
 fn registries() -> Value {
     let text = json!({"type": "string"});
+    let limit = json!({"type": "integer", "minimum": 0});
     json!({"anyOf": [
         {"type": "array", "items": text},
         {"type": "object", "additionalProperties": {
@@ -87,6 +88,10 @@ fn registries() -> Value {
                 "namespaces": {"type": "array", "items": text},
                 "key": text,
                 "ca": text,
+                "max-download": limit,
+                "max-packages": limit,
+                "network-min-rate": limit,
+                "network-timeout": limit,
             },
         }},
     ]})

@@ -46,6 +46,8 @@ pub(crate) struct ConfiguredRegistry {
     key: Option<PublicKey>,
     /// A file of CA certificates that are trusted for this registry.
     ca: Option<PathBuf>,
+    /// The limits for this registry only, by the names of their settings.
+    limits: Vec<(&'static str, u64)>,
 }
 
 impl From<RegistryLocation> for ConfiguredRegistry {
@@ -55,6 +57,7 @@ impl From<RegistryLocation> for ConfiguredRegistry {
             namespaces: Vec::new(),
             key: None,
             ca: None,
+            limits: Vec::new(),
         }
     }
 }
@@ -259,6 +262,9 @@ impl RegistryOptions {
         options.cache_folder.clone_from(&self.cache_folder);
         options.state_folder = state_folder().filter(|_| !self.network.without_state);
         options.limits = self.network.limits;
+        for (key, limit) in &registry.limits {
+            set_limit(&mut options.limits, key, *limit);
+        }
         options.offline = self.network.offline;
         options.allow_plain_http = self.network.allow_http;
         options.system_proxy = true;
@@ -276,19 +282,32 @@ impl RegistryOptions {
 /// The limits of what a registry may cost a run.
 fn network_limits(settings: &Settings) -> Result<NetworkLimits> {
     let mut limits = NetworkLimits::default();
-    let number = |key: &str| -> Result<u64> {
+    for key in [
+        "max-download",
+        "max-packages",
+        "network-min-rate",
+        "network-timeout",
+    ] {
         let value = settings.get(key).map_or("", |effective| &effective.value);
-        value.parse().map_err(|_| {
+        let limit = value.parse().map_err(|_| {
             let from = settings.from(key);
             Failure::usage(format!("{key}: a whole number is expected{from}"))
-        })
-    };
-    let or_none = |number: u64| if number == 0 { u64::MAX } else { number };
-    limits.rate = number("network-min-rate")?;
-    limits.answer = Duration::from_secs(or_none(number("network-timeout")?));
-    limits.bytes = or_none(number("max-download")?);
-    limits.packages = usize::try_from(or_none(number("max-packages")?)).unwrap_or(usize::MAX);
+        })?;
+        set_limit(&mut limits, key, limit);
+    }
     Ok(limits)
+}
+
+/// Sets the limit of a setting. 0 is no limit, or any rate.
+fn set_limit(limits: &mut NetworkLimits, key: &str, limit: u64) {
+    let or_none = if limit == 0 { u64::MAX } else { limit };
+    match key {
+        "max-download" => limits.bytes = or_none,
+        "max-packages" => limits.packages = usize::try_from(or_none).unwrap_or(usize::MAX),
+        "network-min-rate" => limits.rate = limit,
+        "network-timeout" => limits.answer = Duration::from_secs(or_none),
+        _ => {}
+    }
 }
 
 /// The folder of cached data. The settings file of a project cannot name it: write access to the folder
@@ -346,6 +365,7 @@ fn of_tables(
             registry.key = Some(PublicKey::parse(key).map_err(|error| invalid(&error))?);
         }
         registry.ca = table.ca.as_ref().map(|path| folder.join(path));
+        registry.limits = table.limits();
     }
     Ok(registries)
 }

@@ -79,6 +79,22 @@ fn limits_come_from_variables_and_settings_files() {
     set("max-download = 300\n");
     assert_limit(&user.fails(3, &resolve), &bytes);
 
+    // The table of a registry has limits for this one.
+    let named = std::mem::take(&mut user.registry);
+    let table = |limit: &str| {
+        let address = &server.address;
+        set(&format!(
+            "max-packages = 2\n[registries.acme]\nlocation = \"{address}\"\n{limit}\n"
+        ));
+    };
+    table("");
+    assert_limit(&user.fails(3, &resolve), &packages);
+    table("max-packages = 100");
+    assert_eq!(user.run_with(&resolve, "", &[]).exit, 0);
+    table("max-download = 300\nmax-packages = 0");
+    assert_limit(&user.fails(3, &resolve), &bytes);
+    user.registry = named;
+
     // A second of waiting for a server that never answers is enough, however slow this machine is.
     set("network-timeout = 1\n");
     for sent in ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"] {

@@ -1,11 +1,14 @@
 //! The root of a run: a folder with a manifest, or another file that states requirements, and its lockfile.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_formats::{ClassPackages, Format, ReleaseExtent, Root};
+use pkgres_formats::{ClassPackages, Format, FormatFile, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName};
+use pkgres_manifest::{
+    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, Spec,
+};
 use pkgres_registry_client::RegistryLocation;
 
 use crate::context::Context;
@@ -32,8 +35,8 @@ pub(crate) struct Project {
 /// What a project consists of.
 enum RootContent {
     Package(Arc<Package>),
-    /// A root of another ecosystem.
-    Foreign(Box<Root>),
+    /// A root of another ecosystem, and the content of its file.
+    Foreign(Box<Root>, Vec<u8>),
 }
 
 impl Project {
@@ -54,7 +57,7 @@ impl Project {
             manifest: foreign.path,
             format: foreign.format,
             warnings: foreign.warnings,
-            content: RootContent::Foreign(Box::new(foreign.root)),
+            content: RootContent::Foreign(Box::new(foreign.root), foreign.bytes),
         }
     }
 
@@ -80,7 +83,7 @@ impl Project {
     pub(crate) fn is_release(&self) -> bool {
         match &self.content {
             RootContent::Package(_) => true,
-            RootContent::Foreign(root) => root.extent.is_some(),
+            RootContent::Foreign(root, _) => root.extent.is_some(),
         }
     }
 
@@ -89,7 +92,7 @@ impl Project {
     fn default_registry(&self) -> Option<RegistryLocation> {
         let extent = match &self.content {
             RootContent::Package(_) => ReleaseExtent::Folder,
-            RootContent::Foreign(root) => root.extent?,
+            RootContent::Foreign(root, _) => root.extent?,
         };
         Some(match extent {
             ReleaseExtent::File => RegistryLocation::with_file(&self.folder),
@@ -127,7 +130,7 @@ impl Project {
     pub(crate) fn package(&self) -> Option<&Arc<Package>> {
         match &self.content {
             RootContent::Package(package) => Some(package),
-            RootContent::Foreign(_) => None,
+            RootContent::Foreign(..) => None,
         }
     }
 
@@ -147,7 +150,7 @@ impl Project {
     pub(crate) fn name(&self) -> &PackageName {
         match &self.content {
             RootContent::Package(package) => package.name(),
-            RootContent::Foreign(root) => &root.record.name,
+            RootContent::Foreign(root, _) => &root.record.name,
         }
     }
 
@@ -155,7 +158,7 @@ impl Project {
     pub(crate) fn record(&self) -> IndexRecord {
         match &self.content {
             RootContent::Package(package) => package.index_record(),
-            RootContent::Foreign(root) => root.record.clone(),
+            RootContent::Foreign(root, _) => root.record.clone(),
         }
     }
 
@@ -169,6 +172,42 @@ impl Project {
         };
         let package = manifest.parse(&context.read_options, |_, _| {})?;
         Ok(Self::new(manifest, package))
+    }
+
+    /// The text of the manifest.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match &self.content {
+            RootContent::Package(package) => Cow::Borrowed(package.manifest.source().text()),
+            RootContent::Foreign(_, bytes) => String::from_utf8_lossy(bytes),
+        }
+    }
+
+    /// Why the requirements cannot be changed in the file that states them; `None` if they can.
+    pub(crate) fn why_not_editable(&self) -> Option<&'static str> {
+        let (path, text) = (self.manifest.to_string_lossy(), self.text());
+        self.format.why_not_editable(&FormatFile {
+            path: &path,
+            bytes: text.as_bytes(),
+        })
+    }
+
+    /// The same project with other specs of requirements; nothing is written.
+    pub(crate) fn with_specs(
+        &self,
+        specs: &[(PackageName, Spec)],
+        context: &Context,
+    ) -> Result<Self> {
+        let (path, text) = (self.manifest.to_string_lossy(), self.text());
+        let file = FormatFile {
+            path: &path,
+            bytes: text.as_bytes(),
+        };
+        let edited = (self.format).with_ranges(&file, specs, &context.read_options)?;
+        if self.package().is_some() {
+            return self.with_manifest(&edited, context);
+        }
+        let (path, bytes) = (self.manifest.clone(), edited.into_bytes());
+        ForeignRoot::parse(path, self.format, bytes, context).map(Self::foreign)
     }
 
     /// The lockfile beside the manifest, which need not exist.

@@ -28,6 +28,8 @@ pub(crate) struct ForeignRoot {
     pub(crate) path: PathBuf,
     pub(crate) format: &'static dyn Format,
     pub(crate) root: Root,
+    /// The content of the file.
+    pub(crate) bytes: Vec<u8>,
     /// Warnings of the reader.
     pub(crate) warnings: Vec<Diagnostic>,
 }
@@ -43,20 +45,31 @@ impl ForeignRoot {
         let limit = options.limits.archive_bytes;
         let bytes =
             read_file(&path, limit, Follow::Links).map_err(|error| error.to_diagnostic())?;
+        Self::parse(path, format, bytes, context).map(Some)
+    }
+
+    /// Reads the root from the content of its file, which need not be on the disk.
+    pub(crate) fn parse(
+        path: PathBuf,
+        format: &'static dyn Format,
+        bytes: Vec<u8>,
+        context: &Context,
+    ) -> CommandResult<Self> {
         let name = path.to_string_lossy();
         let file = FormatFile {
             path: &name,
             bytes: &bytes,
         };
         let tree = FolderTree::new(&folder_of(&path));
-        let read = format.read_root(&file, &tree, options).into_result();
-        let (root, warnings) = read.map_err(Failure::from)?;
-        Ok(Some(Self {
+        let read = format.read_root(&file, &tree, &context.read_options);
+        let (root, warnings) = read.into_result().map_err(Failure::from)?;
+        Ok(Self {
             path,
             format,
             root,
+            bytes,
             warnings,
-        }))
+        })
     }
 }
 

@@ -3,10 +3,10 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{
     Archive, ArtifactDigest, CLASS_PACKAGES, Ecosystem, MANIFEST_FILE, Package, PackageManifest,
-    PackagePath, ReadOptions, sha256,
+    PackageName, PackagePath, ReadOptions, RequirementEdit, Spec, sha256,
 };
 
-use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root, first_error};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -53,6 +53,23 @@ impl Format for ClassPackages {
         options: &ReadOptions,
     ) -> Vec<Diagnostic> {
         self.read_root(file, tree, options).diagnostics().to_vec()
+    }
+
+    fn why_not_editable(&self, _: &FormatFile<'_>) -> Option<&'static str> {
+        None
+    }
+
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        let read = PackageManifest::read(file.path, file.bytes, options);
+        let (manifest, _) = read.into_result().map_err(first_error)?;
+        let edits = ranges.iter().cloned();
+        let edits = edits.map(|(package, spec)| RequirementEdit::Set(package, spec));
+        manifest.with_requirements(&edits.collect::<Vec<_>>(), options)
     }
 
     fn is_release_name(&self, name: &str) -> bool {

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed, capped};
-use pkgres_manifest::{ArtifactDigest, Ecosystem, IndexRecord, PackageName, ReadOptions, Version};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, capped};
+use pkgres_manifest::{
+    ArtifactDigest, Ecosystem, IndexRecord, PackageName, ReadOptions, Spec, Version,
+};
 
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::check_record;
@@ -40,6 +42,28 @@ pub trait Format: fmt::Debug + Send + Sync {
         tree: &dyn FileTree,
         options: &ReadOptions,
     ) -> Parsed<Root>;
+
+    /// Why the requirements of a root cannot be changed in its file, as a part of a sentence; `None` if they can.
+    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
+        let _ = file;
+        Some("the format has no ranges to choose from")
+    }
+
+    /// Returns the text of a root in which requirements have other ranges. Everything else stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A package is not required, or a range is written in a way that only a person should edit.
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        let _ = (ranges, options);
+        let reason = self.why_not_editable(file).unwrap_or_default();
+        Err(Diagnostic::error(Code::Usage, reason))
+    }
 
     /// Whether a file in a folder of releases can belong to a release, as far as its name says. Other files are not
     /// opened.
@@ -95,6 +119,12 @@ pub trait Format: fmt::Debug + Send + Sync {
     fn host_version(&self, text: &str) -> Option<Version> {
         self.ecosystem().version(text).ok()
     }
+}
+
+/// The first error of a reader that failed.
+pub(crate) fn first_error(findings: Vec<Diagnostic>) -> Diagnostic {
+    let first = findings.into_iter().find(Diagnostic::is_error);
+    first.expect("a reader that fails has an error")
 }
 
 /// A file that is offered to a format.

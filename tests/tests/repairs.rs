@@ -112,7 +112,9 @@ fn assert_mends(seed: u64, universe: &Universe, repair: &Repair) {
             Change::Requirement { to, .. }
             | Change::Override { to, .. }
             | Change::Release { to, .. } => to.clone(),
-            Change::NoOverride { .. } | Change::CutOff | Change::Prereleases { .. } => Spec::any(),
+            Change::NoOverride { .. } | Change::CutOff { .. } | Change::Prereleases { .. } => {
+                Spec::any()
+            }
         };
         narrowed = relaxed(&narrowed, &change.restriction(), &spec);
     }
@@ -303,7 +305,23 @@ fn options_are_restrictions() {
         panic!("there are two ways: {found:#?}");
     };
     assert!(matches!(&own.changes[..], [Change::Requirement { .. }]));
-    assert_eq!(option.changes, [Change::CutOff]);
+    // A release has to be published before the date, so the midnight after it is early enough.
+    let until = Some("2024-06-02T00:00:00Z".parse().expect("a time"));
+    assert_eq!(option.changes, [Change::CutOff { until }]);
+
+    let universe = Universe::new(
+        release("p.Root", "1.0.0").requires("p.A", ">=2"),
+        vec![published(release("p.A", "2.0.0"), "some day")],
+    );
+    let conflict = run(&universe, Supplies::OnDemand, request.clone()).conflict();
+    let found = repairs_of(
+        &universe,
+        &request,
+        &conflict.expect("no date is late enough"),
+    )
+    .found;
+    let changes: Vec<&[Change]> = found.iter().map(|repair| &repair.changes[..]).collect();
+    assert_eq!(changes, [[Change::CutOff { until: None }]]);
 
     let universe = Universe::new(
         release("p.Root", "1.0.0").requires("p.A", ">=2"),

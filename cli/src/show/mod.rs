@@ -26,7 +26,7 @@ pub(crate) use graph::Graph;
 pub(crate) use live::{LiveLine, cause_text, live_view};
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
 pub(crate) use repairs::{
-    Editable, how_to_apply, policy_name, repair_changes, repair_changes_json, repairs,
+    Editable, how_to_apply, last_day, policy_name, repair_changes, repair_changes_json, repairs,
     repairs_json, unapplicable,
 };
 pub(crate) use requirements::requirements_file;

@@ -1,5 +1,7 @@
 //! Repairs as text and JSON.
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
 use pkgres_manifest::PackageName;
 use pkgres_resolver::{Blocked, Change, PrereleasePolicy, Repair, Repairs, Restriction};
 use serde_json::{Value, json};
@@ -9,8 +11,10 @@ use crate::settings::{Origin, Settings};
 /// What of a project pkgres can change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Editable {
-    /// The file with the requirements of the root.
-    pub(crate) requirements: bool,
+    /// Why not the requirements of the root, if they cannot be changed.
+    why_not_requirements: Option<&'static str>,
+    /// The package that the host provides. Requirements on it are stated elsewhere.
+    host: Option<&'static str>,
     /// The cut-off date, because it is in the settings file of the project.
     cut_off: bool,
     /// The prerelease policy, because nothing outweighs the settings file of the project.
@@ -18,15 +22,44 @@ pub(crate) struct Editable {
 }
 
 impl Editable {
-    pub(crate) fn new(requirements: bool, settings: &Settings) -> Self {
+    pub(crate) fn new(
+        why_not_requirements: Option<&'static str>,
+        host: Option<&'static str>,
+        settings: &Settings,
+    ) -> Self {
         let origin = |key| settings.get(key).map(|effective| &effective.origin);
         let is_of_project = |origin: &Origin| matches!(origin, Origin::File(path) if *path == settings.project.path);
         Self {
-            requirements,
+            why_not_requirements,
+            host,
             cut_off: origin("exclude-newer").is_some_and(is_of_project),
             prereleases: origin("prerelease")
                 .is_none_or(|origin| is_of_project(origin) || matches!(origin, Origin::Default)),
         }
+    }
+
+    /// Whether a repair changes requirements that only a person can change.
+    fn is_by_hand(self, repair: &Repair) -> bool {
+        repair.changes.iter().any(|change| match change {
+            Change::Requirement { package, .. } => self.why_not_requirement(package).is_some(),
+            _ => false,
+        })
+    }
+
+    /// Why the requirement of the root on a package cannot be changed; `None` if it can.
+    fn why_not_requirement(self, package: &PackageName) -> Option<String> {
+        if let Some(reason) = self.why_not_requirements {
+            return Some(format!(
+                "the requirements have to be changed by hand: {reason}"
+            ));
+        }
+        (self.host == Some(package.as_str()))
+            .then(|| format!("the requirement on {package} is in another file: change it by hand"))
+    }
+
+    /// Why the requirements of the root cannot be changed; `None` if they can.
+    pub(crate) fn why_not_requirements(self) -> Option<&'static str> {
+        self.why_not_requirements
     }
 }
 
@@ -59,10 +92,7 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, editable: Editable) -> Strin
             text.push_str(&format!("  {of_repair}:\n"));
             heading = of_repair;
         }
-        for (at, line) in repair_changes(repair, editable.requirements)
-            .iter()
-            .enumerate()
-        {
+        for (at, line) in repair_changes(repair).iter().enumerate() {
             let mark = if at == 0 {
                 format!("{:>3}. ", number + 1)
             } else {
@@ -84,6 +114,8 @@ pub(crate) fn repairs(repairs: &Repairs, all: bool, editable: Editable) -> Strin
 fn heading_of(repair: &Repair, editable: Editable) -> &'static str {
     if !repair.needs_no_release() {
         "with a release that somebody has to make"
+    } else if editable.is_by_hand(repair) {
+        "by hand"
     } else if unapplicable(repair, editable).is_some() {
         "with another option or setting"
     } else {
@@ -92,18 +124,18 @@ fn heading_of(repair: &Repair, editable: Editable) -> &'static str {
 }
 
 /// A line for each change of a repair, as what has to be done.
-pub(crate) fn repair_changes(repair: &Repair, is_editable: bool) -> Vec<String> {
+pub(crate) fn repair_changes(repair: &Repair) -> Vec<String> {
     let changes = repair.changes.iter();
     changes
         .map(|change| match change {
             Change::Override { package, .. } => {
-                let line = change_line(change, is_editable);
+                let line = change_line(change);
                 match ignored_requirements(repair, package) {
                     Some(ignored) => format!("{line}, although {ignored}"),
                     None => line,
                 }
             }
-            _ => change_line(change, is_editable),
+            _ => change_line(change),
         })
         .collect()
 }
@@ -129,21 +161,8 @@ fn ignored_requirements(repair: &Repair, package: &PackageName) -> Option<String
     })
 }
 
-fn change_line(change: &Change, is_editable: bool) -> String {
+fn change_line(change: &Change) -> String {
     match change {
-        // Other ecosystems have other ranges.
-        Change::Requirement {
-            package,
-            from,
-            allow,
-            ..
-        } if !is_editable => {
-            let from = from.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("require {package} in a range with {allow} instead of {from}")
-        }
-        Change::Override { package, allow, .. } if !is_editable => {
-            format!("override {package} in pkgres.toml with a range that has {allow}")
-        }
         Change::Requirement {
             package, from, to, ..
         } => match from {
@@ -172,12 +191,22 @@ fn change_line(change: &Change, is_editable: bool) -> String {
             let after = after.map_or_else(String::new, |version| format!(" after {version}"));
             format!("{owner} would have to allow {package} {allow}, in a release{after}")
         }
-        Change::CutOff => "leave out the cut-off date, `exclude-newer`".to_owned(),
+        Change::CutOff { until: None } => "leave out the cut-off date, `exclude-newer`".to_owned(),
+        Change::CutOff { until: Some(until) } => {
+            let date = last_day(*until);
+            format!("move the cut-off date, `exclude-newer`, to {date}")
+        }
         Change::Prereleases { policy } => {
             let policy = policy_name(*policy);
             format!("let prereleases in, with `prerelease = \"{policy}\"`")
         }
     }
+}
+
+/// The value of the setting `exclude-newer` for a midnight: the day that ends then, which the date includes.
+pub(crate) fn last_day(until: Timestamp) -> String {
+    let before = until.checked_sub(1.second()).unwrap_or(until);
+    before.to_zoned(TimeZone::UTC).date().to_string()
 }
 
 /// The value of the setting `prerelease`.
@@ -206,8 +235,8 @@ pub(crate) fn repairs_json(repairs: &Repairs, editable: Editable) -> (Value, Val
         let packages = packages.map(|one| json!({"package": one.name, "version": one.version}));
         json!({
             "number": at + 1,
-            "text": repair_changes(repair, editable.requirements).join("; "),
-            "can_be_applied": editable.requirements && unapplicable(repair, editable).is_none(),
+            "text": repair_changes(repair).join("; "),
+            "can_be_applied": unapplicable(repair, editable).is_none(),
             "changes": repair_changes_json(repair),
             "packages": packages.collect::<Vec<_>>(),
         })
@@ -271,7 +300,9 @@ pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
             "to": to.written(),
             "allow": allow,
         }),
-        Change::CutOff => json!({"kind": "exclude_newer"}),
+        Change::CutOff { until } => {
+            json!({"kind": "exclude_newer", "to": until.map(last_day)})
+        }
         Change::Prereleases { policy } => {
             json!({"kind": "prerelease", "to": policy_name(*policy)})
         }
@@ -289,11 +320,12 @@ pub(crate) fn unapplicable(repair: &Repair, editable: Editable) -> Option<String
         })
     };
     repair.changes.iter().find_map(|change| match change {
-        Change::Requirement { .. } | Change::Override { .. } | Change::NoOverride { .. } => None,
+        Change::Requirement { package, .. } => editable.why_not_requirement(package),
+        Change::Override { .. } | Change::NoOverride { .. } => None,
         Change::Release { owner, .. } => {
             Some(format!("somebody has to make a release of {owner} first"))
         }
-        Change::CutOff => of_option(editable.cut_off, "exclude-newer"),
+        Change::CutOff { .. } => of_option(editable.cut_off, "exclude-newer"),
         Change::Prereleases { .. } => of_option(editable.prereleases, "prerelease"),
     })
 }

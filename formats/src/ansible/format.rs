@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, Ecosystem, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions,
-    Version, sha256,
+    Spec, Version, sha256,
 };
 
 use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionReferences;
 use super::core_version::ansible_core_version;
+use super::edit::with_ranges;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
@@ -90,6 +91,21 @@ impl Format for Collections {
             }
             Err(findings) => Parsed::new(None, findings),
         }
+    }
+
+    fn why_not_editable(&self, file: &FormatFile<'_>) -> Option<&'static str> {
+        (file.name() == COLLECTION_MANIFEST).then_some(
+            "a MANIFEST.json is made when the collection is built, from the dependencies in galaxy.yml",
+        )
+    }
+
+    fn with_ranges(
+        &self,
+        file: &FormatFile<'_>,
+        ranges: &[(PackageName, Spec)],
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        with_ranges(file, ranges, &options.limits)
     }
 
     fn is_release_name(&self, name: &str) -> bool {

@@ -11,6 +11,7 @@ mod about;
 mod artifact;
 mod check;
 mod core_version;
+mod edit;
 mod facts;
 mod file_list;
 mod foreign_references;

@@ -65,6 +65,24 @@ pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {
     Ok(Spec::native(&written, set, names_prerelease))
 }
 
+/// The range of the versions that are compatible with one under Semantic Versioning. A prerelease has to be named, so its
+/// range is the version alone.
+pub(crate) fn compatible_with(version: &Version) -> Spec {
+    let (major, minor, patch) = (version.major(), version.minor(), version.patch());
+    let until = match (major, minor) {
+        _ if version.is_prerelease() => None,
+        (0, 0) => patch.checked_add(1).map(|next| format!("0.0.{next}")),
+        (0, minor) => minor.checked_add(1).map(|next| format!("0.{next}.0")),
+        (major, _) => major.checked_add(1).map(|next| format!("{next}.0.0")),
+    };
+    let version = version.without_build();
+    let range = match until {
+        Some(until) => format!(">={version},<{until}"),
+        None => version.to_string(),
+    };
+    parse(&range).expect("a range of versions is shorter than the longest one")
+}
+
 fn without_blanks(part: &str) -> &str {
     part.trim_matches([' ', '\t'])
 }
@@ -230,6 +248,24 @@ mod tests {
         assert_eq!(suggested("^1.4").as_deref(), Some(">=1.4,<2.0.0"));
         assert_eq!(suggested("v1.4").as_deref(), Some("1.4.0"));
         assert_eq!(suggested("latest"), None);
+    }
+
+    #[test]
+    fn compatible_versions_have_the_same_major_or_minor() {
+        for (version, range) in [
+            ("1.2.3", ">=1.2.3,<2.0.0"),
+            ("1.2.3+build.7", ">=1.2.3,<2.0.0"),
+            ("0.2.3", ">=0.2.3,<0.3.0"),
+            ("0.0.3", ">=0.0.3,<0.0.4"),
+            ("2.0.0-rc.1", "2.0.0-rc.1"),
+            ("18446744073709551615.0.0", "18446744073709551615.0.0"),
+        ] {
+            let version = Version::parse(version).expect(version);
+            let compatible = compatible_with(&version);
+            assert_eq!(compatible.written(), range);
+            assert!(compatible.matches(&version), "{range}");
+            assert_eq!(compatible.names_prerelease(), version.is_prerelease());
+        }
     }
 
     #[test]

@@ -57,6 +57,10 @@ impl Ecosystem for CollectionNames {
         range::parse(text)
     }
 
+    fn compatible_with(&self, version: &Version) -> Spec {
+        range::compatible_with(version)
+    }
+
     fn read_record(&self, line: &str, limits: &Limits) -> Result<IndexRecord, String> {
         read(line, limits)
     }

@@ -120,6 +120,10 @@ impl Format for NodeSets {
         Parsed::new(Some(root), findings)
     }
 
+    fn why_not_editable(&self, _: &FormatFile<'_>) -> Option<&'static str> {
+        Some("a NodeSet2 file has no ranges, but the models that it was made for")
+    }
+
     fn check_root(
         &self,
         file: &FormatFile<'_>,

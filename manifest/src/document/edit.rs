@@ -3,8 +3,11 @@
 //! An edited text is read again before anybody gets it, and [`same_but_for`] compares the two trees: YAML can
 //! be written in ways that only a person should edit, and then the edit fails.
 
-use super::{Entry, Mapping, Node, Value};
-use crate::diagnostic::Span;
+use std::sync::Arc;
+
+use super::{Entry, Mapping, Node, Scalar, Style, Syntax, Value, parse_yaml};
+use crate::diagnostic::{SourceText, Span};
+use crate::read_options::Limits;
 
 /// A piece of a text and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +47,70 @@ pub(crate) fn apply(text: &str, mut edits: Vec<TextEdit>) -> String {
     }
     edited.push_str(&text[at..]);
     edited
+}
+
+/// Returns the text of a YAML document in which some scalars have other texts, in quotes. `None` if that cannot be written so
+/// that nothing else changes.
+///
+/// ```
+/// use pkgres_manifest::{Limits, document::{read_yaml, with_scalars}};
+///
+/// let limits = Limits::default();
+/// let read = read_yaml("a.yml", b"version: 1.0.0 # for now\n", "file", &limits);
+/// let (read, _) = read.into_result().expect("it is YAML");
+/// let (source, document) = read;
+/// let document = document.expect("it is not empty");
+/// let version = document.as_mapping().and_then(|mapping| mapping.get("version"));
+/// let edits = [(version.expect("it is there").span, ">=2.0.0".to_owned())];
+/// let edited = with_scalars(&source, &edits, &limits);
+/// assert_eq!(edited.as_deref(), Some("version: \">=2.0.0\" # for now\n"));
+/// ```
+pub fn with_scalars(
+    source: &Arc<SourceText>,
+    edits: &[(Span, String)],
+    limits: &Limits,
+) -> Option<String> {
+    let tree = |source: &Arc<SourceText>| {
+        let documents = parse_yaml(source, Syntax::of_manifest(limits));
+        documents.nodes?.into_iter().next()
+    };
+    let mut expected = tree(source)?;
+    let mut replaced = Vec::with_capacity(edits.len());
+    for (span, text) in edits {
+        if text.contains(['\'', '"', '\\', '\n']) {
+            return None;
+        }
+        let scalar = scalar_at(&mut expected, *span)?;
+        let is_double = !source.text()[span.start..span.end].starts_with('\'');
+        let quote = if is_double { '"' } else { '\'' };
+        replaced.push(TextEdit::replace(*span, format!("{quote}{text}{quote}")));
+        *scalar = Scalar {
+            text: text.clone(),
+            style: Style::Quoted,
+        };
+    }
+    let edited = apply(source.text(), replaced);
+    let after = tree(&SourceText::new(source.name(), edited.as_str()))?;
+    same_but_for(&expected, &after, &|_| &[]).then_some(edited)
+}
+
+/// The scalar at a place; `None` if there is none, or if it is a block of lines.
+fn scalar_at(node: &mut Node, span: Span) -> Option<&mut Scalar> {
+    let mut open = vec![node];
+    while let Some(next) = open.pop() {
+        let is_there = next.span == span;
+        match &mut next.value {
+            Value::Scalar(scalar) if is_there && scalar.style != Style::Block => {
+                return Some(scalar);
+            }
+            Value::Scalar(_) => {}
+            Value::Sequence(items) => open.extend(items),
+            Value::Mapping(mapping) => {
+                open.extend(mapping.entries.iter_mut().map(|entry| &mut entry.value));
+            }
+        }
+    }
+    None
 }
 
 /// The line feed that a text uses, with a carriage return if its lines end so.
@@ -104,8 +171,6 @@ fn without<'mapping>(mapping: &'mapping Mapping, keys: &[&str]) -> Vec<&'mapping
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::SourceText;
-    use crate::document::{Syntax, parse_yaml};
 
     fn node(text: &str) -> Node {
         let syntax = Syntax {
@@ -115,6 +180,34 @@ mod tests {
         };
         let nodes = parse_yaml(&SourceText::new("text", text), syntax).nodes;
         nodes.into_iter().flatten().next().expect("a document")
+    }
+
+    #[test]
+    fn a_scalar_that_cannot_be_replaced_alone_is_left() {
+        let limits = Limits::default();
+        let replaced = |text: &str, old: &str, new: &str| {
+            let start = text.find(old).expect("it is in the text");
+            let span = Span {
+                start,
+                end: start + old.len(),
+            };
+            let source = SourceText::new("text", text);
+            with_scalars(&source, &[(span, new.to_owned())], &limits)
+        };
+        let cases = [
+            (
+                "a: {b: '1', c: 2} # d\r\n",
+                "'1'",
+                Some("a: {b: '>=2,<3', c: 2} # d\r\n"),
+            ),
+            ("- a: 1\n- b\n", "1", Some("- a: \">=2,<3\"\n- b\n")),
+            ("a: |\n  1\nb: 2\n", "|\n  1\n", None),
+            ("a: [1]\n", "[1]", None),
+        ];
+        for (text, old, expected) in cases {
+            assert_eq!(replaced(text, old, ">=2,<3").as_deref(), expected, "{text}");
+        }
+        assert_eq!(replaced("a: 1\n", "1", "\""), None);
     }
 
     #[test]

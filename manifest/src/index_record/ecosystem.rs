@@ -31,6 +31,11 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
     /// Reads a range.
     fn spec(&self, text: &str) -> Result<Spec, SpecError>;
 
+    /// The range of the versions that are compatible with one, as a file of the ecosystem states it.
+    fn compatible_with(&self, version: &Version) -> Spec {
+        Spec::compatible_with(version)
+    }
+
     /// Reads an index record from a line of JSON whose `ecosystem` is this one. The error says what is wrong with
     /// the line.
     #[cfg(feature = "json")]

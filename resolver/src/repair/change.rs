@@ -1,5 +1,6 @@
 //! Changes and repairs as values.
 
+use jiff::Timestamp;
 use pkgres_manifest::{PackageName, Spec, Version};
 
 use super::restriction::{Restriction, relaxed_policy};
@@ -54,8 +55,11 @@ pub enum Change {
         /// The version that it has to allow.
         allow: Version,
     },
-    /// The cut-off date has to go.
-    CutOff,
+    /// The cut-off date has to be later.
+    CutOff {
+        /// The earliest midnight in UTC that is late enough; `None` if the date has to go.
+        until: Option<Timestamp>,
+    },
     /// Prereleases have to be candidates.
     Prereleases {
         /// The policy that is enough.
@@ -102,7 +106,12 @@ impl Change {
                     allow,
                 }
             }
-            Restriction::CutOff => Self::CutOff,
+            Restriction::CutOff => Self::CutOff {
+                until: match relaxed {
+                    Relaxed::Until(until) => Some(*until),
+                    _ => None,
+                },
+            },
             Restriction::Prereleases => Self::Prereleases {
                 policy: relaxed_policy(request.options.prerelease),
             },
@@ -125,7 +134,7 @@ impl Change {
                 owner: owner.clone(),
                 package: package.clone(),
             },
-            Self::CutOff => Restriction::CutOff,
+            Self::CutOff { .. } => Restriction::CutOff,
             Self::Prereleases { .. } => Restriction::Prereleases,
         }
     }
@@ -165,7 +174,7 @@ impl Repair {
                 Change::Requirement { .. } => {}
                 Change::Override { .. } | Change::NoOverride { .. } => cost.overrides += 1,
                 Change::Release { .. } => cost.releases += 1,
-                Change::CutOff | Change::Prereleases { .. } => cost.options += 1,
+                Change::CutOff { .. } | Change::Prereleases { .. } => cost.options += 1,
             }
         }
         cost

@@ -19,7 +19,7 @@
 //! Relaxed requirements of roots are then widened as little as possible, one after the other in the order of
 //! restrictions: to the nearest version above those that the requirement allows now with which there is a
 //! resolution; if there is none, to the nearest below, and then to the newest in between. The changed requirement
-//! allows what is compatible with that version. Other requirements have to allow the version that the solver chooses. An
+//! allows what is compatible with that version. A cut-off date moves by as few days as possible. Other requirements have to allow the version that the solver chooses. An
 //! override that exists is removed if that is enough.
 //! A [`Repair`] is the result, and it is verified: its resolution was found with exactly these changes.
 //!
@@ -47,10 +47,12 @@ pub use trial::{Outcome, Trial};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{PackageName, Spec, Version};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use pkgres_manifest::{CLASS_PACKAGES, PackageName, Spec, Version};
 
 use crate::explain::Conflict;
-use crate::request::Request;
+use crate::request::{Request, Root};
 use crate::resolution::Resolution;
 use cores::{Cores, core_of};
 use trial::Relaxed;
@@ -61,6 +63,9 @@ const MAX_TRIALS: usize = 1_000;
 
 /// The maximum number of changes of a repair.
 const MAX_CHANGES: usize = 5;
+
+/// The maximum number of days by which a cut-off date moves. A date that has to move further can be left out.
+const MAX_DAYS: i64 = 1 << 15;
 
 /// The cheapest repairs of a conflict.
 #[derive(Debug, Clone)]
@@ -257,6 +262,15 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         })
     }
 
+    /// The spec of what is compatible with a version, in the language of the roots.
+    fn compatible_with(&self, version: &Version) -> Spec {
+        let mut records = self.request.roots.iter().filter_map(Root::record);
+        let ecosystem = records
+            .next()
+            .map_or(CLASS_PACKAGES, |record| record.ecosystem);
+        ecosystem.compatible_with(version)
+    }
+
     /// The repair that relaxes the restrictions of a set as little as possible.
     fn narrow(&mut self, set: &BTreeSet<Restriction>) -> Result<Option<Repair>, E> {
         let relaxed = set.iter().map(|one| (one.clone(), Relaxed::Wholly));
@@ -266,7 +280,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
             let narrowed = match restriction {
                 Restriction::Requirement { .. } => {
                     let nearest = self.nearest(restriction, &relaxed)?;
-                    nearest.map(|version| (Spec::compatible_with(&version), version))
+                    nearest.map(|version| (self.compatible_with(&version), version))
                 }
                 Restriction::Override { package } if self.is_removable(package, &relaxed)? => {
                     relaxed.insert(restriction.clone(), Relaxed::Removed);
@@ -275,7 +289,13 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                 Restriction::Override { .. } | Restriction::Release { .. } => {
                     self.chosen(restriction, &relaxed)?
                 }
-                Restriction::CutOff | Restriction::Prereleases => continue,
+                Restriction::CutOff => {
+                    if let Some(until) = self.earliest_cut_off(&relaxed)? {
+                        relaxed.insert(Restriction::CutOff, Relaxed::Until(until));
+                    }
+                    continue;
+                }
+                Restriction::Prereleases => continue,
             };
             let Some((spec, version)) = narrowed else {
                 return Ok(None);
@@ -343,6 +363,49 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         Ok(None)
     }
 
+    /// The earliest midnight until which releases have to be published for a resolution. With a later date there are more
+    /// releases, so the days after the current date are searched by halves.
+    fn earliest_cut_off(
+        &mut self,
+        relaxed: &BTreeMap<Restriction, Relaxed>,
+    ) -> Result<Option<Timestamp>, E> {
+        let Some(current) = self.request.options.exclude_newer else {
+            return Ok(None);
+        };
+        let midnight = |days: i64| {
+            let start = current.to_zoned(TimeZone::UTC).start_of_day().ok()?;
+            Some(start.checked_add(days.days()).ok()?.timestamp())
+        };
+        let mut relaxed = relaxed.clone();
+        let mut is_enough = |search: &mut Self, until: Timestamp| {
+            relaxed.insert(Restriction::CutOff, Relaxed::Until(until));
+            Ok(search.resolution_with(&relaxed)?.is_some())
+        };
+        // The last day that is known to be too early, and the first that may be late enough.
+        let (mut early, mut late) = (0, 1);
+        loop {
+            let Some(until) = midnight(late).filter(|_| late <= MAX_DAYS) else {
+                return Ok(None);
+            };
+            if is_enough(self, until)? {
+                break;
+            }
+            (early, late) = (late, 2 * late);
+        }
+        while late - early > 1 {
+            let middle = early.midpoint(late);
+            let Some(until) = midnight(middle) else {
+                return Ok(None);
+            };
+            if is_enough(self, until)? {
+                late = middle;
+            } else {
+                early = middle;
+            }
+        }
+        Ok(midnight(late))
+    }
+
     /// The newest version that the solver chooses for a package if a restriction is given up, with a spec for it.
     fn chosen(
         &mut self,
@@ -355,7 +418,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         let mut relaxed = relaxed.clone();
         let chosen = restriction.bound_versions(&resolution);
         for version in chosen.iter().rev() {
-            let spec = Spec::compatible_with(version);
+            let spec = self.compatible_with(version);
             relaxed.insert(restriction.clone(), Relaxed::To(spec.clone()));
             if self.resolution_with(&relaxed)?.is_some() {
                 return Ok(Some((spec, version.clone())));

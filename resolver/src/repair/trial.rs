@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use pkgres_manifest::{IndexRecord, PackageName, Requirement, Spec, VersionSet};
 
 use super::restriction::{Restriction, relaxed_policy};
@@ -24,12 +25,14 @@ pub(super) enum Relaxed {
     To(Spec),
     /// The override does not exist.
     Removed,
+    /// The cut-off date is later.
+    Until(Timestamp),
 }
 
 impl Relaxed {
     pub(super) fn spec(&self) -> Spec {
         match self {
-            Self::Wholly | Self::Removed => Spec::any(),
+            Self::Wholly | Self::Removed | Self::Until(_) => Spec::any(),
             Self::Within(set, _) => {
                 // The text only has to distinguish sets from each other.
                 let ends = set.intervals().iter().map(|interval| {
@@ -78,6 +81,9 @@ impl Trial {
             match (restriction, relaxed) {
                 (Restriction::Override { package }, Relaxed::Removed) => {
                     trial.request.overrides.remove(package);
+                }
+                (Restriction::CutOff, Relaxed::Until(until)) => {
+                    trial.request.options.exclude_newer = Some(*until);
                 }
                 _ => trial.relax(restriction, relaxed.spec()),
             }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{PackageName, RequirementEdit, Spec};
+use pkgres_manifest::{PackageName, Spec};
 use pkgres_resolver::{Change, PrereleasePolicy, Repair, Request};
 use pkgres_settings::SETTINGS_FILE;
 use serde_json::json;
@@ -11,10 +12,9 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::capabilities::lock_with_capabilities;
 use crate::changed_files::{ChangedFile, write_together};
-use crate::commands::add::edit;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::lockfile::{LockText, PreviousLock, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
@@ -33,18 +33,15 @@ pub(super) fn apply(
 ) -> Result<Exit> {
     if let Some(reason) = show::unapplicable(repair, editable) {
         let message = format!("number {number} cannot be applied: {reason}");
-        let hint = show::repair_changes(repair, editable.requirements).join("; ");
+        let hint = show::repair_changes(repair).join("; ");
         return Err(Diagnostic::error(Code::Usage, message).hint(hint).into());
     }
-    if project.package().is_none() {
-        return Err(by_hand(project, repair));
-    }
-    let mut edits: Vec<RequirementEdit> = Vec::new();
+    let mut specs: Vec<(PackageName, Spec)> = Vec::new();
     let mut settings: Vec<SettingEdit<'_>> = Vec::new();
     for change in &repair.changes {
         match change {
             Change::Requirement { package, to, .. } => {
-                edits.push(RequirementEdit::Set(package.clone(), to.clone()));
+                specs.push((package.clone(), to.clone()));
             }
             Change::Override { package, to, .. } => {
                 settings.push(SettingEdit::Override(package, Some(to)));
@@ -52,15 +49,15 @@ pub(super) fn apply(
             Change::NoOverride { package, .. } => {
                 settings.push(SettingEdit::Override(package, None));
             }
-            Change::CutOff => settings.push(SettingEdit::NoCutOff),
+            Change::CutOff { until } => settings.push(SettingEdit::CutOff(*until)),
             Change::Prereleases { policy } => settings.push(SettingEdit::Prereleases(*policy)),
             Change::Release { .. } => unreachable!("it cannot be applied"),
         }
     }
-    let edited = if edits.is_empty() {
+    let edited = if specs.is_empty() {
         None
     } else {
-        Some(edit(project, &edits, context)?)
+        Some(project.with_specs(&specs, context)?)
     };
     let edited = edited.as_ref().unwrap_or(project);
     let mut problem = Problem::of_project(edited, context)?;
@@ -120,7 +117,8 @@ pub(super) fn apply(
 enum SettingEdit<'repair> {
     /// An override of a package, or that there is none.
     Override(&'repair PackageName, Option<&'repair Spec>),
-    NoCutOff,
+    /// The cut-off date, or that there is none.
+    CutOff(Option<Timestamp>),
     Prereleases(PrereleasePolicy),
 }
 
@@ -135,7 +133,7 @@ impl SettingEdit<'_> {
             Self::Override(package, None) => {
                 request.overrides.remove(*package);
             }
-            Self::NoCutOff => request.options.exclude_newer = None,
+            Self::CutOff(until) => request.options.exclude_newer = *until,
             Self::Prereleases(policy) => request.options.prerelease = *policy,
         }
     }
@@ -145,7 +143,10 @@ impl SettingEdit<'_> {
         match self {
             Self::Override(package, Some(spec)) => with_override(path, text, package, spec),
             Self::Override(package, None) => without_override(path, text, package),
-            Self::NoCutOff => without_setting(path, text, "exclude-newer"),
+            Self::CutOff(None) => without_setting(path, text, "exclude-newer"),
+            Self::CutOff(Some(until)) => {
+                with_setting(path, text, "exclude-newer", &show::last_day(*until))
+            }
             Self::Prereleases(policy) => {
                 with_setting(path, text, "prerelease", show::policy_name(*policy))
             }
@@ -161,15 +162,13 @@ fn changed_files(
     context: &Context,
 ) -> Result<Vec<ChangedFile>> {
     let mut files = Vec::new();
-    if let (Some(old), Some(new)) = (before.package(), edited.package()) {
-        let (old, new) = (old.manifest.source().text(), new.manifest.source().text());
-        if old != new {
-            files.push(ChangedFile {
-                path: before.manifest.clone(),
-                before: Some(old.to_owned()),
-                after: new.to_owned(),
-            });
-        }
+    let (old, new) = (before.text(), edited.text());
+    if old != new {
+        files.push(ChangedFile {
+            path: before.manifest.clone(),
+            before: Some(old.into_owned()),
+            after: new.into_owned(),
+        });
     }
     if !settings.is_empty() {
         let path = settings_path(before, context);
@@ -220,15 +219,6 @@ fn shown_path(path: &Path, project: &Project) -> String {
     let path = below.unwrap_or_else(|| path.to_owned());
     let path = path.strip_prefix(".").unwrap_or(&path);
     Escaped::new(&path.to_string_lossy()).to_string()
-}
-
-/// The error for requirements in a file that only its owner edits.
-fn by_hand(project: &Project, repair: &Repair) -> Failure {
-    let path = project.manifest.to_string_lossy();
-    let message = format!("{} has to be edited by hand", Escaped::new(&path));
-    let finding = Diagnostic::error(Code::Usage, message);
-    let lines = show::repair_changes(repair, false).into_iter();
-    lines.fold(finding, Diagnostic::hint).into()
 }
 
 /// The lines that differ, with their marks.

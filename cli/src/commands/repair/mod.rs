@@ -2,7 +2,7 @@
 
 mod apply;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::repairs;
 use pkgres_resolver::{Conflict, Repairs};
 use serde_json::json;
@@ -53,7 +53,8 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let found = repairs(&request, &conflict, &registries, &context.read_options);
     drop(progress);
     let mut found = found?;
-    let editable = Editable::new(project.package().is_some(), &context.settings);
+    let host = project.format.rules().host;
+    let editable = Editable::new(project.why_not_editable(), host, &context.settings);
     // What can be applied is listed first, and has the first numbers.
     found
         .found
@@ -61,6 +62,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     output.registry_findings(&registries.take_findings());
     let Some(number) = args.apply else {
         list(
+            &project,
             (&conflict, &found),
             &locations,
             (args.all, editable),
@@ -97,6 +99,7 @@ fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure 
 
 /// Prints the conflict and the menu.
 fn list(
+    project: &Project,
     (conflict, found): (&Conflict, &Repairs),
     locations: &[String],
     (all, editable): (bool, Editable),
@@ -125,8 +128,11 @@ fn list(
     let text = show::conflict(&shown, locations, styled, width);
     output.message(&text);
     output.data(&show::repairs(found, all, editable));
-    if !editable.requirements {
-        return;
+    if let Some(reason) = editable.why_not_requirements() {
+        output.note(&format!(
+            "The requirements of {} have to be changed by hand: {reason}",
+            Escaped::new(&project.manifest.to_string_lossy())
+        ));
     }
     let command = |words: &str| context.invocation.command(words);
     output.notes(show::how_to_apply(found, editable, &command));

@@ -1,6 +1,6 @@
 //! The problem of a project: a request with its registries, and reporting the answer.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::{Prereleases, Rules};
@@ -33,6 +33,8 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,
+    /// The manifest of the root, if that is a project, which commands can name.
+    manifest: Option<PathBuf>,
     /// The existing lockfile. If the resolution differs from it, a note reports that.
     pub(crate) existing_lock: Option<Lockfile>,
     /// Warnings about the roots.
@@ -54,6 +56,7 @@ impl Problem {
             searched: Vec::new(),
             accept_changed: false,
             root: None,
+            manifest: None,
             existing_lock: None,
             warnings: Vec::new(),
         }
@@ -114,6 +117,7 @@ impl Problem {
     /// Makes a project the root.
     pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
         self.root = project.package().cloned();
+        self.manifest = Some(project.manifest.clone());
         self.add_root(project, context)?;
         Ok(self)
     }
@@ -249,10 +253,9 @@ impl Problem {
                 conflict.hints.extend(empty_specs(&conflict));
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
-                if has_one_root && self.root.is_some() {
-                    conflict
-                        .hints
-                        .extend(repair_hint(&conflict, &context.invocation));
+                if let Some(manifest) = self.manifest.filter(|_| has_one_root) {
+                    let hint = repair_hint(&conflict, &manifest, &context.invocation);
+                    conflict.hints.extend(hint);
                 }
                 if !labelled.is_empty() {
                     let _ = self.registries.label_classes(&mut conflict, &labelled);

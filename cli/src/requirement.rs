@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_manifest::diagnostic::Code;
 use pkgres_manifest::{PackageName, Spec};
-use pkgres_resolver::{Conflict, Hint, SingleRepair};
+use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, SingleRepair};
 
 use crate::invocation::Invocation;
 
@@ -36,18 +36,28 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
     }
 }
 
-/// A hint for a conflict that no single change would repair, as far as that was tried.
-pub(crate) fn repair_hint(conflict: &Conflict, invocation: &Invocation) -> Option<Hint> {
+/// A hint at `pkgres repair`, if it has something to offer, or if nothing else has.
+pub(crate) fn repair_hint(
+    conflict: &Conflict,
+    manifest: &Path,
+    invocation: &Invocation,
+) -> Option<Hint> {
     // These commands solve for something else than the manifest as it is.
-    let others = ["add", "remove", "update", "why-not"];
-    let is_other = others.iter().any(|command| invocation.is(command));
-    if is_other || invocation.is("repair") || !conflict.hints.is_empty() {
+    let mut others = ["add", "remove", "repair", "why-not"].iter();
+    let is_of_update =
+        |reason: &Reason| matches!(reason.kind, ReasonKind::Wanted { .. } | ReasonKind::Stays);
+    if others.any(|command| invocation.is(command)) || conflict.reasons.iter().any(is_of_update) {
         return None;
     }
-    (conflict.code == Code::NoVersion).then(|| {
-        let command = invocation.command("repair");
-        Hint::option(format!("`{command}` looks for changes that would help"))
-    })
+    let command = invocation.command_for_manifest("repair", manifest);
+    // Each of these is a repair.
+    if !conflict.repairs.is_empty() {
+        return Some(Hint::option(format!(
+            "`{command}` lists the cheapest ways to repair this"
+        )));
+    }
+    let is_open = conflict.code == Code::NoVersion && conflict.hints.is_empty();
+    is_open.then(|| Hint::option(format!("`{command}` looks for changes that would help")))
 }
 
 #[cfg(test)]

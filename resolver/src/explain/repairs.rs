@@ -22,6 +22,9 @@ const MAX_CANDIDATES: usize = 24;
 /// The step limit of each attempt.
 const MAX_STEPS: u64 = 50_000;
 
+/// The maximum number of versions to try, in order to find the nearest one that a root could allow.
+const MAX_VERSIONS: usize = 24;
+
 /// A change that makes a conflict solvable: a requirement that also allows another version, or an
 /// override, which changes all requirements on the package.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +88,13 @@ impl SingleRepairs {
                 _ => None,
             })
             .collect();
-        candidates.sort_by_key(|requirement| !universe.catalog.is_root(requirement.owner));
+        // In the order in which [repairs](crate::find_repairs) are listed.
+        candidates.sort_by_cached_key(|requirement| {
+            let name = |package| universe.catalog.name(package).clone();
+            let is_root = universe.catalog.is_root(requirement.owner);
+            let names = is_root.then(|| (name(requirement.owner), name(requirement.target)));
+            (!is_root, names)
+        });
         let mut overridden = FxHashSet::default();
         candidates.retain(|ConflictingRequirement { target, .. }| {
             universe.catalog.policy().overriding(*target).is_none() || overridden.insert(*target)
@@ -156,69 +165,38 @@ fn try_repair(
         allowed,
     } = requirement;
     let is_overridden = universe.catalog.policy().overriding(*target).is_some();
-    let relaxation = if is_overridden {
-        Relaxation::Override { target: *target }
-    } else {
-        Relaxation::Requirement {
-            owner: *owner,
-            target: *target,
-            allowed: allowed.clone(),
-        }
-    };
-    // The result of a search without a conflict limit is locally best with the requirements as they
-    // are.
-    let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
-    let mut split = BTreeSet::new();
-    // Loop nogoods depend on which packages may have several releases.
-    let mut relaxed_goals = goals.clone();
-    relaxed_goals.clear_loop_nogoods();
-    let selection = loop {
-        let mut problem = Problem::new(universe, split.clone());
-        problem.relax(relaxation.clone());
-        problem.set_goals(relaxed_goals.clone());
-        let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
-            Ok(Verdict::Solved(selection)) => break selection,
-            Ok(Verdict::Impossible(proof)) => proof,
-            Err(Interrupt::Exhausted) => return Ok(None),
-            Err(missing) => return Err(missing),
+    let chosen_with = |universe: &mut Universe, instead: Option<PositionSet>| {
+        let relaxation = if is_overridden {
+            Relaxation::Override { target: *target }
+        } else {
+            Relaxation::Requirement {
+                owner: *owner,
+                target: *target,
+                allowed: allowed.clone(),
+                instead,
+            }
         };
-        // A repair allows one version of the package, so that package is not split.
-        let target = universe.catalog.name(*target);
-        let is_other = |package: &PackageName| package != target;
-        // An update decides by itself which packages it splits.
-        let may_split = may_split && goals.is_empty();
-        if !may_split || !split_more(universe, &mut split, &proof, is_other) {
-            return Ok(None);
-        }
+        chosen(universe, goals, &relaxation, *target, may_split, budget)
     };
     // If the package is not chosen, there is no version to allow.
-    let Some(release) = selection.only(*target) else {
+    let Some(mut release) = chosen_with(universe, None)? else {
         return Ok(None);
     };
     if allowed.contains(release.index) {
         return Ok(None);
     }
-    let mut spelled: Option<(Spec, Option<Location>)> = None;
-    let mut versions = Vec::new();
-    for index in universe.catalog.candidates_of(*owner).iter() {
-        let owning = ReleaseId {
-            package: *owner,
-            index,
-        };
-        let details = universe.details(owning);
-        let stated = details
-            .requirements
-            .iter()
-            .find(|stated| stated.package == *target);
-        if let Some(stated) = stated.filter(|stated| universe.allowed(stated) == *allowed) {
-            let requirement = &stated.requirement;
-            spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
-            versions.push(universe.catalog.version(owning).clone());
-        }
-    }
-    let Some((spec, location)) = spelled else {
+    let Some((spec, location, versions)) = stated(universe, requirement) else {
         return Ok(None);
     };
+    if universe.catalog.is_root(*owner) && !is_overridden {
+        // Its owner can change it at once, and as little as possible.
+        for index in by_distance(universe, *target, &spec).take(MAX_VERSIONS) {
+            if chosen_with(universe, Some(PositionSet::single(index)))?.is_some() {
+                release.index = index;
+                break;
+            }
+        }
+    }
     let (name, package) = (
         universe.catalog.name(*owner),
         universe.catalog.name(*target),
@@ -243,4 +221,102 @@ fn try_repair(
         location,
         text,
     }))
+}
+
+/// The release of a package in a solution with a restriction relaxed; `None` if there is none, or several.
+fn chosen(
+    universe: &mut Universe,
+    goals: &Goals,
+    relaxation: &Relaxation,
+    target: PackageId,
+    may_split: bool,
+    budget: &Budget,
+) -> Result<Option<ReleaseId>, Interrupt> {
+    // The result of a search without a conflict limit is locally best with the requirements as they
+    // are.
+    let mut budget = budget.for_side_question(MAX_STEPS).without_conflict_limit();
+    let mut split = BTreeSet::new();
+    // Loop nogoods depend on which packages may have several releases.
+    let mut relaxed_goals = goals.clone();
+    relaxed_goals.clear_loop_nogoods();
+    loop {
+        let mut problem = Problem::new(universe, split.clone());
+        problem.relax(relaxation.clone());
+        problem.set_goals(relaxed_goals.clone());
+        let proof = match search_and_improve(&mut None, &mut problem, &mut budget) {
+            Ok(Verdict::Solved(selection)) => return Ok(selection.only(target)),
+            Ok(Verdict::Impossible(proof)) => proof,
+            Err(Interrupt::Exhausted) => return Ok(None),
+            Err(missing) => return Err(missing),
+        };
+        // A repair allows one version of the package, so that package is not split.
+        let target = universe.catalog.name(target);
+        let is_other = |package: &PackageName| package != target;
+        // An update decides by itself which packages it splits.
+        let may_split = may_split && goals.is_empty();
+        if !may_split || !split_more(universe, &mut split, &proof, is_other) {
+            return Ok(None);
+        }
+    }
+}
+
+/// How a requirement is stated: its spec, its location if it comes from a file, and the versions of its owner with it,
+/// ascending.
+fn stated(
+    universe: &mut Universe,
+    requirement: &ConflictingRequirement,
+) -> Option<(Spec, Option<Location>, Vec<Version>)> {
+    let ConflictingRequirement {
+        owner,
+        target,
+        allowed,
+    } = requirement;
+    let mut spelled: Option<(Spec, Option<Location>)> = None;
+    let mut versions = Vec::new();
+    for index in universe.catalog.candidates_of(*owner).iter() {
+        let owning = ReleaseId {
+            package: *owner,
+            index,
+        };
+        let details = universe.details(owning);
+        let stated = details
+            .requirements
+            .iter()
+            .find(|stated| stated.package == *target);
+        if let Some(stated) = stated.filter(|stated| universe.allowed(stated) == *allowed) {
+            let requirement = &stated.requirement;
+            spelled.get_or_insert_with(|| (requirement.spec.clone(), requirement.location.clone()));
+            versions.push(universe.catalog.version(owning).clone());
+        }
+    }
+    spelled.map(|(spec, location)| (spec, location, versions))
+}
+
+/// The candidates of a package that a spec does not allow, the nearest first: those above all that it allows, those below,
+/// then those in between.
+fn by_distance(
+    universe: &Universe,
+    package: PackageId,
+    spec: &Spec,
+) -> impl Iterator<Item = u32> + use<> {
+    let catalog = &universe.catalog;
+    let intervals = spec.set().intervals();
+    let from = intervals
+        .first()
+        .map_or(0, |first| catalog.versions_below(package, &first.from));
+    let until = intervals.last().map_or(0, |last| {
+        let until = last.until.as_ref();
+        until.map_or_else(
+            || catalog.release_count(package),
+            |until| catalog.versions_below(package, until),
+        )
+    });
+    let inside = catalog.versions_in(package, spec);
+    let candidates = catalog.candidates_of(package);
+    let outside = candidates.iter().filter(|index| !inside.contains(*index));
+    let outside: Vec<u32> = outside.collect();
+    let (above, others): (Vec<u32>, Vec<u32>) = outside.into_iter().partition(|one| *one >= until);
+    let (below, between): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|one| *one < from);
+    let descending = below.into_iter().rev().chain(between.into_iter().rev());
+    above.into_iter().chain(descending)
 }

@@ -93,14 +93,16 @@ pub(crate) enum Fact {
     Stays { package: PackageId },
 }
 
-/// A restriction that could be removed, which would allow every version.
+/// A restriction that could be removed or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Relaxation {
-    /// The requirement of versions of `owner` on `target`, which allows only `allowed`.
+    /// The requirement of versions of `owner` on `target`, which allows only `allowed`. It allows these instead, or every
+    /// version.
     Requirement {
         owner: PackageId,
         target: PackageId,
         allowed: PositionSet,
+        instead: Option<PositionSet>,
     },
     /// The override of all requirements on `target`.
     Override { target: PackageId },
@@ -191,20 +193,31 @@ impl<'universe> Problem<'universe> {
         self.relaxation = Some(relaxation);
     }
 
-    /// Whether the relaxation removes the restriction of a requirement.
+    /// What a requirement allows instead, if it is relaxed.
     #[inline]
-    pub(crate) fn is_relaxed(&self, package: PackageId, on: PackageId, words: &[u64]) -> bool {
-        match &self.relaxation {
-            Some(Relaxation::Requirement {
+    pub(crate) fn relaxed(
+        &self,
+        package: PackageId,
+        on: PackageId,
+        words: &[u64],
+    ) -> Option<PositionSet> {
+        let candidates = || self.universe.catalog.candidates_of(on);
+        match self.relaxation.as_ref()? {
+            Relaxation::Requirement {
                 owner,
                 target,
                 allowed,
-            }) => *owner == package && *target == on && *allowed == PositionSet::of_words(words),
-            // Requirements of objects are never overridden.
-            Some(Relaxation::Override { target }) => {
-                *target == on && !self.universe.catalog.is_model(package)
+                instead,
+            } => {
+                let is_meant =
+                    *owner == package && *target == on && *allowed == PositionSet::of_words(words);
+                is_meant.then(|| instead.clone().unwrap_or_else(candidates))
             }
-            None => false,
+            // Requirements of objects are never overridden.
+            Relaxation::Override { target } => {
+                let is_meant = *target == on && !self.universe.catalog.is_model(package);
+                is_meant.then(candidates)
+            }
         }
     }
 

@@ -361,13 +361,12 @@ impl Search {
         } else {
             None
         };
-        let mut every;
+        let mut instead;
         let mut allowed = problem.universe.allowed_words(requirement);
-        if problem.is_relaxed(release.package, requirement.target, allowed) {
-            every = vec![0; allowed.len()];
-            let candidates = problem.universe.catalog.candidates_of(requirement.target);
-            candidates.copy_to(&mut every);
-            allowed = &every;
+        if let Some(relaxed) = problem.relaxed(release.package, requirement.target, allowed) {
+            instead = vec![0; allowed.len()];
+            relaxed.copy_to(&mut instead);
+            allowed = &instead;
         }
         let allows_nothing = allowed.iter().all(|word| *word == 0);
         let own = if let Some(owners) = owners {

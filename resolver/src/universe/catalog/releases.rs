@@ -49,7 +49,7 @@ impl Catalog {
     }
 
     /// How many versions of a package are lower than one.
-    fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
+    pub(crate) fn versions_below(&self, package: PackageId, bound: &Version) -> u32 {
         let delivered = self.delivered(package);
         if delivered.count == 0 {
             return 0;

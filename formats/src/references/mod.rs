@@ -50,7 +50,8 @@ pub(crate) trait References {
         }
     }
 
-    /// The hint that says how a package becomes a requirement. `None` for the range means that any version will do.
+    /// The hint that says how a package becomes a requirement. `least` is the least version that has what is needed; without
+    /// it, any version will do.
     fn declaration(&self, package: &PackageName, least: Option<&Version>) -> Option<String> {
         let _ = (package, least);
         None

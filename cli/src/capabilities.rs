@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, conformance};
 use pkgres_manifest::{
-    LockedCapability, LockedImplementation, Lockfile, Package, PackageName, Version,
+    LockedCapability, LockedConformance, LockedImplementation, Lockfile, Package, PackageName,
+    Version,
 };
 use pkgres_registry_client::RegistrySet;
 use pkgres_resolver::Resolution;
@@ -15,7 +16,7 @@ use crate::failure::Result;
 use crate::lockfile::lock_of;
 
 /// The capabilities of a lockfile.
-type Capabilities = BTreeMap<LockedImplementation, BTreeMap<String, LockedCapability>>;
+type Capabilities = BTreeMap<LockedImplementation, LockedConformance>;
 
 /// The lockfile of the resolution of a project, with capabilities. `root` is the project, if it is a class package.
 pub(crate) fn lock_with_capabilities(
@@ -47,7 +48,11 @@ pub(crate) fn are_capabilities_right(
     }
     let implementing: Vec<_> = implementing.into_iter().collect();
     let now = capabilities(lock, &implementing, Some(root), registries, context)?;
-    Ok(now == lock.capabilities)
+    let locked = lock.capabilities.iter();
+    Ok(locked.len() == now.len()
+        && locked
+            .zip(&now)
+            .all(|(locked, now)| locked.0 == now.0 && locked.1.agrees_with(now.1)))
 }
 
 /// The capabilities of some releases of a lockfile.
@@ -77,7 +82,12 @@ fn capabilities(
                     let capability = (!cases.is_empty()).then_some(LockedCapability { cases })?;
                     Some((function.name.to_owned(), capability))
                 });
-                capabilities.insert(implementation, functions.collect());
+                let defined_by = interface.definition.as_ref();
+                let conformance = LockedConformance {
+                    defined_by: defined_by.map(|(release, _)| release.clone()),
+                    functions: functions.collect(),
+                };
+                capabilities.insert(implementation, conformance);
             }
         }
     }

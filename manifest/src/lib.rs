@@ -96,9 +96,9 @@ pub use interface::{
     ConformanceStatus, Deprecation, FactMatch, Facts, Interface, InterfaceFunction,
 };
 pub use lockfile::{
-    BindingChange, Bindings, LOCK_FILE, LockDiff, LockedCapability, LockedImplementation,
-    LockedPackage, LockedRequirement, Lockfile, OverrideChange, PackageChange, ReleaseChange,
-    RequirementChange,
+    BindingChange, Bindings, LOCK_FILE, LockDiff, LockedCapability, LockedConformance,
+    LockedImplementation, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
+    PackageChange, ReleaseChange, RequirementChange,
 };
 pub use name::{ClassName, NameError, PackageName};
 pub use object_model::{

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{
     ArtifactDigest, Bindings, ClassName, IndexRecord, IndexedClass, Limits, LockedCapability,
-    LockedImplementation, LockedPackage, LockedRequirement, Lockfile, PackageName, RegistryName,
-    ReleaseSource, Requirement, Spec, Version, VersionSet,
+    LockedConformance, LockedImplementation, LockedPackage, LockedRequirement, Lockfile,
+    PackageName, RegistryName, ReleaseSource, Requirement, Spec, Version, VersionSet,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -184,6 +184,14 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         });
     let capability = "(conflict if os=[a-z, ]{1,6}; )?(implemented|not-supported)"
         .prop_map(|text| LockedCapability::parse(&text).expect("it is a capability"));
+    let conformance = (
+        proptest::option::of((name(), version())),
+        btree_map("[a-z_]{1,5}", capability, 0..3),
+    )
+        .prop_map(|(defined_by, functions)| LockedConformance {
+            defined_by,
+            functions,
+        });
     let overriding =
         spec().prop_map(|spec| Spec::parse(&spec.normal_form()).expect("a normal form is a spec"));
     (
@@ -191,11 +199,7 @@ fn lockfile() -> impl Strategy<Value = Lockfile> {
         btree_map(name(), overriding, 0..3),
         btree_set(name(), 0..3),
         btree_map((name(), version()), package, 0..5),
-        btree_map(
-            implementation,
-            btree_map("[a-z_]{1,5}", capability, 0..3),
-            0..3,
-        ),
+        btree_map(implementation, conformance, 0..3),
     )
         .prop_map(
             |(roots, overrides, side_by_side, packages, capabilities)| Lockfile {
@@ -447,11 +451,17 @@ fn a_lockfile_is_yaml() {
                 version: Version::new(1, 2, 0),
                 interface: ClassName::parse("org.acme.Service").expect("a name"),
             },
-            BTreeMap::from([(
-                "reload".to_owned(),
-                LockedCapability::parse("not-implemented if os=a,b or x=c; not-supported")
-                    .expect("a capability"),
-            )]),
+            LockedConformance {
+                defined_by: Some((
+                    PackageName::parse("org.acme.iface").expect("a name"),
+                    Version::new(1, 1, 0),
+                )),
+                functions: BTreeMap::from([(
+                    "reload".to_owned(),
+                    LockedCapability::parse("not-implemented if os=a,b or x=c; not-supported")
+                        .expect("a capability"),
+                )]),
+            },
         )]),
     };
     let yaml: serde_json::Value = serde_saphyr::from_str(&lock.to_text()).expect("it is YAML");
@@ -475,6 +485,7 @@ fn a_lockfile_is_yaml() {
             "class": "org.acme.Web",
             "release": "org.acme.Web 1.2.0",
             "interface": "org.acme.Service",
+            "defined_by": "org.acme.iface 1.1.0",
             "functions": {"reload": "not-implemented if os=a,b or x=c; not-supported"},
         }],
         "complete": true,

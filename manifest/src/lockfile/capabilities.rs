@@ -1,5 +1,6 @@
 //! Capabilities in a lockfile: how classes stand to the functions of their interfaces, on every platform.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::interface::ConformanceStatus;
@@ -17,6 +18,25 @@ pub struct LockedImplementation {
     pub version: Version,
     /// The interface.
     pub interface: ClassName,
+}
+
+/// How a class stands to an interface that it implements.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockedConformance {
+    /// The release that defines the interface. `None` if the lockfile does not say, as those of earlier versions of
+    /// pkgres, or if no release in it defines the interface.
+    pub defined_by: Option<(PackageName, Version)>,
+    /// The functions of the interface by name, as far as the class is known to have or to lack them.
+    pub functions: BTreeMap<String, LockedCapability>,
+}
+
+impl LockedConformance {
+    /// Whether a lockfile that recorded this is up to date if the class now stands to the interface like `now`. It is,
+    /// too, if it does not say which release defines the interface.
+    pub fn agrees_with(&self, now: &Self) -> bool {
+        self.functions == now.functions
+            && (self.defined_by.is_none() || self.defined_by == now.defined_by)
+    }
 }
 
 /// The status of a function on every platform: cases with conditions on facts, of which the first that holds counts.

@@ -27,7 +27,8 @@
 //! quotes, and `order:` in the block of its release has the version of Semantic Versioning that is at its place.
 //!
 //! A lockfile of a project with interfaces has `capabilities:` behind the packages: for each class and interface the
-//! functions, each with its [status on every platform](LockedCapability).
+//! release that defines the interface, and the functions, each with its [status on every platform](LockedCapability).
+//! Lockfiles of earlier versions lack the release.
 //!
 //! It has no time, path, counter or overall digest, so that merges of version control systems mostly succeed.
 //! The last line distinguishes a whole file from a truncated one. `order` is the number of the rules by which
@@ -45,7 +46,7 @@ mod salvage;
 mod write;
 
 pub use bindings::Bindings;
-pub use capabilities::{LockedCapability, LockedImplementation};
+pub use capabilities::{LockedCapability, LockedConformance, LockedImplementation};
 pub use diff::{
     BindingChange, LockDiff, OverrideChange, PackageChange, ReleaseChange, RequirementChange,
 };
@@ -83,8 +84,8 @@ pub struct Lockfile {
     pub side_by_side: BTreeSet<PackageName>,
     /// The releases.
     pub packages: BTreeMap<(PackageName, Version), LockedPackage>,
-    /// How classes stand to the functions of the interfaces that they implement, by the names of the functions.
-    pub capabilities: BTreeMap<LockedImplementation, BTreeMap<String, LockedCapability>>,
+    /// How classes stand to the interfaces that they implement.
+    pub capabilities: BTreeMap<LockedImplementation, LockedConformance>,
 }
 
 /// A requirement of a root and the version that it is bound to.

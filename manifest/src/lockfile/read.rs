@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
-    DECISION_ORDER, LOCK_FORMAT, LockedCapability, LockedImplementation, LockedPackage,
-    LockedRequirement, Lockfile, unreadable,
+    DECISION_ORDER, LOCK_FORMAT, LockedCapability, LockedConformance, LockedImplementation,
+    LockedPackage, LockedRequirement, Lockfile, unreadable,
 };
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use crate::digest::ArtifactDigest;
@@ -338,12 +338,13 @@ impl<'source> LockReader<'source> {
         while self.peek("- class: ").is_some() {
             let location = self.location();
             let class = self.value("- class: ", ClassName::parse)?;
-            let (package, version) = self.value("  release: ", |text| {
-                let (name, version) = text.split_once(' ').ok_or("expected a version")?;
-                let name = PackageName::parse(name).map_err(|error| error.to_string())?;
-                Ok::<_, String>((name, full_version(version)?))
-            })?;
+            let (package, version) = self.value("  release: ", release)?;
             let interface = self.value("  interface: ", ClassName::parse)?;
+            // Earlier versions did not write it.
+            let defined_by = match self.peek("  defined_by: ") {
+                Some(_) => Some(self.value("  defined_by: ", release)?),
+                None => None,
+            };
             let implementation = LockedImplementation {
                 class,
                 package,
@@ -375,7 +376,11 @@ impl<'source> LockReader<'source> {
                     functions.insert(name, capability);
                 }
             }
-            lock.capabilities.insert(implementation, functions);
+            let conformance = LockedConformance {
+                defined_by,
+                functions,
+            };
+            lock.capabilities.insert(implementation, conformance);
         }
         Ok(())
     }
@@ -516,6 +521,13 @@ fn unquoted(text: &str) -> Option<String> {
         });
     }
     Some(content)
+}
+
+/// Reads the name of a package and a version with a space between them.
+fn release(text: &str) -> Result<(PackageName, Version), String> {
+    let (name, version) = text.split_once(' ').ok_or("expected a version")?;
+    let name = PackageName::parse(name).map_err(|error| error.to_string())?;
+    Ok((name, full_version(version)?))
 }
 
 /// Reads a version with all three components, as this crate writes it.

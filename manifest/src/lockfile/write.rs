@@ -80,7 +80,7 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
     if !lock.capabilities.is_empty() {
         writeln!(text, "capabilities:")?;
     }
-    for (implementation, functions) in &lock.capabilities {
+    for (implementation, conformance) in &lock.capabilities {
         let LockedImplementation {
             class,
             package,
@@ -89,6 +89,10 @@ fn write_body(text: &mut String, lock: &Lockfile) -> std::fmt::Result {
         } = implementation;
         writeln!(text, "- class: {class}\n  release: {package} {version}")?;
         writeln!(text, "  interface: {interface}")?;
+        if let Some((package, version)) = &conformance.defined_by {
+            writeln!(text, "  defined_by: {package} {version}")?;
+        }
+        let functions = &conformance.functions;
         if !functions.is_empty() {
             writeln!(text, "  functions:")?;
         }

@@ -350,6 +350,7 @@ pub fn lock_schema() -> Value {
                         "class": {"$ref": "#/$defs/name"},
                         "release": {"description": "The package and version that define the class.", "type": "string"},
                         "interface": {"$ref": "#/$defs/name"},
+                        "defined_by": {"description": "The package and version that define the interface.", "type": "string"},
                         "functions": {
                             "description": "Cases with conditions on facts, of which the first that holds counts.",
                             "type": ["object", "null"],

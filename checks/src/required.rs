@@ -177,6 +177,8 @@ pub(crate) fn check(
                         finding = finding.hint(format!("`{name}` is a class, and no interface"));
                     } else if let Some(similar) = most_similar_name(name.as_str(), known) {
                         finding = finding.hint(format!("did you mean `{similar}`?"));
+                    } else {
+                        finding = finding.hint(how_to_require(name, required));
                     }
                     findings.push(finding);
                 }
@@ -231,6 +233,22 @@ fn newer_core(
             newest.major()
         ));
     Some(finding)
+}
+
+/// How to get the package of an interface that no required package defines.
+fn how_to_require(interface: &ClassName, required: &dyn RequiredPackages) -> String {
+    let any = Spec::any();
+    let mut packages = interface.enclosing_packages();
+    let defining = packages.find(|package| {
+        matches!(
+            required.defines_interface(package, &any, interface),
+            Defines::Yes
+        )
+    });
+    match defining {
+        Some(package) => format!("`{package}` defines it: add it to `Require`"),
+        None => "add the package that defines it to `Require`".to_owned(),
+    }
 }
 
 /// The finding on an interface that no required package defines.

@@ -2,9 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::Spec;
 use pkgres_manifest::diagnostic::Code;
+use pkgres_manifest::{Package, PackageName, Spec};
 use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
+
+/// Says which interfaces a project needs a package for that no registry has.
+pub(crate) fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<Hint> {
+    if conflict.code != Code::UnknownPackage {
+        return Vec::new();
+    }
+    let missing: BTreeSet<&PackageName> = (conflict.reasons.iter())
+        .filter(|reason| reason.clashes)
+        .filter_map(|reason| match &reason.kind {
+            ReasonKind::Requires { package, .. } => Some(package),
+            _ => None,
+        })
+        .collect();
+    let implements = root.manifest.implements.iter();
+    let interfaces = implements.flat_map(|entry| &entry.interfaces);
+    let mut seen = BTreeSet::new();
+    let mut hints = Vec::new();
+    for interface in interfaces {
+        let name = &interface.value;
+        let package = name.enclosing_packages().find(|it| missing.contains(it));
+        if let Some(package) = package.filter(|_| seen.insert(name)) {
+            let place = &interface.location;
+            hints.push(Hint::packages(format!(
+                "`Implements` names the interface {name} of {package} ({place})"
+            )));
+        }
+    }
+    hints
+}
 
 /// Explains requirements without a spec, which mean `0`: nothing in the manifest says so.
 pub(crate) fn empty_specs(conflict: &Conflict) -> Vec<Hint> {

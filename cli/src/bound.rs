@@ -134,11 +134,11 @@ impl BoundRelease {
                     root_class: context.core().map(PackageName::root_class),
                     ..BoundPackages::default()
                 };
-                let finding = Diagnostic::warning(Code::NoVersion, message).at(package
-                    .manifest
-                    .name
-                    .location
-                    .clone());
+                let place = package.manifest.name.location.clone();
+                let mut finding = Diagnostic::warning(Code::NoVersion, message).at(place);
+                for hint in &conflict.hints {
+                    finding = finding.hint(hint.to_string());
+                }
                 (packages, Vec::new(), Some(finding))
             }
         };

@@ -12,7 +12,7 @@ use pkgres_registry_client::{Answer, RegistrySet, solve_with_derivation, strict_
 use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
-use crate::advice::empty_specs;
+use crate::advice::{empty_specs, interfaces_of_missing};
 use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -251,6 +251,11 @@ impl Problem {
                 // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);
                 conflict.hints.extend(empty_specs(&conflict));
+                if let Some(root) = &self.root {
+                    conflict
+                        .hints
+                        .extend(interfaces_of_missing(&conflict, root));
+                }
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
                 if let Some(manifest) = self.manifest.filter(|_| has_one_root) {

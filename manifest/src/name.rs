@@ -324,6 +324,22 @@ impl ClassName {
         self.0.starts_with(INTERFACE)
     }
 
+    /// The names of the packages that it is in by its name, the longest first.
+    ///
+    /// ```
+    /// use pkgres_manifest::{ClassName, PackageName};
+    ///
+    /// let class = ClassName::parse("org.acme.web.Site")?;
+    /// let packages: Vec<PackageName> = class.enclosing_packages().collect();
+    /// assert_eq!(packages[0].as_str(), "org.acme.web");
+    /// assert_eq!(packages.len(), 3);
+    /// # Ok::<(), pkgres_manifest::NameError>(())
+    /// ```
+    pub fn enclosing_packages(&self) -> impl Iterator<Item = PackageName> + '_ {
+        let dots = self.0.rmatch_indices('.').map(|(at, _)| at);
+        dots.filter_map(|at| PackageName::parse(&self.0[..at]).ok())
+    }
+
     /// The range of the names from [`of_interface`](Self::of_interface) in the order of texts: its begin, and its end.
     pub const INTERFACES: [&'static str; 2] = [INTERFACE, "interface;"];
 }

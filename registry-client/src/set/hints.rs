@@ -1,7 +1,7 @@
 //! Hints for a conflict that only registries can give.
 //!
 //! A solver knows only the packages that it looked up. Registries know packages with similar names, packages that define a missing
-//! class, and releases in a registry that is shadowed by a preferred one.
+//! class or interface, and releases in a registry that is shadowed by a preferred one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,11 @@ impl RegistrySet {
     pub fn advise(&self, conflict: &mut Conflict) -> Result<(), RegistryError> {
         let advice = match conflict.code {
             Code::UnknownPackage => self.similar_packages(conflict),
-            Code::ClassUnavailable => self.defining_packages(conflict)?,
+            Code::ClassUnavailable => {
+                let mut advice = self.defining_packages(conflict)?;
+                advice.extend(self.interface_packages(conflict)?);
+                advice
+            }
             Code::NoVersion => self.shadowed_release(conflict)?.into_iter().collect(),
             _ => Vec::new(),
         };
@@ -111,6 +115,43 @@ impl RegistrySet {
                     "{package} defines a class of a similar name: {similar}"
                 )));
             }
+        }
+        Ok(advice)
+    }
+
+    /// Packages that define a missing interface, among those that its name says it is in. If no registry has one, how
+    /// to get it.
+    fn interface_packages(&self, conflict: &Conflict) -> Result<Vec<Hint>, RegistryError> {
+        let mut advice = Vec::new();
+        for reason in &conflict.reasons {
+            let ReasonKind::Implements { interface } = &reason.kind else {
+                continue;
+            };
+            let is_lacked = conflict.reasons.iter().any(|reason| {
+                matches!(&reason.kind, ReasonKind::LacksInterface { interface: lacked } if lacked == interface)
+            });
+            if is_lacked {
+                continue;
+            }
+            let owner = reason.owner_name();
+            let names: Vec<PackageName> = interface.enclosing_packages().collect();
+            let defines = |supply: &Supply| match supply {
+                Supply::Unknown => false,
+                Supply::Releases { records, .. } => {
+                    let mut records = records.iter();
+                    records.any(|record| record.interfaces.contains(interface))
+                }
+            };
+            let supplies = self.supply(&names)?;
+            let defining = names.iter().zip(&supplies).find(|(_, it)| defines(it));
+            advice.push(Hint::packages(match defining {
+                Some((package, _)) => format!(
+                    "{package} defines the interface {interface}, and {owner} does not require it"
+                ),
+                None => format!(
+                    "`Implements` of {owner} names {interface}: the package that defines it has to be under `Require`, and `--registry` adds a registry that has the package"
+                ),
+            }));
         }
         Ok(advice)
     }

@@ -38,6 +38,26 @@ impl BoundPackages {
         package.classes.as_ref()?.get(&at.class)
     }
 
+    /// Returns the releases with another one in place of one of them: requirements that are bound to `old` are bound to
+    /// `new`, which is one of the releases, too.
+    #[must_use]
+    pub fn with_replaced(
+        &self,
+        old: &(PackageName, Version),
+        new: &(PackageName, Version),
+    ) -> Self {
+        let mut replaced = self.clone();
+        for (release, bound) in &mut replaced.releases {
+            if release == new {
+                continue;
+            }
+            for required in bound.requires.iter_mut().filter(|it| *it == old) {
+                required.clone_from(new);
+            }
+        }
+        replaced
+    }
+
     /// Resolves a class name in a release: to its own class, else to that of the first required package that
     /// defines it for others.
     pub(crate) fn lookup(&self, release: &Release, class: &ClassName) -> Option<ClassAt> {

@@ -8,6 +8,7 @@
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
 //! - [`check_member_uses`] looks at the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
+//! - [`update_effects`] finds out which of these differences concern the classes of a package that depends on the other.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
 //! - [`check_validation`] looks at a validation file.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
@@ -38,7 +39,10 @@ mod required;
 mod suggestions;
 mod validation;
 
-pub use api::{ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Witness, compare_apis};
+pub use api::{
+    ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Reliance, UpdateEffect, Witness,
+    compare_apis, update_effects,
+};
 pub use bound::{BoundPackage, BoundPackages};
 pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,

@@ -36,6 +36,7 @@ mod settings;
 mod show;
 mod solve;
 mod solve_options;
+mod update_effects;
 mod workspace;
 
 use std::io::Write as _;

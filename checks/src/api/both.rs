@@ -11,8 +11,9 @@ use crate::members::{Declared, EffectiveMembers};
 /// A class in both versions.
 pub(super) struct BothVersions<'packages> {
     pub(super) name: &'packages ClassName,
-    /// The compared package.
-    pub(super) package: &'packages PackageName,
+    /// The package whose classes the differences are reported for; `None` if each is reported for the class that
+    /// declares what differs.
+    pub(super) package: Option<&'packages PackageName>,
     pub(super) old: EffectiveMembers<'packages>,
     pub(super) new: EffectiveMembers<'packages>,
     /// The usage of the class in the old version.
@@ -55,13 +56,12 @@ impl BothVersions<'_> {
         }
     }
 
-    /// The class that a difference in a member is reported for: the one that declares it, if it belongs to the
-    /// compared package.
+    /// The class that a difference in a member is reported for: the one that declares it, unless it belongs to another
+    /// package than the one that is compared.
     pub(super) fn owner<Member>(&self, declared: &Declared<'_, Member>) -> ClassName {
-        if declared.class.release.0 == *self.package {
-            declared.class.class.clone()
-        } else {
-            self.name.clone()
+        match self.package {
+            Some(package) if declared.class.release.0 != *package => self.name.clone(),
+            _ => declared.class.class.clone(),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn compare(
         };
         let both = BothVersions {
             name,
-            package: &old.release.0,
+            package: Some(&old.release.0),
             old: EffectiveMembers::of(old.packages, &members(old)),
             new: EffectiveMembers::of(new.packages, &members(new)),
             usage: before.usage,
@@ -75,7 +75,8 @@ pub(super) fn compare(
     found
 }
 
-fn removed(before: &ClassDefinition) -> FoundDifference {
+/// The difference that a class is gone.
+pub(super) fn removed(before: &ClassDefinition) -> FoundDifference {
     let name = &before.name.value;
     of_class(
         ApiRule::ClassRemoved,
@@ -96,22 +97,8 @@ fn declaration(
     found: &mut Vec<FoundDifference>,
 ) {
     let name = both.name;
-    let places = (Some(&before.name), Some(&after.name));
     if before.usage != after.usage {
-        let (message, noticed) = match before.usage {
-            ClassUsage::Class => (
-                format!("`{name}` is a meta class now"),
-                WitnessUse::Extends {
-                    usage: ClassUsage::Class,
-                },
-            ),
-            ClassUsage::Meta => (
-                format!("`{name}` is no meta class any more"),
-                WitnessUse::Describes,
-            ),
-        };
-        let rule = ApiRule::ClassUsageChanged;
-        found.push(of_class(rule, name, places, message, Some(noticed)));
+        found.push(usage_changed(before, after));
     }
     let parents = |class: &ClassDefinition| -> Vec<ClassName> {
         let parents = class.extends.iter();
@@ -139,6 +126,26 @@ fn declaration(
         );
         found.push(of_class(rule, name, places, message, None));
     }
+}
+
+/// The difference that a class of objects became a meta class, or the reverse.
+pub(super) fn usage_changed(before: &ClassDefinition, after: &ClassDefinition) -> FoundDifference {
+    let name = &before.name.value;
+    let (message, noticed) = match before.usage {
+        ClassUsage::Class => (
+            format!("`{name}` is a meta class now"),
+            WitnessUse::Extends {
+                usage: ClassUsage::Class,
+            },
+        ),
+        ClassUsage::Meta => (
+            format!("`{name}` is no meta class any more"),
+            WitnessUse::Describes,
+        ),
+    };
+    let places = (Some(&before.name), Some(&after.name));
+    let rule = ApiRule::ClassUsageChanged;
+    of_class(rule, name, places, message, Some(noticed))
 }
 
 /// The old and the new place of a class.

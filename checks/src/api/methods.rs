@@ -311,7 +311,7 @@ fn is_same_but_for_the_name(one: &Argument, other: &Argument) -> bool {
 
 /// Calls that a method accepts, the shortest first: with the arguments that it needs, with each further one, and with
 /// every number of arguments by position.
-fn candidate_calls(arguments: &[Argument]) -> Vec<CallArguments> {
+pub(super) fn candidate_calls(arguments: &[Argument]) -> Vec<CallArguments> {
     let standard: Vec<&Argument> = arguments.iter().filter(|it| is_standard(it)).collect();
     let has = |usage| arguments.iter().any(|argument| argument.usage == usage);
     let named = |wanted: &dyn Fn(usize, &Argument) -> bool| -> Vec<String> {

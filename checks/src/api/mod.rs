@@ -12,12 +12,14 @@ mod both;
 mod bump;
 mod classes;
 mod confirm;
+mod effects;
 mod methods;
 mod properties;
 mod rules;
 mod witness;
 
 pub use bump::Bump;
+pub use effects::{Reliance, UpdateEffect, update_effects};
 pub use rules::{ApiRule, Impact};
 pub use witness::Witness;
 

@@ -42,6 +42,20 @@ pub(crate) struct EffectiveMembers<'packages> {
 impl<'packages> EffectiveMembers<'packages> {
     /// The members of a class.
     pub(crate) fn of(packages: &'packages BoundPackages, class: &ClassAt) -> Self {
+        Self::of_ancestors(packages, class, |_| true)
+    }
+
+    /// The members that a class has from classes of other releases.
+    pub(crate) fn of_other_releases(packages: &'packages BoundPackages, class: &ClassAt) -> Self {
+        Self::of_ancestors(packages, class, |at| at.release != class.release)
+    }
+
+    /// The members of those of a class and its ancestors that `counts` is true for.
+    fn of_ancestors(
+        packages: &'packages BoundPackages,
+        class: &ClassAt,
+        counts: impl Fn(&ClassAt) -> bool,
+    ) -> Self {
         let mut ancestry = packages.known_ancestry(class);
         if let Some(root) = &packages.root_class {
             // The root class has no members, so it can be missing.
@@ -51,7 +65,7 @@ impl<'packages> EffectiveMembers<'packages> {
             unknown: ancestry.unknown,
             ..Self::default()
         };
-        for (at, definition) in &ancestry.known {
+        for (at, definition) in ancestry.known.iter().filter(|(at, _)| counts(at)) {
             for method in &definition.methods {
                 let name = canonical_name(&method.name.value);
                 members.methods.entry(name).or_insert_with(|| Declared {

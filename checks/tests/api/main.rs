@@ -2,6 +2,7 @@
 //!
 //! Every major difference comes with a witness, which must be right with the old version and wrong with the new one.
 
+mod effects;
 mod inheritance;
 mod release;
 mod rules;

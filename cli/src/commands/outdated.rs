@@ -11,11 +11,13 @@ use crate::commands::members::Projects;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
+use crate::lockfile::lock_of;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, counted};
 use crate::solve::{problem_with_lock, read_frozen};
+use crate::update_effects::{ProjectEffects, Replacement};
 
 pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
@@ -58,6 +60,16 @@ fn show_outdated(
     let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let outdated_packages = outdated_packages?;
+    let effects = if outdated_packages.is_empty() || project.package().is_none() {
+        ProjectEffects::default()
+    } else {
+        let replacements = Replacement::of_outdated(&outdated_packages);
+        let (package, lock) = (project.package(), lock_of(&resolution));
+        let progress = output.progress("Comparing classes", context.registries.activity());
+        let found = ProjectEffects::find(package, &lock, &replacements, &registries, context);
+        drop(progress);
+        found?
+    };
     output.registry_findings(&registries.take_findings());
     let exit = if args.exit_code && !outdated_packages.is_empty() {
         Exit::Pending
@@ -68,7 +80,8 @@ fn show_outdated(
         output.json(&json!({
             "schema_version": 1,
             "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
-            "packages": show::outdated_json(&outdated_packages),
+            "packages": show::outdated_json(&outdated_packages, &effects),
+            "not_compared": show::not_compared_json(&effects),
             "notes": show::excluded(&resolution),
         }));
         return Ok(exit);
@@ -76,7 +89,8 @@ fn show_outdated(
     if is_titled && !outdated_packages.is_empty() {
         output.data(&format!("{}:\n", project.name()));
     }
-    output.data(&show::outdated(&outdated_packages));
+    output.data(&show::outdated(&outdated_packages, &effects));
+    output.notes(show::not_compared(&effects));
     output.notes(show::excluded(&resolution));
     let held_back = outdated_packages
         .iter()

@@ -5,6 +5,7 @@ mod changes;
 mod conflict;
 mod diagnostic;
 mod drawing_order;
+mod effects;
 mod fold;
 mod graph;
 mod live;
@@ -22,6 +23,9 @@ pub(crate) use annotation::{annotation_of_file, annotations};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
+pub(crate) use effects::{
+    effects_json, not_compared, not_compared_json, place_json, update_effects,
+};
 pub(crate) use graph::Graph;
 pub(crate) use live::{LiveLine, cause_text, live_view};
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};

@@ -4,6 +4,8 @@ use pkgres_registry_client::{BlockingRequirement, Outdated};
 use serde_json::{Value, json};
 
 use super::counted;
+use super::effects::{effects_json, effects_of_outdated};
+use crate::update_effects::ProjectEffects;
 
 /// How many requirements that hold back a package are shown. Nearly every package can hold back the core library.
 const MAX_SHOWN_REQUIREMENTS: usize = 3;
@@ -11,8 +13,9 @@ const MAX_SHOWN_REQUIREMENTS: usize = 3;
 /// How many packages that an update leaves behind are shown.
 const MAX_SHOWN_PACKAGES: usize = 10;
 
-/// A table of outdated packages; the lines below a package show what holds it back.
-pub(crate) fn outdated(packages: &[Outdated]) -> String {
+/// A table of outdated packages; the lines below a package show what holds it back, and what its newer versions change
+/// for the classes of the project.
+pub(crate) fn outdated(packages: &[Outdated], effects: &ProjectEffects) -> String {
     if packages.is_empty() {
         return String::new();
     }
@@ -61,6 +64,7 @@ pub(crate) fn outdated(packages: &[Outdated]) -> String {
         for line in &entry.because {
             text.push_str(&format!("  held back: {line}\n"));
         }
+        text.push_str(&effects_of_outdated(effects, &entry.package, &entry.now));
     }
     text
 }
@@ -119,8 +123,14 @@ fn requirement_text(entry: &Outdated, requirement: &BlockingRequirement) -> Stri
 }
 
 /// Outdated packages as JSON.
-pub(crate) fn outdated_json(packages: &[Outdated]) -> Vec<Value> {
-    packages.iter().map(package_json).collect()
+pub(crate) fn outdated_json(packages: &[Outdated], effects: &ProjectEffects) -> Vec<Value> {
+    let entries = packages.iter().map(|entry| {
+        let mut json = package_json(entry);
+        let effects = effects_json(effects, Some((&entry.package, &entry.now)));
+        json["effects"] = effects.into();
+        json
+    });
+    entries.collect()
 }
 
 fn package_json(entry: &Outdated) -> Value {

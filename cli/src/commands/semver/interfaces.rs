@@ -3,7 +3,8 @@
 use pkgres_checks::InterfaceDifference;
 use serde_json::{Value, json};
 
-use super::{place_json, places};
+use super::places;
+use crate::show::place_json;
 
 /// A difference as text: what it is, and where.
 pub(super) fn line_of(difference: &InterfaceDifference) -> String {

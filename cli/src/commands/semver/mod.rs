@@ -293,8 +293,8 @@ impl Compared {
                     "member": difference.member,
                     "argument": difference.argument,
                     "message": difference.message,
-                    "old": difference.old.as_ref().map(place_json),
-                    "new": difference.new.as_ref().map(place_json),
+                    "old": difference.old.as_ref().map(show::place_json),
+                    "new": difference.new.as_ref().map(show::place_json),
                     "inheritors": difference.inheritors,
                     "witness": witness,
                 })
@@ -314,15 +314,6 @@ impl Compared {
             "unknown_ancestors": self.comparison.unknown_ancestors,
         })
     }
-}
-
-fn place_json(location: &Location) -> Value {
-    let position = location.position();
-    json!({
-        "file": location.source().name(),
-        "line": position.line,
-        "column": position.column,
-    })
 }
 
 /// A difference as text: what it is, and where.

@@ -22,6 +22,7 @@ use crate::problem::Problem;
 use crate::project::Project;
 use crate::show;
 use crate::solve::reject_lock_modes;
+use crate::update_effects::{ProjectEffects, Replacement};
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("update", &args.write, context)?;
@@ -67,6 +68,12 @@ fn update_one(
         &context.read_options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
+    let replacements = Replacement::of_lock(&diff);
+    let package = project.package();
+    let progress = output.progress("Comparing classes", context.registries.activity());
+    let effects = ProjectEffects::find(package, &lock, &replacements, &registries, context);
+    drop(progress);
+    let effects = effects?;
     let report = report(
         &resolution,
         project.package().map_or(&[], std::slice::from_ref),
@@ -77,6 +84,8 @@ fn update_one(
         let mut all = show::held_back_json(&report);
         all.extend(show::left_behind_json(&held_back));
         document["held_back"] = all.into();
+        document["effects"] = show::effects_json(&effects, None).into();
+        document["not_compared"] = show::not_compared_json(&effects).into();
         document["notes"] = show::notes(&resolution, context).into();
         output.json(&document);
     } else {
@@ -84,6 +93,8 @@ fn update_one(
         output.notes(&changes);
         output.notes(show::update_reasons(&report, &plan.named));
         output.notes(show::left_behind(&held_back));
+        output.notes(show::update_effects(&effects));
+        output.notes(show::not_compared(&effects));
         output.notes(show::notes(&resolution, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }

@@ -9,6 +9,7 @@
 //! - [`check_member_uses`] looks at the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
 //! - [`update_effects`] finds out which of these differences concern the classes of a package that depends on the other.
+//! - [`compare_records`] and [`compare_declarations`] find the differences between releases of other ecosystems.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
 //! - [`check_validation`] looks at a validation file.
 //! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
@@ -30,6 +31,7 @@ mod api;
 mod bound;
 mod classes;
 mod conformance;
+mod declarations;
 mod interface_differences;
 mod manifest;
 mod members;
@@ -51,6 +53,7 @@ pub use conformance::{
     check_interface, class_conformance, conformance, conformance_findings, inherited_conformance,
     interface_text,
 };
+pub use declarations::compare_declarations;
 pub use interface_differences::{
     InterfaceDifference, interface_differences, package_interface_differences,
 };

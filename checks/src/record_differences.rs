@@ -1,56 +1,55 @@
 //! The differences between the classes of two releases, as far as their index records show them.
 //!
 //! This is the comparison for ecosystems whose classes have no declarations that can be compared member by member:
-//! plug-ins and modules of Ansible collections, types of OPC UA models. For class packages there is
-//! [`compare_apis`](crate::compare_apis).
+//! plug-ins and modules of Ansible collections, types of OPC UA models. What their files declare is compared by
+//! [`compare_declarations`](crate::compare_declarations). For class packages there is [`compare_apis`](crate::compare_apis).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
+use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 
-use crate::api::Impact;
+use crate::api::define_rules;
 
-/// A rule for one kind of difference between the classes of two index records. Its id never changes its meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum RecordRule {
+define_rules! {
+    /// A rule for one kind of difference between two releases of another ecosystem than class packages.
+    ///
+    /// An id never changes its meaning. The page [compatibility elsewhere](https://pkgres.org/compatibility-elsewhere.html)
+    /// of the guide has an example of each rule that has no counterpart for class packages.
+    RecordRule;
     /// A class is gone. Whatever extends or uses it fails.
-    ClassRemoved,
-    /// A class lost an ancestor. Its objects can no longer be used where those of the ancestor are asked for.
-    AncestorLost,
+    ClassRemoved = "class-removed", Major, "a class was removed";
+    /// A plug-in no longer documents an option, and no other option has its name as an alias. Ansible rejects tasks that
+    /// set an option which a module does not have.
+    OptionRemoved = "option-removed", Major, "an option was removed";
+    /// An option no longer has one of its aliases. Tasks that use this name set an option that the plug-in does not have.
+    OptionAliasRemoved = "option-alias-removed", Major, "an alias of an option was removed";
+    /// An option that needed no value before needs one now. Tasks without one fail.
+    OptionBecameRequired = "option-became-required", Major, "an option needs a value now";
+    /// A plug-in has a new option that needs a value. All tasks that existed before are without one, and fail.
+    RequiredOptionAdded = "required-option-added", Major, "an option that needs a value was added";
+    /// An option no longer accepts a value that was among its choices. Tasks with this value fail.
+    OptionChoiceRemoved = "option-choice-removed", Major, "a choice of an option was removed";
+    /// Objects of a type have to have a member that they did not need before: the type declares it with the modelling rule
+    /// `Mandatory`, or inherits it. Objects of other models, and servers that provide the type, lack the member.
+    MandatoryMemberAdded = "mandatory-member-added", Major, "a mandatory member was added to a type";
+    /// A class lost an ancestor. Its objects can no longer be used where those of the ancestor are asked for. Without
+    /// members, only a person can decide whether a dependant relies on the ancestor.
+    AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
     /// A class with the same id is called something else: another class may have taken the id.
-    ClassRenamed,
+    ClassRenamed = "class-renamed", Review, "a class has another name";
+    /// The type of the values of an option changed. Ansible converts many values from one type to another: whether every
+    /// value that was accepted before still is, and means the same, has to be decided by a person.
+    OptionTypeChanged = "option-type-changed", Review, "the type of an option changed";
+    /// An option has another default. Tasks that do not set it do something else than before, and whether that matters
+    /// has to be decided by a person.
+    OptionDefaultChanged = "option-default-changed", Review, "the default of an option changed";
+    /// A type no longer guarantees that its objects have a member. Clients that read it have to be able to do without.
+    MandatoryMemberLost = "mandatory-member-lost", Review, "a member of a type is no longer mandatory";
     /// There is a new class.
-    ClassAdded,
-}
-
-impl RecordRule {
-    /// The stable id, such as `class-removed`.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::ClassRemoved => "class-removed",
-            Self::AncestorLost => "ancestor-lost",
-            Self::ClassRenamed => "class-renamed",
-            Self::ClassAdded => "class-added",
-        }
-    }
-
-    /// What a difference of this kind means for dependants. Without members, only a person can decide whether a
-    /// dependant relies on an ancestor or on what a class is called.
-    pub fn impact(self) -> Impact {
-        match self {
-            Self::ClassRemoved => Impact::Major,
-            Self::AncestorLost | Self::ClassRenamed => Impact::Review,
-            Self::ClassAdded => Impact::Minor,
-        }
-    }
-}
-
-impl fmt::Display for RecordRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id())
-    }
+    ClassAdded = "class-added", Minor, "a class was added";
+    /// A plug-in has a new option that needs no value.
+    OptionAdded = "option-added", Minor, "an option was added";
 }
 
 /// A difference between the classes of two index records.
@@ -63,6 +62,20 @@ pub struct RecordDifference {
     pub class: ClassName,
     /// The difference in a sentence.
     pub message: String,
+    /// The place in the old release, if it is known.
+    pub old: Option<Location>,
+    /// The place in the new release, if it is known.
+    pub new: Option<Location>,
+}
+
+/// Sorts differences: those with the gravest impact first, then by rule and class.
+pub(crate) fn sort_differences(differences: &mut [RecordDifference]) {
+    differences.sort_by(|one, two| {
+        let key = |it: &RecordDifference| (std::cmp::Reverse(it.rule.impact()), it.rule);
+        key(one)
+            .cmp(&key(two))
+            .then_with(|| one.class.cmp(&two.class))
+    });
 }
 
 /// Compares the classes that two releases define for others, those with the gravest impact first. `None` if the classes
@@ -92,6 +105,8 @@ pub fn compare_records(
             rule,
             class: class.clone(),
             message,
+            old: None,
+            new: None,
         });
     };
     for name in before.exported() {
@@ -129,12 +144,7 @@ pub fn compare_records(
         }
     }
     drop_aliases(&mut found);
-    found.sort_by(|one, two| {
-        let key = |it: &RecordDifference| (std::cmp::Reverse(it.rule.impact()), it.rule);
-        key(one)
-            .cmp(&key(two))
-            .then_with(|| one.class.cmp(&two.class))
-    });
+    sort_differences(&mut found);
     Some(found)
 }
 
@@ -198,6 +208,7 @@ mod tests {
     use pkgres_manifest::Limits;
 
     use super::*;
+    use crate::api::Impact;
 
     /// A record with classes.
     fn record(classes: &str) -> IndexRecord {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, capped};
 use pkgres_manifest::{
-    ArtifactDigest, Ecosystem, IndexRecord, PackageName, ReadOptions, Spec, Version,
+    ArtifactDigest, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions, Spec, Version,
 };
 
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -107,6 +107,18 @@ pub trait Format: fmt::Debug + Send + Sync {
     fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
         let _ = (file, package);
         None
+    }
+
+    /// Reads what the classes of a root or a release declare for those who use them. `file` and `tree` are as in
+    /// [`read_root`](Self::read_root) and [`read_releases`](Self::read_releases). By default, nothing is known.
+    fn declarations(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Declarations> {
+        let _ = (file, tree, options);
+        Parsed::new(Some(Declarations::default()), Vec::new())
     }
 
     /// The file name of the artifact of a release that is a file, with its extension. It is not used for releases that

@@ -49,6 +49,7 @@ mod readme {}
 #[cfg(feature = "packages")]
 mod archive;
 mod class_file;
+mod declarations;
 pub mod diagnostic;
 mod digest;
 pub mod document;
@@ -80,6 +81,7 @@ pub use class_file::{
     Argument, ArgumentUsage, CallArguments, ClassConstraint, ClassDefinition, ClassUsage, Contract,
     MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
+pub use declarations::{ClassOptions, Declarations, DeclaredOption, DeclaredType};
 #[cfg(feature = "packages")]
 pub use digest::sha256;
 pub use digest::{ArtifactDigest, DigestError};

@@ -20,6 +20,7 @@ mod witness;
 
 pub use bump::Bump;
 pub use effects::{Reliance, UpdateEffect, update_effects};
+pub(crate) use rules::define_rules;
 pub use rules::{ApiRule, Impact};
 pub use witness::Witness;
 

@@ -26,30 +26,32 @@ impl fmt::Display for Impact {
     }
 }
 
-macro_rules! rules {
-    ($($(#[doc = $documentation:literal])+ $name:ident = $id:literal, $impact:ident, $title:literal;)+) => {
-        /// A rule for one kind of difference between the classes of two versions.
-        ///
-        /// An id never changes its meaning. The page [compatibility](https://pkgres.org/compatibility.html) of the
-        /// guide has an example of each rule.
+/// Defines an enum of rules, each with its documentation, stable id, impact and title.
+macro_rules! define_rules {
+    (
+        $(#[$attribute:meta])*
+        $rules:ident;
+        $($(#[doc = $documentation:literal])+ $name:ident = $id:literal, $impact:ident, $title:literal;)+
+    ) => {
+        $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum ApiRule {
+        pub enum $rules {
             $($(#[doc = $documentation])+ $name,)+
         }
 
-        impl ApiRule {
+        impl $rules {
             /// All rules, those with the gravest impact first.
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// The stable id, such as `method-removed`.
+            /// The stable id, such as `class-removed`.
             pub fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)+ }
             }
 
             /// What a difference of this kind means for dependants.
-            pub fn impact(self) -> Impact {
-                match self { $(Self::$name => Impact::$impact,)+ }
+            pub fn impact(self) -> $crate::api::Impact {
+                match self { $(Self::$name => $crate::api::Impact::$impact,)+ }
             }
 
             /// The kind of difference in a few words.
@@ -67,10 +69,22 @@ macro_rules! rules {
                 Self::ALL.iter().copied().find(|rule| rule.id() == id)
             }
         }
+
+        impl std::fmt::Display for $rules {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.id())
+            }
+        }
     };
 }
+pub(crate) use define_rules;
 
-rules! {
+define_rules! {
+    /// A rule for one kind of difference between the classes of two versions.
+    ///
+    /// An id never changes its meaning. The page [compatibility](https://pkgres.org/compatibility.html) of the
+    /// guide has an example of each rule.
+    ApiRule;
     /// A class that other packages could see is no longer listed in the manifest. Classes that extend it cannot be
     /// loaded, and no object of it can be created.
     ClassRemoved = "class-removed", Major, "a class was removed";
@@ -128,10 +142,4 @@ rules! {
     OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";
     /// An argument or a property that needed a value before has a `Default` now.
     DefaultAdded = "default-added", Patch, "a default was added";
-}
-
-impl fmt::Display for ApiRule {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.id())
-    }
 }

@@ -1,7 +1,7 @@
-//! The pages about error codes and about the rules of compatibility: sections of `docs/errors.md` and
-//! `docs/compatibility.md`, whose examples are run by tests.
+//! The pages about error codes and about the rules of compatibility: sections of `docs/errors.md`,
+//! `docs/compatibility.md` and `docs/compatibility-elsewhere.md`, whose examples are run by tests.
 
-use pkgres_checks::ApiRule;
+use pkgres_checks::{ApiRule, RecordRule};
 use pkgres_manifest::diagnostic::Code;
 
 /// The page of the book. The link beside the sources makes it a part of the published crate.
@@ -9,6 +9,9 @@ const PAGES: &str = include_str!("../../errors.md");
 
 /// The page of the book about rules.
 const RULES: &str = include_str!("../../compatibility.md");
+
+/// The page of the book about rules for other ecosystems than class packages.
+const RECORD_RULES: &str = include_str!("../../compatibility-elsewhere.md");
 
 /// The page about a code, as Markdown without its heading mark.
 pub(super) fn of(code: Code) -> &'static str {
@@ -18,6 +21,12 @@ pub(super) fn of(code: Code) -> &'static str {
 /// The page about a rule, as Markdown without its heading mark.
 pub(super) fn of_rule(rule: ApiRule) -> &'static str {
     section(RULES, rule.id())
+}
+
+/// The page about a rule of another ecosystem that has no counterpart for class packages, as Markdown without its heading
+/// mark.
+pub(super) fn of_record_rule(rule: RecordRule) -> &'static str {
+    section(RECORD_RULES, rule.id())
 }
 
 fn section(pages: &'static str, subject: &str) -> &'static str {

@@ -1,6 +1,6 @@
 //! `pkgres explain`
 
-use pkgres_checks::ApiRule;
+use pkgres_checks::{ApiRule, Impact, RecordRule};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
 use pkgres_resolver::Locked;
@@ -21,8 +21,8 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
     if is_code(&subject) && !args.subject.exists() {
         return explain_code(&subject, output);
     }
-    if let Some(rule) = ApiRule::with_id(&subject).filter(|_| !args.subject.exists()) {
-        explain_rule(rule, output);
+    if let Some(rule) = Rule::find(&subject).filter(|_| !args.subject.exists()) {
+        rule.explain(output);
         return Ok(Exit::Done);
     }
     let project = Project::open(&args.subject, context)?;
@@ -67,20 +67,50 @@ fn is_code(text: &str) -> bool {
     })
 }
 
-fn explain_rule(rule: ApiRule, output: &mut Output) {
-    let page = error_page::of_rule(rule);
-    if output.is_json() {
-        let lines: Vec<&str> = rule.explanation().lines().map(str::trim).collect();
-        output.json(&json!({
-            "schema_version": 1,
-            "rule": rule.id(),
-            "impact": rule.impact().to_string(),
-            "title": rule.title(),
-            "explanation": lines.join("\n").trim(),
-            "page": page,
-        }));
-    } else {
-        output.data(&error_page::as_text(page));
+/// A rule of compatibility.
+struct Rule {
+    id: &'static str,
+    impact: Impact,
+    title: &'static str,
+    explanation: &'static str,
+    page: &'static str,
+}
+
+impl Rule {
+    /// The rule with an id. If class packages and other ecosystems have the same rule, it is the one of class packages.
+    fn find(id: &str) -> Option<Self> {
+        if let Some(rule) = ApiRule::with_id(id) {
+            return Some(Self {
+                id: rule.id(),
+                impact: rule.impact(),
+                title: rule.title(),
+                explanation: rule.explanation(),
+                page: error_page::of_rule(rule),
+            });
+        }
+        RecordRule::with_id(id).map(|rule| Self {
+            id: rule.id(),
+            impact: rule.impact(),
+            title: rule.title(),
+            explanation: rule.explanation(),
+            page: error_page::of_record_rule(rule),
+        })
+    }
+
+    fn explain(&self, output: &mut Output) {
+        if output.is_json() {
+            let lines: Vec<&str> = self.explanation.lines().map(str::trim).collect();
+            output.json(&json!({
+                "schema_version": 1,
+                "rule": self.id,
+                "impact": self.impact.to_string(),
+                "title": self.title,
+                "explanation": lines.join("\n").trim(),
+                "page": self.page,
+            }));
+        } else {
+            output.data(&error_page::as_text(self.page));
+        }
     }
 }
 

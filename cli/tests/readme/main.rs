@@ -9,7 +9,7 @@ mod page;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use pkgres_checks::ApiRule;
+use pkgres_checks::{ApiRule, Impact, RecordRule};
 use pkgres_manifest::diagnostic::Code;
 use pkgres_tests::skip;
 
@@ -348,26 +348,59 @@ fn every_code_has_a_page_with_an_example() {
     }
 }
 
-/// Each rule has a section with its title, what its documentation says, its impact, an example that shows it, a remedy
-/// and a reference, which `pkgres explain` prints.
+/// A rule with what its section has to say.
+struct Rule {
+    id: &'static str,
+    title: &'static str,
+    explanation: &'static str,
+    impact: Impact,
+}
+
 #[test]
 fn every_rule_has_a_page_with_an_example() {
-    let page = Page::read("docs/compatibility.md");
+    let rules = ApiRule::ALL.iter().map(|rule| Rule {
+        id: rule.id(),
+        title: rule.title(),
+        explanation: rule.explanation(),
+        impact: rule.impact(),
+    });
+    check_sections_of_rules("docs/compatibility.md", &rules.collect::<Vec<_>>());
+}
+
+/// A rule that class packages have, too, is explained there.
+#[test]
+fn every_rule_of_other_ecosystems_has_a_page_with_an_example() {
+    let rules = RecordRule::ALL.iter();
+    let rules = rules.filter(|rule| ApiRule::with_id(rule.id()).is_none());
+    let rules = rules.map(|rule| Rule {
+        id: rule.id(),
+        title: rule.title(),
+        explanation: rule.explanation(),
+        impact: rule.impact(),
+    });
+    let rules: Vec<Rule> = rules.collect();
+    check_sections_of_rules("docs/compatibility-elsewhere.md", &rules);
+}
+
+/// Each rule has a section with its title, what its documentation says, its impact, an example that shows it, a remedy
+/// and a reference, which `pkgres explain` prints.
+fn check_sections_of_rules(page: &str, rules: &[Rule]) {
+    let page = Page::read(page);
     let sections: Vec<(&str, &str)> = (page.text.split("\n## ").skip(1))
         .filter_map(|section| section.split_once(": "))
         .filter(|(id, _)| !id.contains([' ', '\n']))
         .collect();
-    let ids: Vec<&str> = ApiRule::ALL.iter().map(|rule| rule.id()).collect();
+    let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
     let found: Vec<&str> = sections.iter().map(|(id, _)| *id).collect();
     assert_eq!(found, ids);
-    for (rule, (id, section)) in ApiRule::ALL.iter().zip(sections) {
+    for (rule, (id, section)) in rules.iter().zip(sections) {
         let (title, rest) = section.split_once("\n\n").expect("a section has text");
-        assert_eq!(title, rule.title(), "{id}");
-        let meaning: Vec<&str> = rule.explanation().lines().map(str::trim).collect();
+        assert_eq!(title, rule.title, "{id}");
+        let meaning: Vec<&str> = rule.explanation.lines().map(str::trim).collect();
         let meaning = meaning.join("\n");
         assert!(rest.starts_with(meaning.trim()), "{id}: {meaning}");
         assert!(
-            rest.contains(&format!("\nImpact: {}.\n", rule.impact())),
+            rest.contains(&format!("\nImpact: {}.\n", rule.impact)),
             "{id}"
         );
         assert!(rest.contains(&format!(" ({id})\n")), "{id} has no example");

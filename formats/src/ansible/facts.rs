@@ -161,6 +161,22 @@ impl Facts {
         classes
     }
 
+    /// The plug-ins that are redirected within the collection: their paths, and those of the plug-ins that are used
+    /// instead.
+    pub(super) fn redirects(&self) -> Vec<(String, String)> {
+        let routes: BTreeMap<String, &Route> = self
+            .routes
+            .iter()
+            .map(|route| (format!("plugins.{}.{}", route.kind, route.name), route))
+            .collect();
+        let used = routes.iter().filter(|(_, route)| !route.tombstone);
+        let redirects = used.filter_map(|(path, route)| {
+            let target = self.target_of(&routes, route)?;
+            Some((path.clone(), target))
+        });
+        redirects.collect()
+    }
+
     /// The path in the same collection to which redirects lead.
     fn target_of(&self, routes: &BTreeMap<String, &Route>, route: &Route) -> Option<String> {
         let mut current = route;

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
-    ArtifactDigest, Ecosystem, Hexadecimal, IndexRecord, PackageName, PackagePath, ReadOptions,
-    Spec, Version, sha256,
+    ArtifactDigest, ClassName, Declarations, Ecosystem, Hexadecimal, IndexRecord, PackageName,
+    PackagePath, ReadOptions, Spec, Version, sha256,
 };
 
 use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionReferences;
 use super::core_version::ansible_core_version;
+use super::documentation;
 use super::edit::with_ranges;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{
@@ -200,9 +201,65 @@ impl Format for Collections {
         }
     }
 
+    fn declarations(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> Parsed<Declarations> {
+        if file.name().ends_with(ARTIFACT_SUFFIX) {
+            return match CollectionArtifact::read(file.path, file.bytes, options) {
+                Ok(artifact) => {
+                    let name = artifact.manifest.record.name.clone();
+                    declared(name.as_str(), file.path, &artifact, options)
+                }
+                Err(errors) => Parsed::new(None, errors),
+            };
+        }
+        if !is_folder_of_collection(file) {
+            return Parsed::new(Some(Declarations::default()), Vec::new());
+        }
+        let folder = file.path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        match read_folder(file, tree, options).into_result() {
+            Ok((record, _)) => declared(record.name.as_str(), folder, tree, options),
+            Err(errors) => Parsed::new(None, errors),
+        }
+    }
+
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
         let package = package.as_str().replace('.', "-");
         format!("{package}-{version}{ARTIFACT_SUFFIX}")
+    }
+}
+
+/// What the plug-ins of a collection declare. `root` is its path in messages.
+fn declared(
+    collection: &str,
+    root: &str,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Parsed<Declarations> {
+    let read = || {
+        let (mut classes, findings) = documentation::read(collection, root, tree, options)?;
+        let (facts, ..) = tree::read(collection, tree, options)?;
+        for (path, target) in facts.redirects() {
+            let class = |path: &str| ClassName::parse(&format!("{collection}.{path}")).ok();
+            let documented = class(&target).and_then(|target| classes.get(&target).cloned());
+            if let (Some(class), Some(options)) = (class(&path), documented) {
+                classes.insert(class, options);
+            }
+        }
+        Ok((classes, findings))
+    };
+    match read() {
+        Ok((classes, findings)) => {
+            let declarations = Declarations {
+                options: classes,
+                ..Declarations::default()
+            };
+            Parsed::new(Some(declarations), findings)
+        }
+        Err(error) => Parsed::failed(error),
     }
 }
 

@@ -4,13 +4,15 @@
 //! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
 //! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
-//! particular in findings about these, and `narrow` finds the range that would be right. `format` puts all of it together.
+//! particular in findings about these, and `narrow` finds the range that would be right. `documentation` reads the options of plug-ins.
+//! `format` puts all of it together.
 //! `installation` has the files of an installed collection.
 
 mod about;
 mod artifact;
 mod check;
 mod core_version;
+mod documentation;
 mod edit;
 mod facts;
 mod file_list;

@@ -13,10 +13,10 @@ use crate::lookup::FileTree;
 /// The folders of `plugins` whose modules are only run, never imported by others. Their names are not read.
 const MODULES: &str = "plugins/modules/";
 
-/// Whether a file has to be read to know the classes of its collection.
+/// Whether a file has to be read to know the classes of its collection, or what they declare.
 pub(crate) fn is_of_interest(path: &str) -> bool {
     path == RUNTIME_FILE
-        || (path.starts_with("plugins/") && path.ends_with(".py"))
+        || (path.starts_with("plugins/") && (path.ends_with(".py") || is_yaml(path)))
         || (is_playbook_or_role(path) && is_yaml(path))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn read(
 }
 
 /// The dotted path of a file without its extension; `None` if Python could not import it.
-fn dotted(path: &str) -> Option<String> {
+pub(super) fn dotted(path: &str) -> Option<String> {
     let (path, _) = path.rsplit_once('.')?;
     path.split('/')
         .all(is_identifier)

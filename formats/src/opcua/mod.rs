@@ -24,8 +24,8 @@ pub use release::{ModelRelease, ReleaseError};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, Span, capped};
 use pkgres_manifest::{
-    ArtifactDigest, ClassName, Ecosystem, IndexRecord, Limits, NameError, PackageName, ReadOptions,
-    Shared, Spec, SpecError, Version, VersionError,
+    ArtifactDigest, ClassName, Declarations, DeclaredType, Ecosystem, IndexRecord, Limits,
+    NameError, PackageName, ReadOptions, Shared, Spec, SpecError, Version, VersionError,
 };
 
 use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
@@ -145,6 +145,42 @@ impl Format for NodeSets {
             "add `<RequiredModel ModelUri=\"{package}\"/>` to the `Model`, with the `Version` and `PublicationDate` of \
              the least release"
         ))
+    }
+
+    fn declarations(
+        &self,
+        file: &FormatFile<'_>,
+        _: &dyn FileTree,
+        _: &ReadOptions,
+    ) -> Parsed<Declarations> {
+        let read = reader::read_with_members(file.path, file.bytes);
+        let ((node_set, members), findings) = match read.into_result() {
+            Ok(read) => read,
+            Err(errors) => return Parsed::new(None, errors),
+        };
+        let class_name = |id: &node_id::NodeId<'_>| {
+            let namespace = node_set.uri(id.namespace);
+            record::class_name(namespace, &id.identifier.to_string()).ok()
+        };
+        let mut declarations = Declarations::default();
+        for (one, mandatory) in node_set.types.iter().zip(members) {
+            let Some(name) = class_name(&one.id) else {
+                continue;
+            };
+            let extends = one.extends.iter();
+            let place = |span| node_set.locate(span);
+            let mandatory = mandatory.into_iter();
+            let declared = DeclaredType {
+                label: (!one.browse_name.is_empty()).then(|| one.browse_name.to_string()),
+                extends: extends
+                    .filter_map(|parent| class_name(&parent.id))
+                    .collect(),
+                mandatory: mandatory.map(|(path, span)| (path, place(span))).collect(),
+                location: place(one.span),
+            };
+            declarations.types.insert(name, declared);
+        }
+        Parsed::new(Some(declarations), findings)
     }
 
     /// `http://opcfoundation.org/UA/DI/` 1.04.0@2022-11-03 is `opcfoundation.org-UA-DI-1.04.0-2022-11-03.NodeSet2.xml`.

@@ -1,18 +1,23 @@
-//! Two releases of another ecosystem than class packages: their classes are compared by their index records.
+//! Two releases of another ecosystem than class packages: their classes are compared by their index records, and by what
+//! their files declare.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
-use pkgres_checks::{Bump, Impact, RecordDifference, compare_records};
+use pkgres_checks::{Bump, Impact, RecordDifference, compare_declarations, compare_records};
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{CLASS_PACKAGES, IndexRecord};
+use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord};
+use pkgres_registry_client::FolderTree;
 use serde_json::json;
 
+use super::places;
 use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::root::ForeignRoot;
 use crate::show::{self, counted};
@@ -24,7 +29,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Option<Exit>> {
     let (old, new) = (read(&args.old, context)?, read(&args.new, context)?);
-    let ((old, format), (new, other)) = match (old, new) {
+    let (old, new) = match (old, new) {
         (Some(old), Some(new)) => (old, new),
         (None, None) => return Ok(None),
         _ => {
@@ -33,11 +38,11 @@ pub(super) fn run(
             return Err(Failure::usage(message));
         }
     };
-    if format.ecosystem() != other.ecosystem() || old.name != new.name {
-        let message = format!(
-            "`{}` and `{}` are two packages, and not two versions of one",
-            old.name, new.name
-        );
+    let format = old.format;
+    let (old_name, new_name) = (&old.record.name, &new.record.name);
+    if format.ecosystem() != new.format.ecosystem() || old_name != new_name {
+        let message =
+            format!("`{old_name}` and `{new_name}` are two packages, and not two versions of one");
         return Err(Failure::usage(message));
     }
     if args.witness.is_some() {
@@ -45,27 +50,72 @@ pub(super) fn run(
         return Err(Failure::usage(message));
     }
     let rules = format.rules();
-    let differences = compare_records(&old, &new, rules.inheritance).ok_or_else(|| {
-        let message = format!("the classes of `{}` are unknown", new.name);
+    let found = compare_records(&old.record, &new.record, rules.inheritance);
+    let mut differences = found.ok_or_else(|| {
+        let message = format!("the classes of `{new_name}` are unknown");
         Diagnostic::error(Code::ClassesNotRead, message)
     })?;
+    output.findings(&old.findings);
+    output.findings(&new.findings);
+    differences.extend(compare_declarations(&old.declarations, &new.declarations));
+    // Both lists are in order.
+    differences.sort_by_key(|difference| Reverse(difference.rule.impact()));
     let compared = ComparedRecords {
-        old,
-        new,
+        old: old.record,
+        new: new.record,
         differences,
         has_semantic_versions: rules.semantic_versions,
     };
     Ok(Some(compared.report(args, output)))
 }
 
+/// A release that was read.
+struct ReadRelease {
+    record: IndexRecord,
+    declarations: Declarations,
+    format: &'static dyn Format,
+    /// What of the declarations cannot be read.
+    findings: Vec<Diagnostic>,
+}
+
+impl ReadRelease {
+    /// Adds the declarations of a file, or of the folder that it is in.
+    fn new(
+        record: IndexRecord,
+        format: &'static dyn Format,
+        file: &FormatFile<'_>,
+        context: &Context,
+    ) -> Result<Self> {
+        let tree = FolderTree::new(&folder_of(Path::new(file.path)));
+        let read = format.declarations(file, &tree, &context.read_options);
+        let (declarations, mut findings) = read.into_result()?;
+        // Others were reported when the release was published, or belong to `pkgres check`.
+        findings.retain(|finding| !finding.is_error());
+        Ok(Self {
+            record,
+            declarations,
+            format,
+            findings,
+        })
+    }
+}
+
 /// The release that a file or a folder of another ecosystem is; `None` if it is none.
-fn read(text: &str, context: &Context) -> Result<Option<(IndexRecord, &'static dyn Format)>> {
+fn read(text: &str, context: &Context) -> Result<Option<ReadRelease>> {
     let path = Path::new(text);
     if !path.exists() {
         return Ok(None);
     }
+    let options = &context.read_options;
     if let Some(foreign) = ForeignRoot::find(path, context)? {
-        return Ok(Some((foreign.root.record, foreign.format)));
+        let bytes = read_file(&foreign.path, options.limits.archive_bytes, Follow::Links)?;
+        let name = foreign.path.to_string_lossy();
+        let file = FormatFile {
+            path: &name,
+            bytes: &bytes,
+        };
+        let read = ReadRelease::new(foreign.root.record, foreign.format, &file, context)?;
+        return Ok(Some(read));
     }
     let name = path.to_string_lossy();
     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -76,7 +126,6 @@ fn read(text: &str, context: &Context) -> Result<Option<(IndexRecord, &'static d
     let Some(format) = formats.next().filter(|_| path.is_file()) else {
         return Ok(None);
     };
-    let options = &context.read_options;
     let bytes = read_file(path, options.limits.archive_bytes, Follow::Links)?;
     let file = FormatFile {
         path: &name,
@@ -86,8 +135,10 @@ fn read(text: &str, context: &Context) -> Result<Option<(IndexRecord, &'static d
         return Ok(None);
     }
     let (releases, _) = format.read_releases(&file, &(), options).into_result()?;
-    let mut releases = releases.into_iter();
-    Ok(releases.next().map(|release| (release.record, format)))
+    match releases.into_iter().next() {
+        Some(release) => ReadRelease::new(release.record, format, &file, context).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Two releases with their differences.
@@ -114,6 +165,8 @@ impl ComparedRecords {
                     "impact": difference.rule.impact().to_string(),
                     "class": difference.class,
                     "message": difference.message,
+                    "old": difference.old.as_ref().map(show::place_json),
+                    "new": difference.new.as_ref().map(show::place_json),
                 })
             });
             output.json(&json!({
@@ -135,6 +188,7 @@ impl ComparedRecords {
                     difference.rule.impact(),
                     difference.rule
                 ));
+                output.data(&places(difference.old.as_ref(), difference.new.as_ref()));
             }
             if let Some(verdict) = &verdict {
                 output.findings(std::slice::from_ref(verdict));

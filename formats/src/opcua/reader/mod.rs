@@ -4,14 +4,17 @@
 //! attributes stay in the document; names of reference types and data types, which come thousands of times, are resolved
 //! once ([`NodeSetReader::names`]).
 
+mod members;
 mod models;
 mod nodes;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use rustc_hash::FxHashMap;
 
+use self::members::{MemberReference, Members};
 use super::document::{Document, Problem, Tag};
 use super::node_id::{ExpandedNodeId, Namespace, NodeId, UA_NAMESPACE};
 use super::nodeset::{Model, NodeSet, NodeType, NodeUse, Role, Source, TypeKind, TypeReference};
@@ -35,10 +38,51 @@ const HAS_INTERFACE: u32 = 17603;
 ///
 /// The file can be without models: then it is part of a model, or older than models are, and no release.
 pub fn read_node_set<'file>(name: &'file str, bytes: &'file [u8]) -> Parsed<NodeSet<'file>> {
+    let text = match text_of(name, bytes) {
+        Ok(text) => text,
+        Err(error) => return Parsed::failed(error),
+    };
+    let mut reader = NodeSetReader::new(name, text);
+    if let Err(problem) = reader.read() {
+        reader.report(problem);
+    }
+    reader.finish()
+}
+
+/// The members of a type that every object of it has, by their paths.
+pub(super) type MandatoryMembers = BTreeMap<String, Span>;
+
+/// Reads a NodeSet file with the mandatory members of its types, which are in the order of the types.
+pub(super) fn read_with_members<'file>(
+    name: &'file str,
+    bytes: &'file [u8],
+) -> Parsed<(NodeSet<'file>, Vec<MandatoryMembers>)> {
+    let text = match text_of(name, bytes) {
+        Ok(text) => text,
+        Err(error) => return Parsed::failed(error),
+    };
+    let mut reader = NodeSetReader::new(name, text);
+    reader.members = Some(Members::default());
+    if let Err(problem) = reader.read() {
+        reader.report(problem);
+    }
+    let members = reader.members.take().unwrap_or_default();
+    match reader.finish().into_result() {
+        Ok((node_set, findings)) => {
+            let types = node_set.types.iter();
+            let mandatory = types.map(|one| members.mandatory_of(&one.id)).collect();
+            Parsed::new(Some((node_set, mandatory)), findings)
+        }
+        Err(findings) => Parsed::new(None, findings),
+    }
+}
+
+/// The text of a file.
+fn text_of<'file>(name: &str, bytes: &'file [u8]) -> Result<&'file str, Diagnostic> {
     let failed = |code, message: String| {
         let source = SourceText::new(name, "");
         let place = Location::new(&source, Span::default());
-        Parsed::failed(Diagnostic::error(code, message).at(place))
+        Err(Diagnostic::error(code, message).at(place))
     };
     if bytes.len() as u64 > MAX_BYTES {
         let message = format!("more than the limit of {MAX_BYTES} bytes in a NodeSet file");
@@ -47,12 +91,7 @@ pub fn read_node_set<'file>(name: &'file str, bytes: &'file [u8]) -> Parsed<Node
     let Ok(text) = std::str::from_utf8(bytes) else {
         return failed(Code::Encoding, "the file is not UTF-8 text".to_owned());
     };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = NodeSetReader::new(name, text);
-    if let Err(problem) = reader.read() {
-        reader.report(problem);
-    }
-    reader.finish()
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// Whether a text begins like a NodeSet file: with the root element, or with comments that may end before it.
@@ -94,6 +133,8 @@ struct NodeSetReader<'text> {
     names: FxHashMap<(Role, &'text str), KnownName<'text>>,
     /// The types that nodes use which are no types, with the namespaces of these nodes.
     uses: FxHashMap<(u16, Role, NodeId<'text>), Span>,
+    /// The members of nodes, if they are wanted.
+    members: Option<Members<'text>>,
 }
 
 /// The meaning of a name.
@@ -113,6 +154,8 @@ enum ReferenceKind {
     Subtype,
     Interface,
     TypeDefinition,
+    /// A member or a modelling rule, if these are wanted.
+    OfMembers(MemberReference),
     Other,
 }
 
@@ -130,6 +173,7 @@ impl<'text> NodeSetReader<'text> {
             stated_elsewhere: Vec::new(),
             names: FxHashMap::default(),
             uses: FxHashMap::default(),
+            members: None,
         }
     }
 

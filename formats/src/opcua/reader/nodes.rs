@@ -5,6 +5,7 @@ use pkgres_manifest::diagnostic::{Escaped, Span};
 use super::super::document::{Problem, Tag};
 use super::super::node_id::NodeId;
 use super::super::nodeset::{NodeType, NodeUse, Role, TypeKind};
+use super::members::MemberReference;
 use super::{
     HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, NodeSetReader, ReferenceKind,
     well_known,
@@ -33,6 +34,10 @@ impl<'text> NodeSetReader<'text> {
         let Some(id) = self.node_id(&written_id, span) else {
             return Ok(());
         };
+        if let Some(members) = &mut self.members {
+            let name = self.document.unescaped(browse_name.unwrap_or_default())?;
+            members.enter(id.clone(), &name, span);
+        }
         let mut node = Node {
             namespace: id.namespace,
             as_type: None,
@@ -112,6 +117,9 @@ impl<'text> NodeSetReader<'text> {
         }
         let (text, span) = self.document.text_of(tag)?;
         let Some(target) = self.resolve(&text, span) else {
+            if matches!(kind, ReferenceKind::OfMembers(_)) {
+                return Ok(());
+            }
             let message = format!(
                 "`{}` is neither a NodeId nor an alias",
                 Escaped::shortened(text.trim())
@@ -119,6 +127,12 @@ impl<'text> NodeSetReader<'text> {
             self.error(span, message);
             return Ok(());
         };
+        if let ReferenceKind::OfMembers(kind) = kind {
+            if let Some(members) = &mut self.members {
+                members.add(kind, is_forward, target);
+            }
+            return Ok(());
+        }
         let is_interface = kind == ReferenceKind::Interface;
         match (kind, &mut node.as_type) {
             (ReferenceKind::TypeDefinition, _) => {
@@ -180,6 +194,10 @@ impl<'text> NodeSetReader<'text> {
             ReferenceKind::Interface
         } else if is(HAS_TYPE_DEFINITION) {
             ReferenceKind::TypeDefinition
+        } else if let (Some(_), Some(id)) = (&self.members, &id)
+            && let Some(kind) = MemberReference::of(id)
+        {
+            ReferenceKind::OfMembers(kind)
         } else {
             ReferenceKind::Other
         };

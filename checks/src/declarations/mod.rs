@@ -1,0 +1,141 @@
+//! The differences between what the classes of two releases declare: options of plug-ins, mandatory members of types.
+//!
+//! Each rule is a module. Options are compared level by level: the options of a plug-in, then those in the values of each
+//! option that is in both releases.
+
+mod mandatory_member;
+mod option_added;
+mod option_alias_removed;
+mod option_became_required;
+mod option_choice_removed;
+mod option_default_changed;
+mod option_removed;
+mod option_type_changed;
+#[cfg(test)]
+mod testing;
+
+use pkgres_manifest::diagnostic::{Escaped, Location};
+use pkgres_manifest::{ClassName, Declarations, DeclaredOption};
+
+use crate::record_differences::{RecordDifference, RecordRule, sort_differences};
+
+/// Compares what the classes of two releases declare, those with the gravest impact first. Classes of which only one
+/// release has declarations are not compared.
+///
+/// ```
+/// use pkgres_checks::compare_declarations;
+/// use pkgres_manifest::Declarations;
+///
+/// let nothing = Declarations::default();
+/// assert!(compare_declarations(&nothing, &nothing).is_empty());
+/// ```
+pub fn compare_declarations(old: &Declarations, new: &Declarations) -> Vec<RecordDifference> {
+    let mut found = Vec::new();
+    for (class, before) in &old.options {
+        let Some(after) = new.options.get(class) else {
+            continue;
+        };
+        let first = OptionLevel {
+            class,
+            path: String::new(),
+            old: &before.options,
+            new: &after.options,
+            // A document that is new and of another collection may have what is missing.
+            is_complete: after.others.is_subset(&before.others),
+        };
+        let mut open = vec![first];
+        while let Some(level) = open.pop() {
+            level.compare(&mut found);
+            open.extend(level.below());
+        }
+    }
+    mandatory_member::compare(&old.types, &new.types, &mut found);
+    sort_differences(&mut found);
+    found
+}
+
+/// Options of a class that are declared in one place: those of the class, or those in the values of an option.
+struct OptionLevel<'releases> {
+    class: &'releases ClassName,
+    /// The option that they are in, with a dot behind it; empty for those of the class.
+    path: String,
+    old: &'releases [DeclaredOption],
+    new: &'releases [DeclaredOption],
+    /// Whether all options of the new release are known.
+    is_complete: bool,
+}
+
+/// An option that both releases have.
+struct Both<'releases> {
+    old: &'releases DeclaredOption,
+    new: &'releases DeclaredOption,
+}
+
+impl<'releases> OptionLevel<'releases> {
+    /// Applies each rule.
+    fn compare(&self, found: &mut Vec<RecordDifference>) {
+        option_removed::compare(self, found);
+        option_added::compare(self, found);
+        for both in self.both() {
+            option_alias_removed::compare(self, &both, found);
+            option_became_required::compare(self, &both, found);
+            option_choice_removed::compare(self, &both, found);
+            option_type_changed::compare(self, &both, found);
+            option_default_changed::compare(self, &both, found);
+        }
+    }
+
+    /// The options of the old release that the new one has under the same name, or under an alias with that name.
+    fn both(&self) -> impl Iterator<Item = Both<'releases>> {
+        let new = self.new;
+        self.old.iter().filter_map(move |old| {
+            let new = counterpart(new, &old.name)?;
+            Some(Both { old, new })
+        })
+    }
+
+    /// The options in the values of options that both releases have. Those that a release does not describe are unknown.
+    fn below(&self) -> Vec<OptionLevel<'releases>> {
+        let both = self.both();
+        let described = both.filter(|both| !both.new.suboptions.is_empty());
+        described
+            .map(|both| OptionLevel {
+                class: self.class,
+                path: format!("{}{}.", self.path, both.old.name),
+                old: &both.old.suboptions,
+                new: &both.new.suboptions,
+                is_complete: self.is_complete,
+            })
+            .collect()
+    }
+
+    /// An option in messages.
+    fn shown(&self, name: &str) -> String {
+        let path = format!("{}{name}", self.path);
+        format!("`{}` of `{}`", Escaped::shortened(&path), self.class)
+    }
+
+    fn difference(
+        &self,
+        rule: RecordRule,
+        message: String,
+        places: (Option<&Location>, Option<&Location>),
+    ) -> RecordDifference {
+        RecordDifference {
+            rule,
+            class: self.class.clone(),
+            message,
+            old: places.0.cloned(),
+            new: places.1.cloned(),
+        }
+    }
+}
+
+/// The option with a name, or else the one with an alias of that name.
+fn counterpart<'options>(
+    options: &'options [DeclaredOption],
+    name: &str,
+) -> Option<&'options DeclaredOption> {
+    let own = options.iter().find(|option| option.name == name);
+    own.or_else(|| options.iter().find(|option| option.is_called(name)))
+}

@@ -1,0 +1,116 @@
+//! Options as documentation states them.
+
+use super::*;
+
+/// Files in memory.
+struct Files(Vec<(&'static str, &'static str)>);
+
+impl FileTree for Files {
+    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+        Ok(self.0.iter().map(|(path, _)| (*path).to_owned()).collect())
+    }
+
+    fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let file = self.0.iter().find(|(known, _)| *known == path);
+        Ok(file.map(|(_, text)| text.as_bytes().to_vec()))
+    }
+}
+
+/// The options of the plug-ins of `acme.web` as lines, and the findings.
+fn lines(files: Vec<(&'static str, &'static str)>) -> Vec<String> {
+    let read = read("acme.web", "web", &Files(files), &ReadOptions::default());
+    let (classes, findings) = read.expect("files in memory can be read");
+    let mut lines = Vec::new();
+    for (class, options) in classes {
+        lines.push(format!("{class} {:?}", options.others));
+        for option in options.options {
+            lines.push(format!(
+                "{} {:?} required={} `{}` {:?} {:?} {} {}",
+                option.name,
+                option.aliases,
+                option.is_required,
+                option.value_type,
+                option.choices,
+                option.default,
+                option.suboptions.len(),
+                option.location,
+            ));
+        }
+    }
+    lines.extend(findings.iter().map(|it| it.message.clone()));
+    lines
+}
+
+#[test]
+fn options_have_what_their_documentation_says() {
+    let module = "#!/usr/bin/python\n\nDOCUMENTATION = r'''\nmodule: page\noptions:\n  port:\n    type: int\n    \
+        required: yes\n    aliases: [p, number]\n  state:\n    choices: {present: There, absent: Gone}\n    default: present\n  \
+        force: {type: bool, default: 'no', choices: [yes, false]}\n  rules:\n    type: list\n    elements: dict\n    default: []\n    \
+        suboptions:\n      from: {type: str}\n'''  # end\nEXAMPLES = '''\noptions: {}\n'''\n";
+    assert_eq!(
+        lines(vec![("plugins/modules/page.py", module)]),
+        [
+            "acme.web.plugins.modules.page {}",
+            "port [\"p\", \"number\"] required=true `int` [] None 0 web/plugins/modules/page.py:6:3",
+            "state [] required=false `` [\"present\", \"absent\"] Some(\"present\") 0 web/plugins/modules/page.py:10:3",
+            "force [] required=false `bool` [\"true\", \"false\"] Some(\"false\") 0 web/plugins/modules/page.py:13:3",
+            "rules [] required=false `list of dict` [] Some(\"[]\") 1 web/plugins/modules/page.py:14:3",
+        ]
+    );
+}
+
+#[test]
+fn fragments_of_the_collection_are_read_and_others_named() {
+    let fragment = "class ModuleDocFragment(object):\n    DOCUMENTATION = r'''\noptions:\n  host: {type: str}\n  port: {type: str}\n'''\n    \
+        TLS = \"\"\"\noptions:\n  ca: {type: path}\n\"\"\"\n";
+    let module = "DOCUMENTATION = '''\nextends_documentation_fragment:\n  - acme.web.tcp\n  - acme.web.tcp.tls\n  - acme.web.gone\n  - \
+        files\noptions:\n  port: {type: int}\n'''\n";
+    assert_eq!(
+        lines(vec![
+            ("plugins/doc_fragments/tcp.py", fragment),
+            ("plugins/lookup/find.py", module),
+        ]),
+        [
+            "acme.web.plugins.lookup.find {\"acme.web.gone (unread)\", \"files\"}",
+            "port [] required=false `int` [] None 0 web/plugins/lookup/find.py:8:3",
+            "host [] required=false `str` [] None 0 web/plugins/doc_fragments/tcp.py:4:3",
+            "ca [] required=false `path` [] None 0 web/plugins/doc_fragments/tcp.py:9:3",
+        ]
+    );
+}
+
+#[test]
+fn what_is_computed_or_broken_is_unknown() {
+    let files = vec![
+        (
+            "plugins/modules/a.py",
+            "DOCUMENTATION = '''\noptions: {a: {}}\n''' + MORE\n",
+        ),
+        (
+            "plugins/modules/b.py",
+            "DOCUMENTATION = '''\noptions: [\n'''\n",
+        ),
+        ("plugins/modules/c.py", "DOCUMENTATION = 'options'\n"),
+        (
+            "plugins/modules/d.py",
+            "DOCUMENTATION = '''\noptions: {d: {default: \"\\\\\\\\d\"}}",
+        ),
+        ("plugins/modules/e.yml", "- DOCUMENTATION\n"),
+        (
+            "plugins/module_utils/f.py",
+            "DOCUMENTATION = '''\noptions: {f: {}}\n'''\n",
+        ),
+        (
+            "plugins/filter/g.yml",
+            "DOCUMENTATION:\n  options:\n    g: {type: str}\n",
+        ),
+    ];
+    assert_eq!(
+        lines(files),
+        [
+            "acme.web.plugins.filter.g {}",
+            "g [] required=false `str` [] None 0 web/plugins/filter/g.yml:3:5",
+            "`DOCUMENTATION` cannot be read as YAML, so that its options are unknown",
+        ]
+    );
+}

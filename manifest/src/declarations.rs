@@ -1,0 +1,68 @@
+//! What classes of other ecosystems than class packages declare for those who use them, for comparisons of two releases.
+//!
+//! Index records say which classes there are. The files of a release say more: the options of a plug-in, the members that
+//! every object of a type has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::Location;
+use crate::name::ClassName;
+
+/// The declarations of the classes of a release, as far as it has any that are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Declarations {
+    /// The options of classes that document them.
+    pub options: BTreeMap<ClassName, ClassOptions>,
+    /// The types.
+    pub types: BTreeMap<ClassName, DeclaredType>,
+}
+
+/// The options of a class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClassOptions {
+    /// The options, in the order of the documentation.
+    pub options: Vec<DeclaredOption>,
+    /// The names of other documents that it takes options from and that are not part of the release.
+    pub others: BTreeSet<String>,
+}
+
+/// An option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredOption {
+    /// The name.
+    pub name: String,
+    /// The other names.
+    pub aliases: Vec<String>,
+    /// Whether it needs a value.
+    pub is_required: bool,
+    /// The type of its values, such as `list of str`; empty if none is stated.
+    pub value_type: String,
+    /// The values that it can have; empty if it can have any.
+    pub choices: Vec<String>,
+    /// The value that it has without one.
+    pub default: Option<String>,
+    /// The options in its values.
+    pub suboptions: Vec<DeclaredOption>,
+    /// The place of its name.
+    pub location: Location,
+}
+
+impl DeclaredOption {
+    /// Whether the option has a name, as its own or as an alias.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// A type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredType {
+    /// What people call it, if its name is an id.
+    pub label: Option<String>,
+    /// The types that it extends.
+    pub extends: Vec<ClassName>,
+    /// The members that every object of the type has, without inherited ones, by their paths, such as `Motor/Speed`.
+    pub mandatory: BTreeMap<String, Location>,
+    /// The place of its name.
+    pub location: Location,
+}

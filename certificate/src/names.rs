@@ -74,7 +74,7 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
     }
 }
 
-/// What a variable is about.
+/// One field of the meaning of a variable.
 enum Field<'meaning> {
     Package(&'meaning PackageName),
     Release(&'meaning PackageName, &'meaning Version),

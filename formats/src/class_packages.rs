@@ -44,7 +44,7 @@ impl Format for ClassPackages {
         Parsed::new(Some(root), findings)
     }
 
-    /// What is wrong with a package beyond this is found by the checks of class packages.
+    /// Reports only what reading the root finds: class packages have checks of their own for everything else.
     fn check_root(
         &self,
         file: &FormatFile<'_>,

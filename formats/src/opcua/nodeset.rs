@@ -176,7 +176,7 @@ impl NodeSet<'_> {
         types.filter(|one| self.uri(one.id.namespace) == model.uri)
     }
 
-    /// What nodes of a model use that are no types.
+    /// The types that nodes of a model use, where the nodes are not types themselves.
     pub(super) fn node_uses_of<'set>(
         &'set self,
         model: &'set Model,

@@ -50,8 +50,8 @@ pub(crate) trait References {
         }
     }
 
-    /// The hint that says how a package becomes a requirement. `least` is the least version that has what is needed; without
-    /// it, any version will do.
+    /// A hint that says how to require a package. `least` is the lowest version with everything that is needed; `None` if
+    /// nothing is needed, or no version has it all.
     fn declaration(&self, package: &PackageName, least: Option<&Version>) -> Option<String> {
         let _ = (package, least);
         None

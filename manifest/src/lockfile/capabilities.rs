@@ -20,7 +20,7 @@ pub struct LockedImplementation {
     pub interface: ClassName,
 }
 
-/// How a class stands to an interface that it implements.
+/// What a class implements of one interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockedConformance {
     /// The release that defines the interface. `None` if the lockfile does not say, as those of earlier versions of

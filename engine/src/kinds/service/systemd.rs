@@ -131,7 +131,7 @@ impl Systemd {
         Ok(None)
     }
 
-    /// What to watch to notice that the service has started or ended.
+    /// The paths that change when the service starts or ends.
     ///
     /// The signals of systemd on D-Bus would need a client with its own connection, which nothing else here needs. systemd
     /// also keeps a link for each unit that runs: it makes a new one when the unit starts, and removes it when the unit ends,

@@ -157,6 +157,23 @@ fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
 }
 
 #[test]
+fn what_was_changed_in_part_has_failed_behind_a_change_that_is_not_made() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let graph = with(|builder| {
+        builder.add(id("directory:/e"), Directory::new("/e"), noop());
+        let fails = Exec::new(Command::new("false"), Guard::creates("/none"));
+        builder.add(id("exec:fails"), fails, default());
+        builder.order(id("directory:/e"), id("exec:fails"));
+    });
+    let real = run(root.path(), graph, false);
+    assert!(
+        real.states[1].starts_with("exec:fails Failed("),
+        "{:?}",
+        real.states
+    );
+}
+
+#[test]
 fn a_dry_run_shows_what_would_be_refreshed() {
     let root = tempfile::tempdir().expect("a folder for the test");
     let graph = |content: &str| {

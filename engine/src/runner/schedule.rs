@@ -340,7 +340,11 @@ impl Runner {
     fn failed(&mut self, node: usize, error: &ResourceError) {
         // What is reversed comes before anything new, so that nothing goes on without it.
         let is_reversal = self.graph.nodes()[node].is_reversal;
-        let before = self.unchanged_before(node).filter(|_| !is_reversal);
+        // What was changed in part has failed, whatever it would wait for.
+        let is_changed = self.nodes[node].is_changed;
+        let before = self
+            .unchanged_before(node)
+            .filter(|_| !is_reversal && !is_changed);
         let meta = &self.graph.nodes()[node].meta;
         let state = &mut self.nodes[node];
         state.pending = None;

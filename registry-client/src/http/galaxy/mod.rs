@@ -3,9 +3,8 @@
 //! **Problem.** A server knows releases, their requirements and digests, but not which modules they have, so that their
 //! artifacts have to be read. A collection has up to hundreds of releases of megabytes.
 //!
-//! **Idea.** Each release is a draft until the solver chooses it, see
-//! [`complete_drafts`](GalaxyRegistry::complete_drafts). What the server says of releases is kept until the server says
-//! that the collection changed, and what was read of an artifact is kept by its digest.
+//! **Idea.** Each release is a draft until the solver chooses it, see `complete_drafts`. What the server says of releases is
+//! kept until the server says that the collection changed, and what was read of an artifact is kept by its digest.
 //!
 //! **Cost.** In a first run, a request for each release of the collections that may be needed, and the artifacts of the
 //! releases that depend on each other; later one request for each collection.

@@ -1,6 +1,5 @@
 //! Notes about a resolution, and a resolution as JSON.
 
-use pkgres_manifest::ReleaseSource;
 use pkgres_resolver::{
     BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
     Resolution, SideBySide,
@@ -29,10 +28,7 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
     lines.extend(excluded(resolution));
-    let packages = resolution.packages().iter();
-    let built_in = packages.filter(|package| package.source == ReleaseSource::BuiltIn);
-    lines.extend(built_in.map(|package| {
-        let (name, version) = (&package.name, &package.version);
+    lines.extend(resolution.built_in().iter().map(|(name, version)| {
         format!("{name} {version} is built into pkgres: no registry has {name}")
     }));
     for (name, spec) in resolution.unused_overrides() {

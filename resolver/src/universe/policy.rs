@@ -130,10 +130,9 @@ impl Policy {
         }
     }
 
-    /// Whether a version was published after the cut-off date.
-    pub(super) fn is_too_new(&self, package: &PackageName, version: &Version) -> bool {
-        let too_new = self.too_new.get(package);
-        too_new.is_some_and(|versions| versions.contains(version))
+    /// The versions of a package that were published after the cut-off date, if there are any.
+    pub(super) fn too_new(&self, package: &PackageName) -> Option<&FxHashSet<Version>> {
+        self.too_new.get(package)
     }
 
     /// Whether the newest release of every package is preferred.

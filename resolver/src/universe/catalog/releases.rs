@@ -116,8 +116,8 @@ impl Catalog {
 
     /// Whether a release was published after the cut-off date.
     pub(crate) fn is_too_new(&self, release: ReleaseId) -> bool {
-        let name = self.name(release.package);
-        self.policy.is_too_new(name, self.version(release))
+        let too_new = self.policy.too_new(self.name(release.package));
+        too_new.is_some_and(|versions| versions.contains(&self.read_version(release)))
     }
 
     pub(crate) fn is_locked(&self, release: ReleaseId) -> bool {

@@ -68,10 +68,14 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    fn write(&self, name: &str, text: &str) {
+        self.write_bytes(name, text.as_bytes());
+    }
+
     // Tests write files as plainly as a user would.
     #[allow(clippy::disallowed_methods)]
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).expect("a file");
+    fn write_bytes(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).expect("a file");
     }
 
     fn run(&self, arguments: &[&str], token: Option<&str>) -> Output {
@@ -169,6 +173,77 @@ fn artifacts_come_by_the_protocol_of_the_registry() {
     does(&["verify", "--installed", "installed"]);
     // Without the cache, the artifacts are downloaded.
     does(&["verify", "--no-cache"]);
+}
+
+#[test]
+fn releases_of_a_galaxy_server_are_compared() {
+    let place = Place::new();
+    let module = |options: &str| {
+        format!("DOCUMENTATION = \"\"\"\nmodule: fan\noptions:\n{options}\"\"\"\n").into_bytes()
+    };
+    let speed = "  speed: {description: How fast., type: int}\n";
+    let both = module(&format!(
+        "{speed}  sound: {{description: How loud., type: int}}\n"
+    ));
+    let one = module(speed);
+    place.publish(
+        "acme.fan",
+        "1.0.0",
+        &[],
+        &[("plugins/modules/fan.py", &both)],
+    );
+    place.publish(
+        "acme.fan",
+        "1.1.0",
+        &[],
+        &[("plugins/modules/fan.py", &one)],
+    );
+
+    let compared = place.run(&["semver", "acme.fan@1.0.0", "@newest"], Some(&place.token));
+    assert_eq!(compared.status.code(), Some(1));
+    let listed = String::from_utf8_lossy(&compared.stdout);
+    assert!(
+        listed.contains("`sound`") && listed.contains("(option-removed)"),
+        "{listed}"
+    );
+    // The step of the numbers is right.
+    let removed = place.does(&["semver", "acme.net@1.1.0", "acme.net@2.0.0"]);
+    assert!(
+        removed.contains("module_utils.tcp") && removed.contains("(class-removed)"),
+        "{removed}"
+    );
+    // The newest release before one that is not published yet.
+    let mut next = ArtifactBuilder::new("acme.fan", "1.2.0", &[]);
+    next.file("plugins/modules/fan.py", &one);
+    let path = file_name("acme.fan", "1.2.0");
+    place.write_bytes(&path, &next.finish());
+    let same = place.does(&["semver", "@newest", &path]);
+    assert!(
+        same.contains("acme.fan 1.1.0 -> 1.2.0: 0 differences"),
+        "{same}"
+    );
+
+    for (old, new, says) in [
+        (
+            "acme.fan@9.0.0",
+            "@newest",
+            "no version 9.0.0 of `acme.fan`",
+        ),
+        ("acme.fan@one", "@newest", "`acme.fan@one`"),
+        ("@newest", "HEAD", "neither a package nor a git revision"),
+        (
+            "HEAD",
+            &*path,
+            "a file, a folder or `NAME@VERSION` of a registry",
+        ),
+    ] {
+        let wrong = place.run(&["semver", old, new], Some(&place.token));
+        let said = String::from_utf8_lossy(&wrong.stderr);
+        assert!(
+            !wrong.status.success() && said.contains(says),
+            "{old} {new}: {said}"
+        );
+    }
 }
 
 #[test]

@@ -86,8 +86,8 @@ pub(crate) struct SemverArgs {
     /// registry
     ///
     /// Of a revision, it is the package in the same folder as the other side. `@newest` is the newest version in
-    /// the registries, below that of the other side. Collections and NodeSet2 files are files or folders on both
-    /// sides.
+    /// the registries, below that of the other side. Collections and OPC UA models are folders, artifacts or NodeSet2
+    /// files, or releases of a registry.
     pub(crate) old: String,
 
     /// The new version, in the same forms

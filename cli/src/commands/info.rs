@@ -31,6 +31,11 @@ pub(super) struct Releases {
 }
 
 impl Releases {
+    /// Where they come from, and the releases, the oldest first.
+    pub(super) fn into_parts(self) -> (ReleaseSource, Vec<IndexRecord>) {
+        (self.source, self.records)
+    }
+
     /// The releases, the oldest first.
     pub(super) fn records(&self) -> &[IndexRecord] {
         &self.records

@@ -2,6 +2,7 @@
 
 mod interfaces;
 mod records;
+mod released;
 mod source;
 
 pub(super) use source::newest_release;

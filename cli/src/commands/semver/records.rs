@@ -7,12 +7,13 @@ use std::path::Path;
 use pkgres_checks::{Bump, Impact, RecordDifference, compare_declarations, compare_records};
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Parsed};
+use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord, PackageName, ReadOptions};
 use pkgres_registry_client::FolderTree;
 use serde_json::json;
 
 use super::places;
+use super::released::{NamedRelease, Released};
 use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,15 +29,8 @@ pub(super) fn run(
     context: &Context,
     output: &mut Output,
 ) -> Result<Option<Exit>> {
-    let (old, new) = (read(&args.old, context)?, read(&args.new, context)?);
-    let (old, new) = match (old, new) {
-        (Some(old), Some(new)) => (old, new),
-        (None, None) => return Ok(None),
-        _ => {
-            let message =
-                "releases of other ecosystems are compared as files or folders, on both sides";
-            return Err(Failure::usage(message));
-        }
+    let Some((old, new)) = read_both(&args.old, &args.new, context, output)? else {
+        return Ok(None);
     };
     let format = old.format;
     let (old_name, new_name) = (&old.record.name, &new.record.name);
@@ -69,8 +63,73 @@ pub(super) fn run(
     Ok(Some(compared.report(args, output)))
 }
 
+/// Reads both sides; `None` if they are class packages.
+fn read_both(
+    old: &str,
+    new: &str,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Option<(ReadRelease, ReadRelease)>> {
+    let read = |text| read_path(Path::new(text), context);
+    let mut released = |text: &str, other: &ReadRelease, path: &str, is_new: bool| {
+        let Some(named) = NamedRelease::parse(text) else {
+            let message = "a release of another ecosystem is compared with a file, a folder or \
+                           `NAME@VERSION` of a registry";
+            return Err(Failure::usage(message));
+        };
+        let package = named.name().unwrap_or(&other.record.name);
+        let folder = folder_of(Path::new(path));
+        let found = Released::find(package, Some(&folder), Some(other.format), context)?;
+        let found = found.ok_or_else(|| no_release(package))?;
+        let below = (!is_new).then_some(&other.record.version);
+        found.read(&named, below, output)
+    };
+    match (read(old)?, read(new)?) {
+        (Some(old), Some(new)) => Ok(Some((old, new))),
+        (Some(read), None) => {
+            let new = released(new, &read, old, true)?;
+            Ok(Some((read, new)))
+        }
+        (None, Some(read)) => {
+            let old = released(old, &read, new, false)?;
+            Ok(Some((old, read)))
+        }
+        (None, None) => {
+            let (Some(old), Some(new)) = (NamedRelease::parse(old), NamedRelease::parse(new))
+            else {
+                return Ok(None);
+            };
+            let Some(package) = old.name().or(new.name()) else {
+                return Ok(None);
+            };
+            if [&old, &new]
+                .iter()
+                .any(|side| side.name().is_some_and(|name| name != package))
+            {
+                return Ok(None);
+            }
+            let found = Released::find(package, None, None, context)?;
+            let Some(found) = found else {
+                if PackageName::is_name(package.as_str()) {
+                    return Ok(None);
+                }
+                return Err(no_release(package).into());
+            };
+            let new = found.read(&new, None, output)?;
+            let old = found.read(&old, Some(&new.record.version), output)?;
+            Ok(Some((old, new)))
+        }
+    }
+}
+
+/// The error for a package that no registry has.
+fn no_release(package: &PackageName) -> Diagnostic {
+    let message = format!("no registry has a release of `{package}`");
+    Diagnostic::error(Code::UnknownPackage, message)
+}
+
 /// A release that was read.
-struct ReadRelease {
+pub(super) struct ReadRelease {
     record: IndexRecord,
     declarations: Declarations,
     format: &'static dyn Format,
@@ -88,6 +147,14 @@ impl ReadRelease {
     ) -> Result<Self> {
         let tree = FolderTree::new(&folder_of(Path::new(file.path)));
         let read = format.declarations(file, &tree, &context.read_options);
+        Self::with(record, format, read)
+    }
+
+    fn with(
+        record: IndexRecord,
+        format: &'static dyn Format,
+        read: Parsed<Declarations>,
+    ) -> Result<Self> {
         let (declarations, mut findings) = read.into_result()?;
         // Others were reported when the release was published, or belong to `pkgres check`.
         findings.retain(|finding| !finding.is_error());
@@ -98,11 +165,41 @@ impl ReadRelease {
             findings,
         })
     }
+
+    /// The release that a file is by itself, such as an archive; `None` if it is none.
+    pub(super) fn of_file(
+        format: &'static dyn Format,
+        file: &FormatFile<'_>,
+        options: &ReadOptions,
+    ) -> Result<Option<Self>> {
+        if format.release_extent(file) != Some(ReleaseExtent::File) {
+            return Ok(None);
+        }
+        let (releases, _) = format.read_releases(file, &(), options).into_result()?;
+        let Some(release) = releases.into_iter().next() else {
+            return Ok(None);
+        };
+        let declarations = format.declarations(file, &(), options);
+        Self::with(release.record, format, declarations).map(Some)
+    }
+
+    /// A release of which only the index record is known.
+    pub(super) fn without_declarations(record: IndexRecord, format: &'static dyn Format) -> Self {
+        let message = format!(
+            "{} {} has no artifact in its registry: what its classes declare was not compared",
+            record.name, record.version
+        );
+        Self {
+            record,
+            declarations: Declarations::default(),
+            format,
+            findings: vec![Diagnostic::warning(Code::ClassesNotRead, message)],
+        }
+    }
 }
 
 /// The release that a file or a folder of another ecosystem is; `None` if it is none.
-fn read(text: &str, context: &Context) -> Result<Option<ReadRelease>> {
-    let path = Path::new(text);
+pub(super) fn read_path(path: &Path, context: &Context) -> Result<Option<ReadRelease>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -131,14 +228,7 @@ fn read(text: &str, context: &Context) -> Result<Option<ReadRelease>> {
         path: &name,
         bytes: &bytes,
     };
-    if format.release_extent(&file) != Some(ReleaseExtent::File) {
-        return Ok(None);
-    }
-    let (releases, _) = format.read_releases(&file, &(), options).into_result()?;
-    match releases.into_iter().next() {
-        Some(release) => ReadRelease::new(release.record, format, &file, context).map(Some),
-        None => Ok(None),
-    }
+    ReadRelease::of_file(format, &file, options)
 }
 
 /// Two releases with their differences.

@@ -21,7 +21,7 @@ use crate::output::Output;
 use crate::project::Project;
 
 /// The word for the newest version in a registry.
-const NEWEST: &str = "newest";
+pub(super) const NEWEST: &str = "newest";
 
 /// Where a version comes from.
 pub(super) enum Source {

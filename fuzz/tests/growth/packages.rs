@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pkgres_checks::{
-    Baseline, BoundPackage, BoundPackages, Defines, Levels, Platform, RequiredPackages,
-    check_package, conformance, conformance_findings,
+    ApiOf, Baseline, BoundPackage, BoundPackages, Defines, Levels, Platform, RequiredPackages,
+    check_package, compare_apis, conformance, conformance_findings,
 };
 use pkgres_manifest::diagnostic::{Diagnostic, capped};
 use pkgres_manifest::{
@@ -98,17 +98,55 @@ fn check_conformance(package: Package) {
     print(&conformance_findings(&classes, &[platform], &levels, &baseline).findings);
 }
 
+/// Compares a package with one that has other methods.
+fn compare(input: &[u8]) {
+    let text = str::from_utf8(input).expect("a text");
+    let read = |text: &str| assemble(text).expect("the package is right");
+    let (old, new) = (read(text), read(&text.replace("stop", "halt")));
+    let bound = [old, new].map(|package| {
+        let release = (package.name().clone(), package.manifest.version.clone());
+        let mut packages = BoundPackages::default();
+        let bound = BoundPackage {
+            package: Some(Arc::new(package)),
+            requires: Vec::new(),
+        };
+        packages.releases.insert(release.clone(), bound);
+        (packages, release)
+    });
+    let [old, new] = bound
+        .each_ref()
+        .map(|(packages, release)| ApiOf { packages, release });
+    let comparison = compare_apis(old, new);
+    assert!(!comparison.differences.is_empty());
+    for difference in &comparison.differences {
+        assert!(!difference.message.is_empty());
+    }
+}
+
+/// Reads and checks a package of text.
+fn package(input: &[u8]) {
+    let text = str::from_utf8(input).expect("a text");
+    if let Some(package) = assemble(text) {
+        check(&package);
+        if !package.interfaces.is_empty() {
+            check_conformance(package);
+        }
+    }
+}
+
 /// Reads a package of text: a manifest, a line `===`, the one class file that serves every path, and perhaps another such
 /// line and the one interface.
-fn package(input: &[u8]) {
+fn assemble(text: &str) -> Option<Package> {
     let options = ReadOptions::default();
-    let text = str::from_utf8(input).expect("a text");
     let (manifest, class) = text.split_once("===\n").expect("two files");
     let (class, interface) = class.split_once("===\n").unwrap_or((class, ""));
     let manifest = PackageManifest::read("manifest.yaml", manifest.as_bytes(), &options);
     let manifest = match manifest.into_result() {
         Ok((manifest, _)) => manifest,
-        Err(findings) => return print(&findings),
+        Err(findings) => {
+            print(&findings);
+            return None;
+        }
     };
     let read = Package::assemble(manifest, &options, |path| {
         if path.as_str().starts_with("Interfaces/") {
@@ -120,12 +158,12 @@ fn package(input: &[u8]) {
     match read.into_result() {
         Ok((package, findings)) => {
             print(&findings);
-            check(&package);
-            if !interface.is_empty() {
-                check_conformance(package);
-            }
+            Some(package)
         }
-        Err(findings) => print(&findings),
+        Err(findings) => {
+            print(&findings);
+            None
+        }
     }
 }
 
@@ -152,6 +190,16 @@ pub(crate) fn shapes() -> Vec<Shape> {
         make,
         read,
         limit: MIB,
+    };
+    let comparing = |size: usize| {
+        many(
+            size,
+            "FullName: a.B\nType: Library\nClasses:\n",
+            |number| {
+                format!("  a.Cccccccccccccccc{number}: Folder/Cccccccccccccccc{number}.yaml\n")
+            },
+            "===\n{Name: a.Cccccccccccccccc#, Methods: {start: {}, stop: {}}}\n",
+        )
     };
     let of_package = |name: &str, class: &'static str, entry: &'static str| {
         let make = move |size| {
@@ -186,6 +234,11 @@ pub(crate) fn shapes() -> Vec<Shape> {
         text.into_bytes()
     };
     vec![
+        shape(
+            "package: classes that are compared",
+            compare,
+            Box::new(comparing),
+        ),
         shape(
             "package: classes that implement an interface",
             package,

@@ -1,6 +1,7 @@
 //! `pkgres semver`
 
 mod interfaces;
+mod read_release;
 mod records;
 mod released;
 mod source;

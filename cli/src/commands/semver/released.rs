@@ -7,7 +7,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, ReleaseSource, Version};
 use pkgres_registry_client::{Artifact, RegistrySet, WantedArtifact};
 
-use super::records::ReadRelease;
+use super::read_release::{ReadRelease, read_path};
 use super::source::NEWEST;
 use crate::commands::info::releases_of;
 use crate::commands::names::{package_name, version_of};
@@ -102,9 +102,7 @@ impl<'run> Released<'run> {
     ) -> Result<ReadRelease> {
         let record = &self.completed(self.chosen(named.version, below)?)?;
         let read = match self.artifact(record)? {
-            Some(Artifact::Folder(folder)) => {
-                super::records::read_path(folder.path(), self.context)?
-            }
+            Some(Artifact::Folder(folder)) => read_path(folder.path(), self.context)?,
             Some(Artifact::File(bytes)) => self.of_file(record, &bytes)?,
             _ => None,
         };

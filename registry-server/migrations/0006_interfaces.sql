@@ -1,5 +1,5 @@
--- Searching packages by the interfaces that their releases define. A package of before this step is found by its
--- interfaces once something about it changes.
+-- Searching packages by the interfaces that their releases define. Those of packages from before this step are added when
+-- the registry is opened.
 CREATE TABLE interfaces (
     interface TEXT NOT NULL,
     package TEXT NOT NULL REFERENCES packages (name),

@@ -72,6 +72,7 @@ impl RegistryBackend {
         };
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
         listing::add_missing(&database, &blobs, &incoming, &options.read)?;
+        listing::add_missing_interfaces(&database, &options.read)?;
         let database = Arc::new(database);
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());

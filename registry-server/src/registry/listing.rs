@@ -9,7 +9,7 @@ use crate::candidate::{self, Listing};
 use crate::database::{self, Database, Transaction};
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::{self, CatalogRow};
-use crate::store::{groups, version_key};
+use crate::store::{groups, releases, version_key};
 
 /// Adds the row of a release.
 pub(super) fn add(
@@ -77,6 +77,21 @@ pub(super) fn add_missing(
                 add(transaction, &record, &listing, &release.owner)?;
             }
             Ok::<_, Problem>(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Adds the interfaces of packages that were published before interfaces had a table.
+pub(super) fn add_missing_interfaces(
+    database: &Database,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
+    let packages = database.read(|transaction| releases::without_interfaces(transaction))?;
+    for package in packages {
+        database.write(|transaction| {
+            let all = releases::all(transaction, &package, &options.limits)?;
+            releases::derive_interfaces(transaction, &package, &all)
         })?;
     }
     Ok(())

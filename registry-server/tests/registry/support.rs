@@ -70,6 +70,34 @@ impl Place {
         )
     }
 
+    /// Runs a statement on the database behind the back of the registry.
+    pub(crate) fn execute(&self, statement: &str) {
+        match &self.storage.database {
+            Some(address) => {
+                let mut client = postgres(address);
+                client.batch_execute(statement).expect("it works");
+            }
+            None => self.sqlite().execute_batch(statement).expect("it works"),
+        }
+    }
+
+    /// The texts that a query finds in the database.
+    pub(crate) fn texts(&self, query: &str) -> Vec<String> {
+        if let Some(address) = &self.storage.database {
+            let rows = postgres(address).query(query, &[]).expect("rows");
+            return rows.iter().map(|row| row.get(0)).collect();
+        }
+        let database = self.sqlite();
+        let mut statement = database.prepare(query).expect("a query");
+        let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+        rows.map(|text| text.expect("a text")).collect()
+    }
+
+    fn sqlite(&self) -> rusqlite::Connection {
+        let path = self.storage.data.join("registry.sqlite");
+        rusqlite::Connection::open(path).expect("a database")
+    }
+
     /// With a clock that only the test moves.
     fn environment(&self) -> Environment {
         let seconds = Arc::clone(&self.seconds);
@@ -77,6 +105,10 @@ impl Place {
             jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")
         })
     }
+}
+
+fn postgres(address: &str) -> postgres::Client {
+    postgres::Client::connect(address, postgres::NoTls).expect("a connection")
 }
 
 /// A principal with a token for some scopes and names.

@@ -13,6 +13,10 @@ type Case = fn(&Place);
 pub(crate) const CASES: &[(&str, Case)] = &[
     ("a release is published once", publishing::published_once),
     ("releases persist", persistence::reopened),
+    (
+        "interfaces of releases from before they had a table",
+        persistence::interfaces_of_before,
+    ),
     ("documents have the releases", reading::documents),
     (
         "one of many writers of a version wins",

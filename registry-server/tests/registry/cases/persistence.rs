@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{RegistryBackend, RegistryOptions};
-use pkgres_tests::archives::archive;
+use pkgres_tests::archives::{archive, files};
 
 use crate::support::{Place, publish, publish_plain};
 
@@ -31,6 +31,35 @@ pub(super) fn reopened(place: &Place) {
     assert_eq!((before.1, registry.package_count()), (200, 101));
     drop(registry);
     assert_eq!(seen(&place.open()), before);
+}
+
+/// Interfaces have a table since a migration. Packages that were published before are in none of its rows.
+pub(super) fn interfaces_of_before(place: &Place) {
+    let manifest = "FullName: org.acme.Contracts\nType: Library\nVersion: 1.0.0\n\
+                    Interfaces: {org.acme.Startable: Startable.yaml, org.acme.Stoppable: Startable.yaml}\n";
+    let bytes = files(&[
+        ("manifest.yaml", manifest.as_bytes()),
+        ("Interfaces/Startable.yaml", b"Functions: {start: {}}\n"),
+    ]);
+    let registry = place.open();
+    publish(&registry, "org.acme.Contracts", "1.0.0", bytes).expect("a release");
+    publish_plain(&registry, "org.acme.Other", "1.0.0");
+    let rows = || place.texts("SELECT package || ' ' || interface FROM interfaces ORDER BY 1");
+    let published = rows();
+    assert_eq!(
+        published,
+        [
+            "org.acme.Contracts org.acme.Startable",
+            "org.acme.Contracts org.acme.Stoppable"
+        ]
+    );
+    drop(registry);
+    place.execute("DELETE FROM interfaces");
+    assert_eq!(rows(), [""; 0]);
+    drop(place.open());
+    assert_eq!(rows(), published);
+    drop(place.open());
+    assert_eq!(rows(), published);
 }
 
 pub(super) fn swept(place: &Place) {

@@ -144,8 +144,14 @@ fn measured(
     } else {
         None
     };
+    let result = match (is_solved, checking.is_some()) {
+        (true, true) => "solved",
+        (true, false) => "solved, no certificate",
+        (false, true) => "no resolution",
+        (false, false) => "no resolution, no certificate",
+    };
     Ok(Row {
-        result: if is_solved { "solved" } else { "no resolution" },
+        result,
         without: usages[0],
         with: usages[1],
         checking,

@@ -81,8 +81,8 @@ fn a_dry_run_does_not_promise_what_the_machine_refuses() {
     });
     let run = run(root.path(), graph, true);
     let problems = [
-        r#"file:/none/a Failed("cannot write in /none: No such file or directory (os error 2)")"#,
-        r#"link:/none/b Failed("cannot write in /none: No such file or directory (os error 2)")"#,
+        r#"file:/none/a Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`")"#,
+        r#"link:/none/b Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`")"#,
         r#"directory:/plain/c Failed("cannot write in /plain: Not a directory (os error 20)")"#,
         r#"user:web Failed("the machine has no group `none`")"#,
     ];
@@ -150,7 +150,7 @@ fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
             builder.add(id("file:/e/f"), File::new("/e/f"), default());
         });
         let real = run(root.path(), graph, false);
-        let waits = r#"file:/e/f Deferred(ResourceId { kind: "directory", name: "/e" }, "cannot open the folder of /e/f: "#;
+        let waits = r#"file:/e/f Deferred(ResourceId { kind: "directory", name: "/e" }, "the folder /e does not exist: "#;
         assert!(real.states[1].starts_with(waits), "{:?}", real.states);
         assert!(!root.path().join("e").exists());
     }

@@ -218,7 +218,7 @@ impl Change for Make {
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.parents.make(target)?;
+        self.parents.make(&self.path, target)?;
         if self.exists {
             target.set_attributes(&self.path, self.attributes)?;
         } else {

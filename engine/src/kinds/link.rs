@@ -141,7 +141,7 @@ impl Change for MakeLink {
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.parents.make(target)?;
+        self.parents.make(&self.path, target)?;
         Ok(target.make_link(&self.path, &self.wanted)?)
     }
 }

@@ -16,6 +16,19 @@ pub(super) fn check_place(probe: &dyn Probe, path: &Path) -> Result<(), Resource
     Ok(probe.check_writable(folder)?)
 }
 
+/// Checks that the folder around a path exists.
+fn check_parent(probe: &dyn Probe, path: &Path) -> Result<(), ResourceError> {
+    let folder = path.parent().unwrap_or(path);
+    if probe.entry(folder)?.is_some() {
+        return Ok(());
+    }
+    let folder = folder.display();
+    let message = format!(
+        "the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`"
+    );
+    Err(ResourceError::Invalid(message))
+}
+
 /// The folders around a path that do not exist, the outermost first. Only a resource that asks for them makes them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Parents(Vec<PathBuf>);
@@ -58,11 +71,17 @@ impl Parents {
 
     /// Checks that they, and what is at `path` in them, can be made.
     pub(super) fn check(&self, path: &Path, probe: &dyn Probe) -> Result<(), ResourceError> {
+        if self.0.is_empty() {
+            check_parent(probe, path)?;
+        }
         check_place(probe, self.0.first().map_or(path, PathBuf::as_path))
     }
 
-    /// Makes them.
-    pub(super) fn make(&self, target: &dyn Target) -> Result<(), ResourceError> {
+    /// Makes them, so that `path` can be made.
+    pub(super) fn make(&self, path: &Path, target: &dyn Target) -> Result<(), ResourceError> {
+        if self.0.is_empty() {
+            check_parent(target, path)?;
+        }
         for folder in &self.0 {
             let made = target.make_folder(folder, EntryAttributes::with_mode(MODE));
             if let Err(error) = made {

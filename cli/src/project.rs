@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::{ClassPackages, Format, FormatFile, ReleaseExtent, Root};
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, Spec,
+    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, RequirementEdit, Spec,
 };
 use pkgres_registry_client::RegistryLocation;
 
@@ -210,6 +210,32 @@ impl Project {
         ForeignRoot::parse(path, self.format, bytes, context).map(Self::foreign)
     }
 
+    /// The same project with other requirements; nothing is written.
+    pub(crate) fn with_requirements(
+        &self,
+        edits: &[RequirementEdit],
+        context: &Context,
+    ) -> Result<Self> {
+        let options = &context.read_options;
+        if let Some(package) = self.package() {
+            let text = package.manifest.with_requirements(edits, options);
+            let text = text.map_err(without_empty_position)?;
+            return self.with_manifest(&text, context);
+        }
+        let path = self.manifest.to_string_lossy();
+        let mut text = self.text().into_owned();
+        for edit in edits {
+            let file = FormatFile {
+                path: &path,
+                bytes: text.as_bytes(),
+            };
+            let edited = self.format.with_requirement(&file, edit, options);
+            text = edited.map_err(without_empty_position)?;
+        }
+        let (path, bytes) = (self.manifest.clone(), text.into_bytes());
+        ForeignRoot::parse(path, self.format, bytes, context).map(Self::foreign)
+    }
+
     /// The lockfile beside the manifest, which need not exist.
     pub(crate) fn lock_path(&self) -> PathBuf {
         self.folder.join(LOCK_FILE)
@@ -223,6 +249,18 @@ impl Project {
             None => Ok(None),
         }
     }
+}
+
+/// The error of an edit. If it is about something that is not in the manifest, it names the file without a position.
+fn without_empty_position(mut finding: Diagnostic) -> Diagnostic {
+    if let [label] = finding.labels.as_slice()
+        && label.location.span() == Span::default()
+    {
+        let name = Escaped::new(label.location.source().name()).to_string();
+        finding.message = format!("{name}: {}", finding.message);
+        finding.labels.clear();
+    }
+    finding
 }
 
 /// The error for a root that is no release, if no registry is configured.

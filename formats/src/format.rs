@@ -4,7 +4,8 @@ use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, capped};
 use pkgres_manifest::{
-    ArtifactDigest, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions, Spec, Version,
+    ArtifactDigest, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
+    RequirementEdit, Spec, Version,
 };
 
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -62,6 +63,24 @@ pub trait Format: fmt::Debug + Send + Sync {
     ) -> Result<String, Diagnostic> {
         let _ = (ranges, options);
         let reason = self.why_not_editable(file).unwrap_or_default();
+        Err(Diagnostic::error(Code::Usage, reason))
+    }
+
+    /// Returns the text of a root with one requirement added, changed or removed. Everything else stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A package is to be removed that is not required, or the requirements are written in a way that only a person should
+    /// edit. By default, they all are.
+    fn with_requirement(
+        &self,
+        file: &FormatFile<'_>,
+        edit: &RequirementEdit,
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        let _ = (edit, options);
+        let reason = self.why_not_editable(file);
+        let reason = reason.unwrap_or("requirements are added and removed by hand");
         Err(Diagnostic::error(Code::Usage, reason))
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
-use pkgres_manifest::{LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
 use pkgres_resolver::{Resolution, Update};
 use serde_json::json;
 
@@ -23,14 +23,15 @@ use crate::solve::reject_lock_modes;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("add", &args.edit.write, context)?;
+    let project = Project::open(&args.edit.project.manifest, context)?;
+    let ecosystem = project.format.ecosystem();
     let named = args
         .packages
         .iter()
-        .map(|text| named_requirement(text))
+        .map(|text| named_requirement(text, ecosystem))
         .collect::<Result<Vec<_>>>()?;
     reject_twice(named.iter().map(|(package, _)| package))?;
-    let project = Project::open(&args.edit.project.manifest, context)?;
-    reject_foreign(&project, named.first().map(|(package, _)| package), context)?;
+    reject_not_editable(&project, named.first().map(|(package, _)| package), context)?;
     let edits = |spec_of: &dyn Fn(&PackageName) -> Spec| -> Vec<RequirementEdit> {
         let edits = named.iter().map(|(package, spec)| {
             let spec = spec.clone().or_else(|| required(&project, package));
@@ -40,13 +41,15 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
         edits.collect()
     };
     // The first solve finds the newest possible version; the compatible spec follows from it.
-    let unrestricted = edits(&|_| Spec::parse("*").expect("`*` is a spec"));
+    let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
     let edited = edit(&project, &unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
     let (resolution, _) = solve(&edited, &lock, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
-        chosen.map_or_else(Spec::any, |chosen| Spec::compatible_with(&chosen.version))
+        chosen.map_or_else(Spec::any, |chosen| {
+            ecosystem.compatible_with(&chosen.version)
+        })
     });
     let edited = edit(&project, &edits, context)?;
     finish(
@@ -72,7 +75,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
     let project = Project::open(&args.edit.project.manifest, context)?;
-    reject_foreign(&project, None, context)?;
+    reject_not_editable(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = edit(&project, &edits, context)?;
     let lock = if args.edit.no_lock {
@@ -94,16 +97,17 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
     )
 }
 
-/// Rejects a root of another ecosystem, and says how a package is added to it.
-fn reject_foreign(project: &Project, added: Option<&PackageName>, context: &Context) -> Result<()> {
-    if project.package().is_some() {
+/// Rejects a root whose requirements only a person can edit, and says how a package is added to it.
+fn reject_not_editable(
+    project: &Project,
+    added: Option<&PackageName>,
+    context: &Context,
+) -> Result<()> {
+    let Some(reason) = project.why_not_editable() else {
         return Ok(());
-    }
+    };
     let path = project.manifest.to_string_lossy();
-    let message = format!(
-        "{} is edited by hand: only manifests of class packages are edited here",
-        Escaped::new(&path)
-    );
+    let message = format!("{} cannot be edited: {reason}", Escaped::new(&path));
     let finding = Diagnostic::error(Code::Usage, message);
     let file = project.manifest.file_name().unwrap_or_default();
     let file = file.to_string_lossy();
@@ -121,14 +125,14 @@ fn reject_foreign(project: &Project, added: Option<&PackageName>, context: &Cont
 
 /// The spec of an existing requirement.
 fn required(project: &Project, package: &PackageName) -> Option<Spec> {
-    let package_of_project = project.package()?;
-    let mut requirements = package_of_project.manifest.requirements.iter();
+    let record = project.record();
+    let mut requirements = record.requirements.iter();
     let requirement = requirements.find(|requirement| requirement.package == *package)?;
     Some(requirement.spec.clone())
 }
 
 /// Parses `NAME` or `NAME@SPEC`.
-fn named_requirement(text: &str) -> Result<(PackageName, Option<Spec>)> {
+fn named_requirement(text: &str, ecosystem: &dyn Ecosystem) -> Result<(PackageName, Option<Spec>)> {
     let (name, spec) = match text.split_once('@') {
         Some((name, spec)) => (name, Some(spec)),
         None => (text, None),
@@ -139,7 +143,10 @@ fn named_requirement(text: &str) -> Result<(PackageName, Option<Spec>)> {
         return Err(Failure::usage(message));
     }
     let spec = spec
-        .map(|spec| Spec::parse(spec).map_err(|error| Failure::usage(format!("{name}: {error}"))))
+        .map(|spec| {
+            let spec = ecosystem.spec(spec);
+            spec.map_err(|error| Failure::usage(format!("{name}: {error}")))
+        })
         .transpose()?;
     Ok((name, spec))
 }
@@ -161,23 +168,7 @@ pub(super) fn edit(
     edits: &[RequirementEdit],
     context: &Context,
 ) -> Result<Project> {
-    let manifest = &project.class_package()?.manifest;
-    let text = manifest
-        .with_requirements(edits, &context.read_options)
-        .map_err(without_empty_position)?;
-    project.with_manifest(&text, context)
-}
-
-/// The error of an edit. If it is about something that is not in the manifest, it names the file without a position.
-fn without_empty_position(mut finding: Diagnostic) -> Diagnostic {
-    if let [label] = finding.labels.as_slice()
-        && label.location.span() == Span::default()
-    {
-        let name = Escaped::new(label.location.source().name()).to_string();
-        finding.message = format!("{name}: {}", finding.message);
-        finding.labels.clear();
-    }
-    finding
+    project.with_requirements(edits, context)
 }
 
 /// Reads the lockfile, if there is one, and reports one that is damaged.
@@ -230,15 +221,14 @@ fn finish(
         let diff = previous.diff(&lock);
         locked = Some((resolution.len(), diff, text, &previous.bytes));
     }
-    let text = edited.class_package()?.manifest.source().text();
-    let old = before.class_package()?.manifest.source().text();
+    let (text, old) = (edited.text(), before.text());
     let is_changed = text != old;
     let mut files = Vec::new();
     if is_changed && !task.write.dry_run {
         files.push(ChangedFile {
             path: before.manifest.clone(),
-            before: Some(old.to_owned()),
-            after: text.to_owned(),
+            before: Some(old.into_owned()),
+            after: text.into_owned(),
         });
     }
     let written: Option<(WriteOutcome, LockDiff, usize)> = write_together(&files, || {

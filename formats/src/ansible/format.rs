@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, Hexadecimal, IndexRecord, PackageName,
-    PackagePath, ReadOptions, Spec, Version, sha256,
+    PackagePath, ReadOptions, RequirementEdit, Spec, Version, sha256,
 };
 
 use super::about::CollectionAbout;
@@ -20,6 +20,7 @@ use super::metadata::{
 };
 use super::name::ANSIBLE_CORE;
 use super::record::{ECOSYSTEM, add_requirement};
+use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::tree;
 use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
@@ -109,6 +110,18 @@ impl Format for Collections {
         with_ranges(file, ranges, &options.limits)
     }
 
+    fn with_requirement(
+        &self,
+        file: &FormatFile<'_>,
+        edit: &RequirementEdit,
+        options: &ReadOptions,
+    ) -> Result<String, Diagnostic> {
+        match self.why_not_editable(file) {
+            None => with_requirement(file, edit, &options.limits),
+            Some(reason) => Err(Diagnostic::error(Code::Usage, reason)),
+        }
+    }
+
     fn is_release_name(&self, name: &str) -> bool {
         matches!(name, GALAXY_FILE | COLLECTION_MANIFEST) || name.ends_with(ARTIFACT_SUFFIX)
     }
@@ -189,15 +202,6 @@ impl Format for Collections {
                 capped(findings)
             }
             Err(error) => vec![error],
-        }
-    }
-
-    fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
-        match file {
-            GALAXY_FILE => Some(format!("add `{package}: \"*\"` to `dependencies`")),
-            // It has the digest of what was built.
-            COLLECTION_MANIFEST => None,
-            _ => Some(format!("add `- name: {package}` to `collections`")),
         }
     }
 

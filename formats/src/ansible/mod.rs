@@ -25,6 +25,7 @@ mod narrow;
 mod python;
 mod range;
 mod record;
+mod requirement_edit;
 mod requirements_file;
 mod runtime;
 mod tree;

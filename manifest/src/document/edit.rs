@@ -161,6 +161,28 @@ pub(crate) fn same_but_for<'keys>(
     true
 }
 
+/// Whether two documents, of which each can be empty, are mappings that differ in the value of one key only. It can be missing
+/// in one of them.
+pub fn differ_in_key_only(before: Option<&Node>, after: Option<&Node>, key: &str) -> bool {
+    let rest = |document: Option<&Node>| {
+        let mapping = document.and_then(Node::as_mapping);
+        let entries = mapping.map_or(&[][..], |mapping| &mapping.entries);
+        let rest = entries.iter().filter(|entry| entry.key.text != key);
+        rest.cloned().collect::<Vec<Entry>>()
+    };
+    let is_mapping = |document: Option<&Node>| {
+        document.is_none_or(|document| document.as_mapping().is_some() || document.is_null())
+    };
+    let (one, two) = (rest(before), rest(after));
+    let is_same = |(one, two): (&Entry, &Entry)| {
+        one.key == two.key && same_but_for(&one.value, &two.value, &|_| &[])
+    };
+    is_mapping(before)
+        && is_mapping(after)
+        && one.len() == two.len()
+        && one.iter().zip(&two).all(is_same)
+}
+
 fn without<'mapping>(mapping: &'mapping Mapping, keys: &[&str]) -> Vec<&'mapping Entry> {
     let entries = mapping.entries.iter();
     entries

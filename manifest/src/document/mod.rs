@@ -25,9 +25,9 @@ mod yaml;
 #[cfg(feature = "packages")]
 pub(crate) use as_json::{Numbers, as_json};
 #[cfg(feature = "packages")]
-pub use edit::with_scalars;
-#[cfg(feature = "packages")]
 pub(crate) use edit::{TextEdit, apply, line_feed_of, next_line, same_but_for, start_of_line};
+#[cfg(feature = "packages")]
+pub use edit::{differ_in_key_only, with_scalars};
 #[cfg(feature = "packages")]
 pub(crate) use syntax_error::mapping_hint;
 #[cfg(feature = "packages")]

@@ -73,12 +73,23 @@ pub struct WithoutReason {
 #[non_exhaustive]
 pub enum NotCertified {
     /// A root is an object model.
-    #[error("verdicts about object models have no certificates yet")]
-    Model,
-    /// The engine kept no derivation.
     #[error(
-        "it was proved without a search by the native engine, or with goals of an update or objects of a model"
+        "what an object model allows depends on its properties, which the problem of a certificate does not contain"
     )]
+    Model,
+    /// The verdict is that of an update with goals.
+    #[error("the problem of this certificate does not contain what an update asks for")]
+    Update,
+    /// Which prereleases are candidates depends on the resolution.
+    #[error(
+        "which prereleases can be used depends on all requirements, also those that the proof is not about"
+    )]
+    Prereleases,
+    /// A release could evade the update by dropping the package that was asked for.
+    #[error("there is such a resolution without {0}, which was asked for")]
+    Dropped(PackageName),
+    /// The engine kept no derivation.
+    #[error("it was proved without a search by the native engine")]
     NoDerivation,
     /// The proof uses a rule that is not encoded.
     #[error("the proof uses a rule that certificates do not contain yet: {0}")]

@@ -14,7 +14,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, PackageName, Version};
-use pkgres_resolver::{Compromise, Engine, Request, Resolution, Resolver, Root, Step, Supply};
+use pkgres_resolver::{
+    BoundRequirement, Compromise, Engine, Request, Resolution, Resolver, Root, Step, Supply,
+};
 
 use crate::claim::{Claim, NamedReleases, Tiers, Verdict};
 use crate::universe::Universe;
@@ -28,6 +30,8 @@ pub struct Question {
     candidates: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Releases that are present, whatever requires them.
     wanted: Vec<(PackageName, Version)>,
+    /// Packages that an update asked for, but that were not locked: a resolution of the problem may lack them.
+    asked: Vec<PackageName>,
     verdict: Verdict,
 }
 
@@ -47,6 +51,7 @@ impl Question {
             request,
             candidates: BTreeMap::new(),
             wanted: Vec::new(),
+            asked: Vec::new(),
             verdict,
         }
     }
@@ -114,6 +119,7 @@ impl Question {
             }
             for (name, version) in &optional {
                 question.restrict(name, [version.clone()]);
+                question.asked.push(name.clone());
             }
             question.wanted.clone_from(&wanted);
             question
@@ -124,6 +130,33 @@ impl Question {
             question
         });
         questions.collect()
+    }
+
+    /// Why a resolution that answers the question with "yes" leaves the claim without a certificate.
+    fn answered(&self, resolution: &Resolution) -> NotCertified {
+        // What was asked for is a root of the search, and need not be required by anything else.
+        let (roots, asked) = resolution.roots().split_at(self.request.roots.len());
+        let mut open: Vec<&[BoundRequirement]> = Vec::new();
+        open.extend(roots.iter().map(|root| root.requires.as_slice()));
+        let packages = resolution.packages().iter();
+        let mut requires: BTreeMap<&PackageName, &[BoundRequirement]> = packages
+            .map(|package| (&package.name, package.requires.as_slice()))
+            .collect();
+        let names = self.wanted.iter().map(|(name, _)| name);
+        requires.extend(names.zip(asked.iter().map(|root| root.requires.as_slice())));
+        let mut required = BTreeSet::new();
+        while let Some(requirements) = open.pop() {
+            for requirement in requirements {
+                if required.insert(&requirement.package) {
+                    open.extend(requires.get(&requirement.package).copied());
+                }
+            }
+        }
+        let mut names = self.wanted.iter().map(|(name, _)| name).chain(&self.asked);
+        let dropped = names.find(|name| !required.contains(name));
+        dropped.map_or(NotCertified::Possible, |name| {
+            NotCertified::Dropped(name.clone())
+        })
     }
 
     fn restrict(&mut self, package: &PackageName, versions: impl IntoIterator<Item = Version>) {
@@ -162,7 +195,7 @@ impl Question {
         let mut resolver = Resolver::new(request.clone());
         let derivation = match search(&mut resolver)? {
             Step::Impossible => resolver.take_derivation(),
-            Step::Solved(_) => return Ok(Err(NotCertified::Possible)),
+            Step::Solved(resolution) => return Ok(Err(self.answered(&resolution))),
             _ => return Ok(Err(NotCertified::TooLarge)),
         };
         let Some(derivation) = derivation else {

@@ -188,7 +188,7 @@ fn rule_of<'reason>(
         ReasonKind::Wanted { .. } | ReasonKind::Stays => Rule::Restricts(owner()?),
         ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. } => Rule::Explains,
         ReasonKind::UnnamedPrerelease => {
-            return Err(NotCertified::Rule("prereleases that have to be named"));
+            return Err(NotCertified::Prereleases);
         }
         ReasonKind::Contract { .. } | ReasonKind::Value { .. } => return Err(NotCertified::Model),
     })

@@ -139,7 +139,7 @@ impl Scope {
                     }
                     scope.requirements.extend(requirements.iter().cloned());
                 }
-                _ => return Err(NotCertified::Rule("prereleases that have to be named")),
+                _ => return Err(NotCertified::Prereleases),
             }
         }
         if tiers == Tiers::Both && !scope.holds_for_both_tiers(universe) {

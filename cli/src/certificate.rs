@@ -118,8 +118,7 @@ impl Certified {
         &self,
         resolution: &Resolution,
     ) -> std::result::Result<Vec<(String, &'static str, Question)>, String> {
-        let mut roots = self.request.roots.iter();
-        if roots.any(|root| matches!(root, Root::Model(_))) {
+        if self.has_model() {
             return Err(NotCertified::Model.to_string());
         }
         let (name, claim, question) = if let Some(report) = resolution.update() {
@@ -183,13 +182,29 @@ impl Certified {
         Ok(())
     }
 
+    /// Why the search of a conflict kept no derivation.
+    fn without_derivation(&self) -> NotCertified {
+        if self.has_model() {
+            NotCertified::Model
+        } else if self.request.update.is_some() {
+            NotCertified::Update
+        } else {
+            NotCertified::NoDerivation
+        }
+    }
+
+    fn has_model(&self) -> bool {
+        let mut roots = self.request.roots.iter();
+        roots.any(|root| matches!(root, Root::Model(_)))
+    }
+
     fn none(
         &self,
         derivation: Option<Box<Derivation>>,
         registries: &RegistrySet,
     ) -> Result<std::result::Result<Certificate, NotCertified>> {
         let Some(derivation) = derivation else {
-            return Ok(Err(NotCertified::NoDerivation));
+            return Ok(Err(self.without_derivation()));
         };
         let mut records = Records::new();
         add_records(&packages_of(&derivation), registries, &mut records)?;

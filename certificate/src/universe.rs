@@ -101,7 +101,7 @@ impl Universe {
         records: &BTreeMap<PackageName, Vec<IndexRecord>>,
     ) -> Result<Self, NotCertified> {
         if request.update.is_some() {
-            return Err(NotCertified::Rule("the goals of an update"));
+            return Err(NotCertified::Update);
         }
         let mut roots = BTreeSet::new();
         let mut candidates = BTreeMap::new();
@@ -122,6 +122,7 @@ impl Universe {
                 .entry(name)
                 .or_insert_with(|| records.iter().collect());
         }
+        let held = held_releases(request);
         for (name, mut records) in others {
             if roots.contains(name) {
                 continue;
@@ -133,7 +134,7 @@ impl Universe {
             records.dedup_by(|next, kept| next.version == kept.version);
             let eligible = records
                 .iter()
-                .filter(|record| is_candidate(request, record));
+                .filter(|record| is_candidate(request, &held, record));
             let of_package = eligible.map(|record| candidate(request, record)).collect();
             candidates.insert(name.clone(), of_package);
         }
@@ -164,15 +165,20 @@ impl Universe {
     }
 }
 
+/// Releases by name and version.
+type Releases<'request> = BTreeSet<(&'request PackageName, &'request Version)>;
+
+/// The releases that stay candidates as a lock holds them.
+fn held_releases(request: &Request) -> Releases<'_> {
+    let kept = request.locked.kept.iter();
+    let kept = kept.map(|(name, version)| (name, version));
+    request.locked.releases().chain(kept).collect()
+}
+
 /// Whether a release in a registry can be chosen.
-fn is_candidate(request: &Request, record: &IndexRecord) -> bool {
+fn is_candidate(request: &Request, held: &Releases<'_>, record: &IndexRecord) -> bool {
     let options = &request.options;
-    let is_release = |(name, version): (&PackageName, &Version)| {
-        *name == record.name && *version == record.version
-    };
-    let mut kept = request.locked.kept.iter();
-    let is_held = (request.locked.releases()).any(is_release)
-        || kept.any(|(name, version)| is_release((name, version)));
+    let is_held = held.contains(&(&record.name, &record.version));
     let is_too_new = (options.exclude_newer).is_some_and(|time| !record.is_published_before(time));
     let is_rejected =
         record.version.is_prerelease() && options.prerelease == PrereleasePolicy::Never;

@@ -174,8 +174,11 @@ impl<'text> Document<'text> {
         if !value.bytes().any(|next| next == b'&' || next < b' ') {
             return Ok(Cow::Borrowed(value));
         }
-        let text = quick_xml::escape::unescape(value)
-            .map_err(|error| Problem::malformed(error.to_string(), self.span(value)))?;
+        let text = quick_xml::escape::unescape(value).map_err(|error| {
+            // It has what is not an entity, which can be any text of any length.
+            let message = shown(&error);
+            Problem::malformed(message, self.span(value))
+        })?;
         Ok(Cow::Owned(text.replace(['\t', '\r', '\n'], " ")))
     }
 
@@ -280,9 +283,7 @@ impl<'text> Document<'text> {
 
     fn broken(&self, error: &quick_xml::Error) -> Problem {
         let at = usize::try_from(self.reader.error_position()).unwrap_or_default();
-        let message = error.to_string();
-        let message = Escaped::within(&message, 200).to_string();
-        Problem::malformed(message, Span { start: at, end: at })
+        Problem::malformed(shown(error), Span { start: at, end: at })
     }
 }
 
@@ -308,6 +309,11 @@ impl Children {
         }
         Ok(None)
     }
+}
+
+/// The message of an error of the XML reader, which can have parts of the document in it.
+fn shown(error: &dyn std::error::Error) -> String {
+    Escaped::within(&error.to_string(), 200).to_string()
 }
 
 /// Whether an event has nothing to say outside of the root element.

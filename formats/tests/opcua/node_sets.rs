@@ -314,6 +314,10 @@ fn errors_have_their_places() {
             "pump.xml:3:33: error[PK0002]: the entity `file` is not defined",
         ),
         (
+            with("<Models><Model ModelUri='a&b\nc;'/></Models>"),
+            "pump.xml:3:26: error[PK0002]: at 2..5: unrecognized entity `b\\u{a}c`",
+        ),
+        (
             with("<Models><Model ModelUri='http://opcfoundation.org/UA/' ModelUri='x'/></Models>"),
             "pump.xml:3:66: error[PK0002]: the attribute `ModelUri` comes twice",
         ),

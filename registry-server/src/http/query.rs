@@ -7,17 +7,20 @@ use crate::problem::{Problem, ProblemCode};
 /// The longest value of a parameter, in bytes. A list of the most releases of a page is shorter.
 const MAX_VALUE: usize = 10_000;
 
-/// An error for a value that is too long: databases reject patterns of some length.
-fn check_length(name: &str, value: &str) -> Result<(), Problem> {
-    if value.len() <= MAX_VALUE {
-        return Ok(());
-    }
+/// An error for a value that no database takes: they reject patterns of some length, and texts with U+0000.
+fn check_value(name: &str, value: &str) -> Result<(), Problem> {
     let name = Escaped::shortened(name);
-    let detail = format!(
-        "`{name}` has {} bytes, and may have {MAX_VALUE}",
-        value.len()
-    );
-    Err(Problem::new(ProblemCode::QueryInvalid, detail))
+    let wrong = if value.len() > MAX_VALUE {
+        format!(
+            "`{name}` has {} bytes, and may have {MAX_VALUE}",
+            value.len()
+        )
+    } else if value.contains('\0') {
+        format!("`{name}` has the character U+0000")
+    } else {
+        return Ok(());
+    };
+    Err(Problem::new(ProblemCode::QueryInvalid, wrong))
 }
 
 /// The parameters of a query, in their order.
@@ -39,10 +42,7 @@ impl Query {
                 let name = Escaped::shortened(&name);
                 return Err(wrong(format!("`{name}` is no parameter: {known}")));
             }
-            check_length(&name, &value)?;
-            if value.contains('\0') {
-                return Err(wrong(format!("`{name}` has the character U+0000")));
-            }
+            check_value(&name, &value)?;
             if parameters.iter().any(|(other, _)| *other == name) {
                 return Err(wrong(format!("the parameter `{name}` is repeated")));
             }
@@ -55,7 +55,7 @@ impl Query {
     pub(crate) fn read_open(text: &str) -> Result<Self, Problem> {
         let mut parameters = Vec::new();
         for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
-            check_length(&name, &value)?;
+            check_value(&name, &value)?;
             parameters.push((name.into_owned(), value.into_owned()));
         }
         Ok(Self(parameters))
@@ -157,6 +157,17 @@ mod tests {
                 Err(ProblemCode::QueryInvalid),
                 "{bad}"
             );
+        }
+    }
+
+    #[test]
+    fn values_can_be_looked_up_in_a_database() {
+        let long = format!("q={}", "a".repeat(MAX_VALUE + 1));
+        for bad in ["q=a%00b", &long] {
+            for read in [Query::read(bad, &["q"]), Query::read_open(bad)] {
+                let code = read.map_err(|problem| problem.code);
+                assert_eq!(code, Err(ProblemCode::QueryInvalid));
+            }
         }
     }
 }

@@ -139,16 +139,16 @@ impl Question {
         let mut open: Vec<&[BoundRequirement]> = Vec::new();
         open.extend(roots.iter().map(|root| root.requires.as_slice()));
         let packages = resolution.packages().iter();
-        let mut requires: BTreeMap<&PackageName, &[BoundRequirement]> = packages
+        let mut bound: BTreeMap<&PackageName, &[BoundRequirement]> = packages
             .map(|package| (&package.name, package.requires.as_slice()))
             .collect();
         let names = self.wanted.iter().map(|(name, _)| name);
-        requires.extend(names.zip(asked.iter().map(|root| root.requires.as_slice())));
+        bound.extend(names.zip(asked.iter().map(|root| root.requires.as_slice())));
         let mut required = BTreeSet::new();
         while let Some(requirements) = open.pop() {
             for requirement in requirements {
                 if required.insert(&requirement.package) {
-                    open.extend(requires.get(&requirement.package).copied());
+                    open.extend(bound.get(&requirement.package).copied());
                 }
             }
         }

@@ -307,6 +307,9 @@ impl Serialize for Written<'_> {
 
 #[cfg(test)]
 mod tests {
+    use pkgres_manifest::IndexReader;
+    use pkgres_manifest::diagnostic::{Location, SourceText};
+
     use super::*;
 
     #[test]
@@ -363,5 +366,21 @@ mod tests {
             let error = read(line, &Limits::default()).expect_err(line);
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn a_long_value_is_shortened_in_the_message() {
+        let value = "y".repeat(9_000);
+        let line = format!(
+            r#"{{"ecosystem":"ansible","name":"a.b","version":"1.0.0","classes":"{value}"}}"#
+        );
+        let mut reader = IndexReader::of_ecosystems(Limits::default(), crate::ECOSYSTEMS);
+        let source = SourceText::new("index.ndjson", line.as_str());
+        let read = reader.read_line(&line, &|span| Location::new(&source, span));
+        let error = read.expect_err("classes are an object");
+        assert!(
+            error.message.contains("invalid type") && error.message.len() < 500,
+            "{error}"
+        );
     }
 }

@@ -11,6 +11,9 @@ use crate::read_options::Limits;
 /// The character that some editors write at the beginning of a file. It is not allowed in JSON.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// The most characters of a reason why a line of another ecosystem is not an index record.
+const MAX_REASON: usize = 300;
+
 /// A reader of index records. It parses a name or spec once, and shares it between all records.
 ///
 /// ```
@@ -85,7 +88,11 @@ impl IndexReader {
             return Err(rejected(message));
         };
         let record = ecosystem.read_record(line, limits);
-        record.map_err(|message| rejected(format!("not an index record: {message}")))
+        record.map_err(|message| {
+            // The JSON reader quotes values of any length.
+            let message = Escaped::within(&message, MAX_REASON);
+            rejected(format!("not an index record: {message}"))
+        })
     }
 }
 

@@ -1,5 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
-use crate::ansible::range;
+use crate::ansible::{REQUIREMENTS_FILE, range, read_requirements};
 
 fn edited(path: &str, text: &str, package: &str, range: Option<&str>) -> Result<String, String> {
     let file = FormatFile {
@@ -170,5 +172,88 @@ fn what_only_a_person_should_edit_is_an_error() {
     ] {
         let after = edited("requirements.yml", text, package, range);
         assert_eq!(after, Err(reason.to_owned()), "{text}");
+    }
+}
+
+/// A file with requirements on `acme.cN`, each in one of four styles, with a comment before each one.
+fn file_of(entries: &[(u8, u8)], is_flow: bool, is_crlf: bool) -> String {
+    if is_flow {
+        let items = entries.iter().map(|(name, style)| match style {
+            0 => format!("acme.c{name}"),
+            1 => format!("{{name: acme.c{name}}}"),
+            _ => format!("{{name: acme.c{name}, version: '<{style}'}}"),
+        });
+        let items: Vec<String> = items.collect();
+        return format!(
+            "# all\ncollections: [{}] # end\nroles: []\n",
+            items.join(", ")
+        );
+    }
+    let mut text = "# all\ncollections:\n".to_owned();
+    for (name, style) in entries {
+        text += &format!("  # about c{name}\n");
+        text += &match style {
+            0 => format!("  - acme.c{name} # plain\n"),
+            1 => format!("  - name: acme.c{name}\n"),
+            2 => format!("  - name: acme.c{name} # named\n    version: '<2' # low\n"),
+            _ => format!("  - {{name: acme.c{name}, version: <3}}\n"),
+        };
+    }
+    text += "\n# end\nroles: []\n";
+    if is_crlf {
+        text.replace('\n', "\r\n")
+    } else {
+        text
+    }
+}
+
+/// The requirements of a file, as they are read.
+fn requirements(text: &str) -> Vec<(String, String)> {
+    let read = read_requirements(REQUIREMENTS_FILE, text.as_bytes(), &Limits::default());
+    let (record, _) = read.into_result().expect("the file is right");
+    let stated = record.requirements.iter();
+    let mut stated: Vec<(String, String)> = stated
+        .map(|one| (one.package.to_string(), one.spec.written().to_owned()))
+        .collect();
+    stated.sort();
+    stated
+}
+
+proptest! {
+    #[test]
+    fn an_edit_changes_one_requirement(
+        names in proptest::sample::subsequence(vec![0_u8, 1, 2, 3, 4, 5], 0..=6).prop_shuffle(),
+        styles in proptest::collection::vec(0_u8..4, 6),
+        meant in 0_u8..8,
+        is_set: bool,
+        is_flow: bool,
+        is_crlf: bool,
+    ) {
+        let entries: Vec<(u8, u8)> = names.into_iter().zip(styles).collect();
+        let text = file_of(&entries, is_flow, is_crlf);
+        let package = format!("acme.c{meant}");
+        let range = is_set.then_some(">=1.0.0,<7.0.0");
+        let mut expected = requirements(&text);
+        expected.retain(|(name, _)| *name != package);
+        if let Some(range) = range {
+            expected.push((package.clone(), range.to_owned()));
+            expected.sort();
+        }
+        let after = edited(REQUIREMENTS_FILE, &text, &package, range);
+        let is_there = entries.iter().any(|(name, _)| *name == meant);
+        if !is_set && !is_there {
+            prop_assert_eq!(after, Err(format!("`{package}` is not required")));
+            return Ok(());
+        }
+        let after = after.expect("each of these styles can be edited");
+        prop_assert_eq!(requirements(&after), expected, "{}", after);
+        // Nothing else is lost: the comments of other requirements, and the way in which lines end.
+        for line in text.lines().filter(|line| line.trim_start().starts_with('#')) {
+            let is_kept = after.lines().any(|after| after == line);
+            let is_last = !is_set && entries.len() == 1;
+            prop_assert!(is_kept || is_last, "{line}\n{after}");
+        }
+        let line_feeds = after.matches('\n').count();
+        prop_assert_eq!(after.matches("\r\n").count(), if is_crlf && !is_flow { line_feeds } else { 0 });
     }
 }

@@ -63,6 +63,11 @@ impl Replacement {
         diff.packages.iter().flat_map(of_package).collect()
     }
 
+    /// Whether a lockfile has the release that is replaced.
+    pub(crate) fn is_of(&self, lock: &Lockfile) -> bool {
+        lock.packages.contains_key(&self.before())
+    }
+
     fn before(&self) -> ReleaseKey {
         (self.package.clone(), self.from.clone())
     }
@@ -89,6 +94,12 @@ pub(crate) struct NotCompared {
 }
 
 impl ProjectEffects {
+    /// Adds what concerns another project.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.effects.extend(other.effects);
+        self.not_compared.extend(other.not_compared);
+    }
+
     /// Finds what replacements in a lockfile mean for the classes of a project; nothing, if it is no class package.
     pub(crate) fn find(
         project: Option<&Arc<Package>>,

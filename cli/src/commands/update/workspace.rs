@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Lockfile, PackageName, Version, most_similar_name};
+use pkgres_manifest::{LockDiff, Lockfile, PackageName, Version, most_similar_name};
 use serde_json::json;
 
 use super::{UpdatePlan, report, targets, update_one};
@@ -21,6 +21,7 @@ use crate::lockfile::lock_of;
 use crate::output::Output;
 use crate::project::Project;
 use crate::show;
+use crate::update_effects::{ProjectEffects, Replacement};
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let batch = Batch::of_workspace(context)?;
@@ -60,6 +61,8 @@ fn update_together(
     if let Some(name) = plan.named.iter().find(is_lost) {
         return Err(would_not_stay(name, &wanted, &agreement.releases));
     }
+    let changes = LockDiff::between(&before, &lock_of(&agreement.resolution));
+    let effects = member_effects(manifests, &changes, context, output)?;
     let words = words(args);
     let lock = |options: &LockOptions, output: &mut Output| {
         let named = &plan.named;
@@ -87,17 +90,57 @@ fn update_together(
         document["side_by_side"] = json!(show::side_by_side_json(resolution));
         document["moved"] = show::moved_json(&report).into();
         document["held_back"] = show::held_back_json(&report).into();
+        document["effects"] = show::effects_json(&effects, None).into();
+        document["not_compared"] = show::not_compared_json(&effects).into();
         output.json(&document);
         return Ok(exit);
     }
     if exit == Exit::Done {
         output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::update_effects(&effects));
+        output.notes(show::not_compared(&effects));
         output.notes(show::side_by_side(resolution, context));
         output.note(&summary(&result, args));
     } else {
         output.note(&result.summary_of_reading("Looked at"));
     }
     Ok(exit)
+}
+
+/// What the changes of an agreement mean for the classes of the members, as they are locked now.
+fn member_effects(
+    manifests: &[PathBuf],
+    changes: &LockDiff,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ProjectEffects> {
+    let mut found = ProjectEffects::default();
+    let replacements = Replacement::of_lock(changes);
+    if replacements.is_empty() {
+        return Ok(found);
+    }
+    let _progress = output.progress("Comparing classes", context.registries.activity());
+    for manifest in manifests {
+        let project = Project::open(manifest, context)?;
+        let Some(lock) = project.lockfile(context)? else {
+            continue;
+        };
+        let mut replacements = replacements.clone();
+        replacements.retain(|one| one.is_of(&lock));
+        let configured = project.registries(context)?;
+        let registries = context
+            .registries
+            .open(&configured, &context.read_options)?;
+        let package = project.package();
+        found.extend(ProjectEffects::find(
+            package,
+            &lock,
+            &replacements,
+            &registries,
+            context,
+        )?);
+    }
+    Ok(found)
 }
 
 /// The error for an update that the next solve would undo: members agree on one release of a package if they can, and

@@ -166,17 +166,17 @@ impl Universe {
 }
 
 /// Releases by name and version.
-type Releases<'request> = BTreeSet<(&'request PackageName, &'request Version)>;
+type HeldReleases<'request> = BTreeSet<(&'request PackageName, &'request Version)>;
 
 /// The releases that stay candidates as a lock holds them.
-fn held_releases(request: &Request) -> Releases<'_> {
+fn held_releases(request: &Request) -> HeldReleases<'_> {
     let kept = request.locked.kept.iter();
     let kept = kept.map(|(name, version)| (name, version));
     request.locked.releases().chain(kept).collect()
 }
 
 /// Whether a release in a registry can be chosen.
-fn is_candidate(request: &Request, held: &Releases<'_>, record: &IndexRecord) -> bool {
+fn is_candidate(request: &Request, held: &HeldReleases<'_>, record: &IndexRecord) -> bool {
     let options = &request.options;
     let is_held = held.contains(&(&record.name, &record.version));
     let is_too_new = (options.exclude_newer).is_some_and(|time| !record.is_published_before(time));

@@ -18,6 +18,7 @@ mod parallel;
 mod pinned_models;
 mod program;
 mod releases;
+mod republished;
 mod revisions;
 mod roots;
 mod shared_cases;

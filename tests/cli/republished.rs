@@ -63,6 +63,7 @@ fn file_of(release: &Release, line: &Value) -> String {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "files of a test")]
 fn other_types_under_one_version_and_date_are_found() {
     let Some(republished) = republished() else {
         return;

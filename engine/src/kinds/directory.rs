@@ -218,12 +218,12 @@ impl Change for Make {
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.parents.make(&self.path, target)?;
-        if self.exists {
-            target.set_attributes(&self.path, self.attributes)?;
-        } else {
-            target.make_folder(&self.path, self.attributes)?;
-        }
-        Ok(())
+        self.parents.make_around(&self.path, target, || {
+            if self.exists {
+                target.set_attributes(&self.path, self.attributes)
+            } else {
+                target.make_folder(&self.path, self.attributes)
+            }
+        })
     }
 }

@@ -363,11 +363,10 @@ impl Change for Write {
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.parents.make(&self.path, target)?;
-        match &self.content {
-            Some(content) => target.write_file(&self.path, &content.0, self.attributes)?,
-            None => target.set_attributes(&self.path, self.attributes)?,
-        }
-        Ok(())
+        self.parents
+            .make_around(&self.path, target, || match &self.content {
+                Some(content) => target.write_file(&self.path, &content.0, self.attributes),
+                None => target.set_attributes(&self.path, self.attributes),
+            })
     }
 }

@@ -141,7 +141,8 @@ impl Change for MakeLink {
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        self.parents.make(&self.path, target)?;
-        Ok(target.make_link(&self.path, &self.wanted)?)
+        self.parents.make_around(&self.path, target, || {
+            target.make_link(&self.path, &self.wanted)
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use pkgres_files::{EntryAttributes, EntryKind};
 
 use crate::resource::{Difference, ResourceError};
-use crate::target::{Probe, Target};
+use crate::target::{Probe, Target, TargetError};
 
 /// The mode of folders that are made around something.
 const MODE: u32 = 0o755;
@@ -16,17 +16,20 @@ pub(super) fn check_place(probe: &dyn Probe, path: &Path) -> Result<(), Resource
     Ok(probe.check_writable(folder)?)
 }
 
-/// Checks that the folder around a path exists.
-fn check_parent(probe: &dyn Probe, path: &Path) -> Result<(), ResourceError> {
+/// The error that the folder around a path is missing, if it is; otherwise `error`.
+fn missing_folder_or(
+    error: impl Into<ResourceError>,
+    probe: &dyn Probe,
+    path: &Path,
+) -> ResourceError {
     let folder = path.parent().unwrap_or(path);
-    if probe.entry(folder)?.is_some() {
-        return Ok(());
+    if !matches!(probe.entry(folder), Ok(None)) {
+        return error.into();
     }
     let folder = folder.display();
-    let message = format!(
+    ResourceError::Invalid(format!(
         "the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`"
-    );
-    Err(ResourceError::Invalid(message))
+    ))
 }
 
 /// The folders around a path that do not exist, the outermost first. Only a resource that asks for them makes them.
@@ -71,17 +74,25 @@ impl Parents {
 
     /// Checks that they, and what is at `path` in them, can be made.
     pub(super) fn check(&self, path: &Path, probe: &dyn Probe) -> Result<(), ResourceError> {
-        if self.0.is_empty() {
-            check_parent(probe, path)?;
+        match self.0.first() {
+            Some(outermost) => check_place(probe, outermost),
+            None => check_place(probe, path).map_err(|error| missing_folder_or(error, probe, path)),
         }
-        check_place(probe, self.0.first().map_or(path, PathBuf::as_path))
     }
 
-    /// Makes them, so that `path` can be made.
-    pub(super) fn make(&self, path: &Path, target: &dyn Target) -> Result<(), ResourceError> {
-        if self.0.is_empty() {
-            check_parent(target, path)?;
-        }
+    /// Makes them, and then what is at `path` in them. Whether the folder around it is missing is asked only after a failure:
+    /// a question is a message to another machine.
+    pub(super) fn make_around(
+        &self,
+        path: &Path,
+        target: &dyn Target,
+        make: impl FnOnce() -> Result<(), TargetError>,
+    ) -> Result<(), ResourceError> {
+        self.make(target)?;
+        make().map_err(|error| missing_folder_or(error, target, path))
+    }
+
+    fn make(&self, target: &dyn Target) -> Result<(), ResourceError> {
         for folder in &self.0 {
             let made = target.make_folder(folder, EntryAttributes::with_mode(MODE));
             if let Err(error) = made {

@@ -42,7 +42,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     };
     // The first solve finds the newest possible version; the compatible spec follows from it.
     let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
-    let edited = edit(&project, &unrestricted, context)?;
+    let edited = project.with_requirements(&unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
     let (resolution, _) = solve(&edited, &lock, context, output)?;
     let edits = edits(&|package| {
@@ -51,7 +51,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
             ecosystem.compatible_with(&chosen.version)
         })
     });
-    let edited = edit(&project, &edits, context)?;
+    let edited = project.with_requirements(&edits, context)?;
     finish(
         &project,
         &edited,
@@ -77,7 +77,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
     let project = Project::open(&args.edit.project.manifest, context)?;
     reject_not_editable(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
-    let edited = edit(&project, &edits, context)?;
+    let edited = project.with_requirements(&edits, context)?;
     let lock = if args.edit.no_lock {
         None
     } else {
@@ -160,15 +160,6 @@ fn reject_twice<'name>(packages: impl IntoIterator<Item = &'name PackageName>) -
         }
     }
     Ok(())
-}
-
-/// The project with edited requirements; nothing is written.
-pub(super) fn edit(
-    project: &Project,
-    edits: &[RequirementEdit],
-    context: &Context,
-) -> Result<Project> {
-    project.with_requirements(edits, context)
 }
 
 /// Reads the lockfile, if there is one, and reports one that is damaged.

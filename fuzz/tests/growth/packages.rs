@@ -80,8 +80,8 @@ fn check(package: &Package) {
     }
 }
 
-/// Compares the classes of a package with the interfaces that they implement.
-fn check_conformance(package: Package) {
+/// A package that is bound to no other one.
+fn alone(package: Package) -> (BoundPackages, (PackageName, Version)) {
     let release = (package.name().clone(), package.manifest.version.clone());
     let mut packages = BoundPackages::default();
     let bound = BoundPackage {
@@ -89,6 +89,12 @@ fn check_conformance(package: Package) {
         requires: Vec::new(),
     };
     packages.releases.insert(release.clone(), bound);
+    (packages, release)
+}
+
+/// Compares the classes of a package with the interfaces that they implement.
+fn check_conformance(package: Package) {
+    let (packages, release) = alone(package);
     let classes = conformance(&packages, &release);
     let platform = Platform {
         name: "a".to_owned(),
@@ -103,16 +109,7 @@ fn compare(input: &[u8]) {
     let text = str::from_utf8(input).expect("a text");
     let read = |text: &str| assemble(text).expect("the package is right");
     let (old, new) = (read(text), read(&text.replace("stop", "halt")));
-    let bound = [old, new].map(|package| {
-        let release = (package.name().clone(), package.manifest.version.clone());
-        let mut packages = BoundPackages::default();
-        let bound = BoundPackage {
-            package: Some(Arc::new(package)),
-            requires: Vec::new(),
-        };
-        packages.releases.insert(release.clone(), bound);
-        (packages, release)
-    });
+    let bound = [old, new].map(alone);
     let [old, new] = bound
         .each_ref()
         .map(|(packages, release)| ApiOf { packages, release });

@@ -68,6 +68,8 @@ codes! {
     NoSuchVersion = 404 "pkgres.no_such_version",
     /// No release defines the class.
     NoSuchClass = 404 "pkgres.no_such_class",
+    /// No release defines the interface.
+    NoSuchInterface = 404 "pkgres.no_such_interface",
     /// There is no artifact with the digest.
     NoSuchBlob = 404 "pkgres.no_such_blob",
     /// The catalog has no release with the id, or the release has no such file.

@@ -44,6 +44,9 @@ fn fill(server: &Server, data: &Path) {
         "<script>document.title='x'</script>",
     );
     connection.publish(&token, "x.Hostile", "1.0.0", &hostile);
+    for (name, archive) in services() {
+        connection.publish(&token, name, "1.2.0", &archive);
+    }
     let authorization = format!("Authorization: Bearer {token}");
     let (status, ..) = connection
         .ask(
@@ -69,6 +72,10 @@ const PAGES: &[&str] = &[
     "classes/io.murano.Application",
     "classes/org.acme.databases.PostgreSql",
     "packages/org.acme.apps.Wikki",
+    "packages/org.acme.contracts",
+    "interfaces/org.acme.contracts.Service",
+    "interfaces/org.acme.contracts.None",
+    "classes/org.acme.services.Nginx",
 ];
 
 #[test]
@@ -174,6 +181,48 @@ fn browse(chromium: &Path, folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// The archives of an interface, and of classes that implement it more or less.
+fn services() -> Vec<(&'static str, Vec<u8>)> {
+    let interface = "Name: org.acme.contracts.Service\nFunctions:\n  start:\n    Arguments:\n    \
+                     - name: {Contract: $.string().notNull()}\n    Returns: {type: object, required: [changed]}\n  \
+                     stop:\n    Arguments:\n    - name: {Contract: $.string().notNull()}\n  \
+                     reload: {Supported: {os_family: [Debian, RedHat]}}\n  lock: {NotApplicable: {os: Windows}}\n  \
+                     restart: {Deprecated: {since: 1.0, removed_in: 2.0, successor: start}}\n";
+    let manifest = "Format: 1.4\nType: Library\nFullName: org.acme.contracts\nVersion: 1.2.0\n\
+                    Interfaces: {org.acme.contracts.Service: Service.yaml}\n";
+    let mut archives = vec![(
+        "org.acme.contracts",
+        files(&[
+            ("manifest.yaml", manifest.as_bytes()),
+            ("Interfaces/Service.yaml", interface.as_bytes()),
+        ]),
+    )];
+    let named = "{Arguments: [name: {Contract: $.string().notNull()}]}";
+    for (name, methods) in [
+        (
+            "org.acme.services.Nginx",
+            format!("{{start: {named}, reload: {{}}, lock: {{}}}}"),
+        ),
+        (
+            "org.acme.services.Apache",
+            format!("{{start: {named}, stop: {{}}, restart: {{}}}}"),
+        ),
+        ("org.acme.services.Cron", "{}".to_owned()),
+    ] {
+        let manifest = format!(
+            "Format: 1.4\nType: Application\nFullName: {name}\nVersion: 1.2.0\nClasses: {{{name}: Main.yaml}}\n\
+             Require: {{org.acme.contracts: 1}}\nImplements: {{{name}: org.acme.contracts.Service}}\n"
+        );
+        let class = format!("Name: {name}\nMethods: {methods}\n");
+        let archive = files(&[
+            ("manifest.yaml", manifest.as_bytes()),
+            ("Classes/Main.yaml", class.as_bytes()),
+        ]);
+        archives.push((name, archive));
+    }
+    archives
+}
+
 /// Width and height of a PNG.
 fn dimensions(png: &[u8]) -> (u32, u32) {
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "not a PNG");
@@ -195,7 +244,10 @@ fn a_browser_shows_the_pages() {
     fill(&server, &data);
     let base = server.base.trim_end_matches('/');
     for (path, parts) in [
-        ("/", &["6 packages with 7 classes.", "role=\"search\""][..]),
+        (
+            "/",
+            &["10 packages with 10 classes.", "role=\"search\""][..],
+        ),
         (
             "/packages?q=wiki",
             &["org.acme.apps.Wiki", "packages/org.acme.apps.WikiFarm"],

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    CLASS_PACKAGES, ClassDefinition, ClassName, IndexRecord, LazyArchive, MANIFEST_FILE,
-    PackageManifest, PackagePath, read_class_file,
+    CLASS_PACKAGES, ClassName, IndexRecord, LazyArchive, MANIFEST_FILE, Package, PackageManifest,
+    PackagePath,
 };
 use pkgres_registry_client::protocol::Digest;
 
@@ -127,59 +127,51 @@ impl RegistryBackend {
         })
     }
 
-    /// The definition of a class in a release; `None` if no class file of it has the class.
-    pub(crate) fn class_definition(
+    /// A release with only some of its classes and interfaces: the files of others are not unpacked. `None` if one of
+    /// these files cannot be read any more.
+    pub(super) fn package_with(
         &self,
         record: &IndexRecord,
-        class: &ClassName,
-    ) -> Result<Option<ClassDefinition>, Problem> {
+        classes: &BTreeSet<ClassName>,
+        interfaces: &BTreeSet<ClassName>,
+    ) -> Result<Option<Package>, Problem> {
         let stored = self.archive_of(record)?;
-        let manifest = self.stored_manifest(&stored)?;
-        if !manifest.format.has_class_files() {
-            return Ok(None);
-        }
-        let options = &self.options.read;
-        let of_class = manifest
-            .classes
-            .iter()
-            .find(|entry| entry.name.value == *class);
-        // A class that is not listed is internal: any of the files may have it.
-        let others = manifest.classes.iter().filter(|_| of_class.is_none());
-        let mut known = BTreeSet::new();
-        for entry in of_class.into_iter().chain(others) {
-            let file = &entry.file.value;
-            if !known.insert(file) {
-                continue;
-            }
-            let Ok(path) = file.below("Classes") else {
-                continue;
-            };
-            let limit = options.limits.class_file_bytes;
-            let Some(bytes) = stored
-                .archive
-                .read_start(&path, limit)
-                .map_err(|error| damaged(&error))?
-            else {
-                continue;
-            };
-            let requested: Vec<&ClassName> = manifest
+        let mut manifest = self.stored_manifest(&stored)?;
+        let listed = manifest.classes.iter();
+        let wanted = listed.filter(|entry| classes.contains(&entry.name.value));
+        let files: BTreeSet<PackagePath> = wanted.map(|entry| entry.file.value.clone()).collect();
+        let is_listed = |class: &ClassName| {
+            manifest
                 .classes
                 .iter()
-                .filter(|other| other.file.value == *file)
-                .map(|other| &other.name.value)
-                .collect();
-            let read = read_class_file(path.as_str(), &bytes, &requested, options);
-            let Ok((definitions, _)) = read.into_result() else {
-                continue;
-            };
-            let found = definitions
-                .into_iter()
-                .find(|found| found.name.value == *class);
-            if found.is_some() {
-                return Ok(found);
-            }
+                .any(|entry| entry.name.value == *class)
+        };
+        // A class that is not listed is internal: any of the files may have it.
+        if classes.iter().all(is_listed) {
+            manifest
+                .classes
+                .retain(|entry| files.contains(&entry.file.value));
         }
-        Ok(None)
+        manifest
+            .interfaces
+            .retain(|entry| interfaces.contains(&entry.name.value));
+        manifest.validate = None;
+        manifest.resources = None;
+        let options = &self.options.read;
+        let mut damage = None;
+        let read = Package::assemble(manifest, options, |path| {
+            let limit = options.limits.class_file_bytes;
+            let bytes = stored.archive.read_start(path, limit);
+            bytes.unwrap_or_else(|error| {
+                damage.get_or_insert(error);
+                None
+            })
+        });
+        let package = read.into_result().ok().map(|(package, _)| package);
+        match damage {
+            Some(error) => Err(damaged(&error)),
+            None => Ok(package),
+        }
     }
 
     fn archive_of(&self, record: &IndexRecord) -> Result<StoredArchive, Problem> {

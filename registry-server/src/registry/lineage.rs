@@ -1,8 +1,14 @@
-//! A class with everything that it inherits from.
+//! A class with everything that it inherits from, and the interfaces that these classes implement.
+//!
+//! Records say which classes and interfaces these are. Their files are unpacked afterwards, once for each release.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use pkgres_manifest::{ClassDefinition, ClassName, IndexRecord, PackageName, Version};
+use pkgres_checks::{BoundPackage, BoundPackages, ClassConformance, class_conformance};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, IndexRecord, IndexedClass, PackageName, Version,
+};
 
 use super::backend::RegistryBackend;
 use crate::problem::{Problem, ProblemCode};
@@ -10,28 +16,100 @@ use crate::problem::{Problem, ProblemCode};
 /// The most classes whose files are read.
 const MAX_CLASSES: usize = 16;
 
+type Release = (PackageName, Version);
+
 /// A class and the release that its definition is from.
 #[derive(Debug)]
-pub(crate) struct ClassPart {
+pub(crate) struct ClassPart<'lineage> {
     pub(crate) package: PackageName,
     pub(crate) version: Version,
-    pub(crate) definition: ClassDefinition,
+    pub(crate) definition: &'lineage ClassDefinition,
 }
 
 /// A class and its ancestors.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lineage {
-    /// The class, then its parents, then theirs.
-    pub(crate) parts: Vec<ClassPart>,
+    class: ClassName,
+    release: Release,
+    /// The releases with the classes and their interfaces, but no others.
+    packages: BoundPackages,
     /// The ancestors that no release in the registry defines.
     pub(crate) unknown: Vec<ClassName>,
     /// Whether there are more ancestors than are read.
     pub(crate) is_partial: bool,
 }
 
+impl Lineage {
+    /// The class, then its parents, then theirs.
+    pub(crate) fn parts(&self) -> Vec<ClassPart<'_>> {
+        let known = self.packages.lineage(&self.release, &self.class);
+        let parts = known.into_iter().filter_map(|(release, class)| {
+            let package = self.packages.releases.get(&release)?.package.as_ref()?;
+            let definition = package.classes.as_ref()?.get(&class)?;
+            let (package, version) = release;
+            Some(ClassPart {
+                package,
+                version,
+                definition,
+            })
+        });
+        parts.collect()
+    }
+
+    /// How the class stands to the interfaces that it or an ancestor implements; `None` if its file cannot be read.
+    pub(crate) fn conformance(&self) -> Option<ClassConformance<'_>> {
+        class_conformance(&self.packages, &self.release, &self.class)
+    }
+}
+
+/// What is needed of a release.
+struct Wanted {
+    record: IndexRecord,
+    classes: BTreeSet<ClassName>,
+    interfaces: BTreeSet<ClassName>,
+    /// The releases that define what these classes extend and implement.
+    requires: Vec<Release>,
+}
+
+/// Collects what is needed of releases.
+#[derive(Default)]
+struct Collection(BTreeMap<Release, Wanted>);
+
+impl Collection {
+    fn of(&mut self, record: &IndexRecord) -> &mut Wanted {
+        self.0.entry(release_of(record)).or_insert_with(|| Wanted {
+            record: record.clone(),
+            classes: BTreeSet::new(),
+            interfaces: BTreeSet::new(),
+            requires: Vec::new(),
+        })
+    }
+
+    /// Adds that a release requires another one.
+    fn require(&mut self, record: &IndexRecord, other: &Release) {
+        let is_own = release_of(record) == *other;
+        let known = &mut self.of(record).requires;
+        if !is_own && !known.contains(other) {
+            known.push(other.clone());
+        }
+    }
+}
+
+fn release_of(record: &IndexRecord) -> Release {
+    (record.name.clone(), record.version.clone())
+}
+
+fn indexed<'record>(
+    record: &'record IndexRecord,
+    class: &ClassName,
+) -> Option<&'record IndexedClass> {
+    let mut classes = record.classes.iter().flatten();
+    classes.find(|known| known.name == *class)
+}
+
 impl RegistryBackend {
     /// A class of a release with its ancestors. Those of other packages are from the newest release that the
-    /// requirements permit; a resolution may have another one.
+    /// requirements permit, as are interfaces; a resolution may have another one.
     pub(crate) fn lineage(
         &self,
         record: &IndexRecord,
@@ -39,39 +117,78 @@ impl RegistryBackend {
     ) -> Result<Lineage, Problem> {
         let core = self.options.read.core.as_ref();
         let root_class = core.and_then(|core| ClassName::parse(&format!("{core}.Object")).ok());
-        let mut lineage = Lineage::default();
-        let mut seen = BTreeSet::from([class.clone()]);
+        let mut wanted = Collection::default();
+        let mut unknown = Vec::new();
+        let mut is_partial = false;
+        let mut seen = BTreeMap::from([(class.clone(), release_of(record))]);
         let mut rest = VecDeque::from([(class.clone(), record.clone())]);
+        let mut count = 0;
         while let Some((class, record)) = rest.pop_front() {
-            if lineage.parts.len() == MAX_CLASSES {
-                lineage.is_partial = true;
+            if count == MAX_CLASSES {
+                is_partial = true;
                 break;
             }
-            let Some(definition) = self.class_definition(&record, &class)? else {
-                lineage.unknown.push(class);
+            let Some(indexed_class) = indexed(&record, &class) else {
+                unknown.push(class);
                 continue;
             };
-            let stated = definition.extends.iter().map(|parent| parent.value.clone());
-            let mut parents: Vec<ClassName> = stated.collect();
+            count += 1;
+            let mut parents = indexed_class.extends.clone();
             if parents.is_empty() {
                 parents.extend(root_class.clone().filter(|root| *root != class));
             }
             for parent in parents {
-                if !seen.insert(parent.clone()) {
+                if let Some(release) = seen.get(&parent) {
+                    wanted.require(&record, release);
                     continue;
                 }
-                match self.release_of_parent(&record, &parent)? {
-                    Some(release) => rest.push_back((parent, release)),
-                    None => lineage.unknown.push(parent),
+                if let Some(found) = self.release_of_parent(&record, &parent)? {
+                    let release = release_of(&found);
+                    wanted.require(&record, &release);
+                    seen.insert(parent.clone(), release);
+                    rest.push_back((parent, found));
+                } else if !unknown.contains(&parent) {
+                    unknown.push(parent);
                 }
             }
-            lineage.parts.push(ClassPart {
-                package: record.name.clone(),
-                version: record.version.clone(),
-                definition,
-            });
+            for interface in &indexed_class.implements {
+                if let Some(found) = self.release_of_interface(&record, interface)? {
+                    wanted.require(&record, &release_of(&found));
+                    wanted.of(&found).interfaces.insert(interface.clone());
+                }
+            }
+            wanted.of(&record).classes.insert(class);
         }
-        Ok(lineage)
+        let mut packages = BoundPackages {
+            root_class,
+            ..BoundPackages::default()
+        };
+        for (release, wanted) in wanted.0 {
+            let package = self.package_with(&wanted.record, &wanted.classes, &wanted.interfaces)?;
+            let known = package
+                .as_ref()
+                .and_then(|package| package.classes.as_ref());
+            let is_known = |class: &ClassName| known.is_some_and(|known| known.contains_key(class));
+            unknown.extend(
+                wanted
+                    .classes
+                    .iter()
+                    .filter(|class| !is_known(class))
+                    .cloned(),
+            );
+            let bound = BoundPackage {
+                package: package.map(Arc::new),
+                requires: wanted.requires,
+            };
+            packages.releases.insert(release, bound);
+        }
+        Ok(Lineage {
+            class: class.clone(),
+            release: release_of(record),
+            packages,
+            unknown,
+            is_partial,
+        })
     }
 
     /// The release that a parent of a class of a release is from.
@@ -80,21 +197,38 @@ impl RegistryBackend {
         record: &IndexRecord,
         parent: &ClassName,
     ) -> Result<Option<IndexRecord>, Problem> {
-        let has = |record: &IndexRecord| {
-            record
-                .classes
-                .iter()
-                .flatten()
-                .any(|class| class.name == *parent)
-        };
+        if indexed(record, parent).is_some() {
+            return Ok(Some(record.clone()));
+        }
+        let is_visible = |class: &IndexedClass| !class.internal;
+        self.required_release(record, self.definers(parent)?, |release| {
+            indexed(release, parent).is_some_and(is_visible)
+        })
+    }
+
+    /// The release that an interface of a class of a release is from.
+    fn release_of_interface(
+        &self,
+        record: &IndexRecord,
+        interface: &ClassName,
+    ) -> Result<Option<IndexRecord>, Problem> {
+        let has = |record: &IndexRecord| record.interfaces.contains(interface);
         if has(record) {
             return Ok(Some(record.clone()));
         }
-        for package in self.definers(parent)? {
-            let required = record
-                .requirements
-                .iter()
-                .find(|known| known.package == package);
+        self.required_release(record, self.definers_of_interface(interface)?, has)
+    }
+
+    /// The newest release of one of some packages that a release requires, if it has what is needed.
+    fn required_release(
+        &self,
+        record: &IndexRecord,
+        packages: Vec<PackageName>,
+        has: impl Fn(&IndexRecord) -> bool,
+    ) -> Result<Option<IndexRecord>, Problem> {
+        for package in packages {
+            let mut requirements = record.requirements.iter();
+            let required = requirements.find(|known| known.package == package);
             let is_core = self.options.read.core.as_ref() == Some(&package);
             if required.is_none() && !is_core {
                 continue;

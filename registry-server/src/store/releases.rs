@@ -197,6 +197,18 @@ pub(crate) fn defining(
     )
 }
 
+/// The packages that define an interface, sorted.
+pub(crate) fn defining_interface(
+    transaction: &mut dyn Transaction,
+    interface: &ClassName,
+) -> Result<Vec<PackageName>> {
+    names(
+        transaction,
+        "SELECT package FROM interfaces WHERE interface = $1",
+        interface.as_str(),
+    )
+}
+
 /// The packages with a release that requires a package, sorted.
 pub(crate) fn dependants(
     transaction: &mut dyn Transaction,

@@ -3,6 +3,7 @@
 mod catalog;
 mod connections;
 mod galaxy;
+mod interfaces;
 mod malformed;
 mod pages;
 mod rules;

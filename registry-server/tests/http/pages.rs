@@ -10,7 +10,7 @@ use crate::support::{Answer, Served};
 const BROWSER: &str = "accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// Requests a page as a browser does, and checks what all pages have.
-fn page(served: &Served, path: &str, status: u16) -> String {
+pub(crate) fn page(served: &Served, path: &str, status: u16) -> String {
     let answer = served.ask("GET", path, &[BROWSER], b"");
     assert_eq!(answer.status, status, "{path}: {answer:?}");
     is_page(&answer, path)
@@ -55,7 +55,7 @@ fn is_page(answer: &Answer, path: &str) -> String {
     text
 }
 
-fn publish(served: &Served, name: &str, version: &str, bytes: &[u8]) {
+pub(crate) fn publish(served: &Served, name: &str, version: &str, bytes: &[u8]) {
     let answer = served.publish(name, version, bytes);
     assert_eq!(answer.status, 201, "{answer:?}");
 }
@@ -151,7 +151,7 @@ fn pages_show_packages_and_classes() {
 
 /// A library with an author, tags, a readme and a licence, whose class has properties and methods, in two releases of
 /// which only the second has another class; and an application that extends the class.
-fn described() -> Served {
+pub(crate) fn described() -> Served {
     let served = Served::new();
     let library = |version: &str, classes: &str| {
         let manifest = format!(
@@ -328,65 +328,6 @@ fn a_search_finds_words_tags_authors_and_parts_of_classes() {
     assert_eq!(names("1.2", "classes+for"), (1, false));
     let many = ask("1.3", "a+b+c+d+e+f+g");
     assert_eq!((many.status, &*many.code()), (400, "pkgres.query_invalid"));
-}
-
-#[test]
-fn interfaces_are_on_pages_and_found_as_phrases_are() {
-    let served = described();
-    let manifest = "Format: 1.4\nType: Library\nFullName: org.acme.Contracts\nVersion: 1.0.0\n\
-                    Interfaces: {org.acme.contract.Startable: Startable.yaml}\n";
-    let bytes = files(&[
-        ("manifest.yaml", manifest.as_bytes()),
-        (
-            "Interfaces/Startable.yaml",
-            b"Name: org.acme.contract.Startable\nFunctions: {start: {}}\n",
-        ),
-    ]);
-    publish(&served, "org.acme.Contracts", "1.0.0", &bytes);
-    let manifest = "Format: 1.4\nType: Application\nFullName: org.acme.App\nVersion: 1.0.0\n\
-                    Classes: {org.acme.App: App.yaml}\nRequire: {org.acme.Contracts: '1'}\n\
-                    Implements: {org.acme.App: [org.acme.contract.Startable]}\n";
-    let bytes = files(&[
-        ("manifest.yaml", manifest.as_bytes()),
-        (
-            "Classes/App.yaml",
-            b"Namespaces: {=: org.acme}\nName: App\nMethods: {start: {}}\n",
-        ),
-    ]);
-    publish(&served, "org.acme.App", "1.0.0", &bytes);
-    for path in ["org.acme.Contracts", "org.acme.Contracts/1.0.0"] {
-        let shown = page(&served, &format!("/packages/{path}"), 200);
-        assert!(shown.contains("id=\"interfaces\""), "{shown}");
-        assert!(
-            shown.contains("packages?q=org.acme.contract.Startable\""),
-            "{shown}"
-        );
-    }
-    let app = page(&served, "/packages/org.acme.App", 200);
-    assert!(app.contains("implements </span><a class=\"name\""), "{app}");
-    assert!(!app.contains("id=\"interfaces\""), "{app}");
-    let results = page(&served, "/packages?q=startab", 200);
-    assert!(
-        results.contains("Defines the interface <code>"),
-        "{results}"
-    );
-    let found = |version: &str, query: &str| {
-        let header = format!("openstack-api-version: pkgres {version}");
-        let answer = served.ask("GET", &format!("/v1/packages?q={query}"), &[&header], b"");
-        let document = answer.json();
-        let packages = document["packages"].as_array().expect("a list").iter();
-        let names = packages.filter_map(|package| package["name"].as_str());
-        names.map(str::to_owned).collect::<Vec<String>>()
-    };
-    assert_eq!(found("1.4", "startab"), ["org.acme.Contracts"]);
-    assert_eq!(found("1.3", "startab"), [""; 0]);
-    // The words of a phrase are beside each other.
-    assert_eq!(found("1.4", "%22classes+for%22+acme"), ["org.acme.Base"]);
-    assert_eq!(found("1.4", "%22for+classes%22"), [""; 0]);
-    assert_eq!(found("1.4", "for+classes"), ["org.acme.Base"]);
-    assert_eq!(found("1.3", "%22classes+for%22"), [""; 0]);
-    let phrase = page(&served, "/packages?q=%22for+classes%22", 200);
-    assert!(phrase.contains("Nothing was found"), "{phrase}");
 }
 
 #[test]

@@ -7,12 +7,12 @@ use maud::{Markup, html};
 use pkgres_manifest::{ClassName, PackageName, Version};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
-use super::{errors, members, package, release, text};
+use super::{conformance, errors, members, package, release, text};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Bounds, Lineage, ReleaseView};
+use crate::registry::{Bounds, ReleaseView};
 
 /// The bounds of the search for classes that extend the class.
 const BOUNDS: Bounds = Bounds {
@@ -94,8 +94,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         .iter()
         .find_map(|(_, releases)| package::best(releases));
     let lineage = match best {
-        Some(release) => registry.lineage(&release.record, &class)?,
-        None => Lineage::default(),
+        Some(release) => Some((release, registry.lineage(&release.record, &class)?)),
+        None => None,
     };
     let page = Page {
         root: ROOT,
@@ -129,14 +129,15 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                     }
                 }
             }
-            @if let Some(release) = best {
-                @if !lineage.parts.is_empty() {
+            @if let Some((release, lineage)) = &lineage {
+                @if !lineage.parts().is_empty() {
                     p.quiet {
                         "Properties and methods are those of " (package_link(ROOT, &release.record.name)) " "
                         (version_link(ROOT, &release.record.name, &release.record.version)) "."
                     }
                 }
-                (members::sections(ROOT, &lineage))
+                (conformance::section(ROOT, lineage))
+                (members::sections(ROOT, lineage))
             }
             section aria-labelledby="extended" {
                 h2 #extended { "Extended by " span.number { (extenders.len()) } }

@@ -135,9 +135,9 @@ pub(super) fn class_link(root: &str, class: &ClassName) -> Markup {
     html! { a.name href={ (root) "classes/" (class) } { (name(class.as_str())) } }
 }
 
-/// A link to the packages with an interface: the one that defines it has it on its page.
+/// A link to an interface.
 pub(super) fn interface_link(root: &str, interface: &ClassName) -> Markup {
-    html! { a.name href={ (root) "packages?q=" (interface) } { (name(interface.as_str())) } }
+    html! { a.name href={ (root) "interfaces/" (interface) } { (name(interface.as_str())) } }
 }
 
 /// The day of a time.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use pkgres_manifest::{ClassName, Method, Property};
+use pkgres_manifest::{Argument, ClassName, Method, Property};
 
 use super::layout::{class_link, package_link, version_link};
 use super::{contract, text};
@@ -14,9 +14,9 @@ const MAX_MEMBERS: usize = 200;
 
 /// The sections with properties and methods. A member that a nearer class declares again is shown there only.
 pub(super) fn sections(root: &str, lineage: &Lineage) -> Markup {
+    let parts = lineage.parts();
     let mut seen = BTreeSet::new();
-    let properties: Vec<Vec<&Property>> = lineage
-        .parts
+    let properties: Vec<Vec<&Property>> = parts
         .iter()
         .map(|part| {
             let properties = part.definition.properties.iter();
@@ -26,8 +26,7 @@ pub(super) fn sections(root: &str, lineage: &Lineage) -> Markup {
         })
         .collect();
     let mut seen = BTreeSet::new();
-    let methods: Vec<Vec<&Method>> = lineage
-        .parts
+    let methods: Vec<Vec<&Method>> = parts
         .iter()
         .map(|part| {
             let methods = part.definition.methods.iter();
@@ -37,8 +36,8 @@ pub(super) fn sections(root: &str, lineage: &Lineage) -> Markup {
         })
         .collect();
     html! {
-        (members(root, "properties", "Properties", lineage, &properties, &|one| property(root, one)))
-        (members(root, "methods", "Methods", lineage, &methods, &|one| method(root, one)))
+        (members(root, "properties", "Properties", &parts, &properties, &|one| property(root, one)))
+        (members(root, "methods", "Methods", &parts, &methods, &|one| method(root, one)))
         @if !lineage.unknown.is_empty() {
             p.quiet {
                 "What it inherits from " (unknown(root, &lineage.unknown)) " is unknown: no release here defines that."
@@ -62,7 +61,7 @@ fn members<Member>(
     root: &str,
     id: &str,
     heading: &str,
-    lineage: &Lineage,
+    parts: &[ClassPart<'_>],
     members: &[Vec<&Member>],
     shown: &dyn Fn(&Member) -> Markup,
 ) -> Markup {
@@ -71,7 +70,7 @@ fn members<Member>(
         None => return html! {},
     };
     let count = members.iter().map(Vec::len).sum::<usize>();
-    let parts = lineage.parts.iter().skip(1).zip(inherited);
+    let parts = parts.iter().skip(1).zip(inherited);
     html! {
         section aria-labelledby=(id) {
             h2 id=(id) { (heading) " " span.number { (count) } }
@@ -86,7 +85,7 @@ fn members<Member>(
 }
 
 /// A class with the release that its definition is from.
-fn source(root: &str, part: &ClassPart) -> Markup {
+fn source(root: &str, part: &ClassPart<'_>) -> Markup {
     html! {
         (class_link(root, &part.definition.name.value))
         span.quiet {
@@ -120,7 +119,14 @@ fn method(root: &str, method: &Method) -> Markup {
             @if method.usage != "Runtime" { " " span.tag { (text::beginning(&method.usage, 20)) } }
             @if let Some(scope) = &method.scope { " " span.tag { (text::beginning(scope, 20)) } }
         }
-        @for argument in &method.arguments {
+        (arguments(root, &method.arguments))
+    }
+}
+
+/// The arguments of a method or a function.
+pub(super) fn arguments(root: &str, arguments: &[Argument]) -> Markup {
+    html! {
+        @for argument in arguments {
             p.edge {
                 code { (text::beginning(&argument.name.value, 120)) } " "
                 span.contract { (contract::shown(root, &argument.contract.value)) }

@@ -1,4 +1,4 @@
-//! Pages for people: search, packages and classes, as HTML without scripts and without anything from
+//! Pages for people: search, packages, classes and interfaces, as HTML without scripts and without anything from
 //! elsewhere.
 //!
 //! Clients that prefer HTML to JSON get a page at the base, where others get the versions of the API,
@@ -8,9 +8,11 @@
 
 mod class;
 mod classes;
+mod conformance;
 mod contract;
 mod diagram;
 mod errors;
+mod interface;
 mod layout;
 mod licence;
 mod members;
@@ -85,6 +87,16 @@ pub(super) const ROUTES: &[Route] = &[
             media_type: HTML,
             run: class::show,
             problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchClass],
+            ..GET
+        }],
+    },
+    Route {
+        path: "interfaces/{interface}",
+        handlers: &[Handler {
+            summary: "The page of an interface",
+            media_type: HTML,
+            run: interface::show,
+            problems: &[ProblemCode::NameInvalid, ProblemCode::NoSuchInterface],
             ..GET
         }],
     },
@@ -222,6 +234,7 @@ mod tests {
                 Some((false, false)),
             ),
             ("classes/a.B", Some((true, true)), Some((false, true))),
+            ("interfaces/a.B", Some((true, true)), Some((false, true))),
             ("style.css", Some((true, true)), Some((false, true))),
             ("nothing/at/all/here", Some((true, false)), None),
             ("packages-of-others", Some((true, false)), None),

@@ -4,7 +4,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use pkgres_manifest::{ClassName, PackageName};
 
-use super::layout::{self, Page, class_link, package_link, version_link};
+use super::layout::{self, Page, class_link, interface_link, package_link, version_link};
 use super::text;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -118,7 +118,7 @@ fn result(
                     "Defines the " @if interfaces.len() == 1 { "interface " } @else { "interfaces " }
                     @for (at, interface) in interfaces.iter().take(MAX_MATCHES).enumerate() {
                         @if at > 0 { ", " }
-                        code { (layout::name(interface.as_str())) }
+                        (interface_link("", interface))
                     }
                     @if interfaces.len() > MAX_MATCHES { " and " (interfaces.len() - MAX_MATCHES) " more" }
                 }

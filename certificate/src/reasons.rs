@@ -178,7 +178,9 @@ fn rule_of<'reason>(
     };
     Ok(match &reason.kind {
         ReasonKind::Requires { package, .. } => Rule::Requires(owner()?, package),
-        ReasonKind::Extends { class } => Rule::Class(owner()?, class.clone()),
+        ReasonKind::Extends { class } | ReasonKind::Uses { class } => {
+            Rule::Class(owner()?, class.clone())
+        }
         ReasonKind::Implements { interface } => Rule::Class(owner()?, interface.of_interface()),
         ReasonKind::OwnCycle => Rule::OwnCycle(owner()?),
         ReasonKind::Inherits { paths } => Rule::Inherits(paths),

@@ -37,6 +37,7 @@ mod manifest;
 mod members;
 mod model;
 mod record_differences;
+mod record_effects;
 mod required;
 mod suggestions;
 mod validation;
@@ -60,6 +61,7 @@ pub use interface_differences::{
 pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{ModelReport, check_fixations, check_model, check_pinned};
 pub use record_differences::{RecordDifference, RecordRule, compare_records};
+pub use record_effects::{RecordEffect, RecordReliances};
 pub use required::{Defines, RequiredPackages};
 pub use validation::check_validation;
 

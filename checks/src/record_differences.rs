@@ -155,10 +155,17 @@ fn drop_aliases(found: &mut Vec<RecordDifference>) {
         .map(|it| (it.rule, it.class.to_string()))
         .collect();
     found.retain(|it| {
-        let name = it.class.as_str().strip_suffix(')');
-        let class = name.and_then(|name| name.rsplit_once('('));
-        class.is_none_or(|(class, _)| !known.contains(&(it.rule, class.to_owned())))
+        let class = name_without_kind(&it.class);
+        class == it.class.as_str() || !known.contains(&(it.rule, class.to_owned()))
     });
+}
+
+/// The name of a class without its kind: `X` of `X(ObjectType)`.
+pub(crate) fn name_without_kind(class: &ClassName) -> &str {
+    let name = class.as_str();
+    let stripped = name.strip_suffix(')');
+    let class = stripped.and_then(|stripped| stripped.rsplit_once('('));
+    class.map_or(name, |(class, _)| class)
 }
 
 /// The classes of a record.

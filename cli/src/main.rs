@@ -29,6 +29,7 @@ mod part_output;
 mod problem;
 mod project;
 mod project_lock;
+mod read_release;
 mod registries;
 mod requirement;
 mod root;

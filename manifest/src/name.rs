@@ -30,6 +30,9 @@ const DEFAULT_CORE_LIBRARY: &str = "io.murano";
 /// The beginning of the name of an interface where classes have names of the same kind.
 const INTERFACE: &str = "interface:";
 
+/// The beginning of names that stand for uses of classes. No name of a class has a colon behind this word.
+const USER: &str = "user:";
+
 /// The error for a text that is not a fully qualified name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -322,6 +325,29 @@ impl ClassName {
     /// Whether this is a name from [`of_interface`](Self::of_interface).
     pub fn is_of_interface(&self) -> bool {
         self.0.starts_with(INTERFACE)
+    }
+
+    /// Returns a name for one of the uses of a class of this name that no class has. What a class uses is told apart by
+    /// numbers.
+    ///
+    /// ```
+    /// use pkgres_manifest::ClassName;
+    ///
+    /// let site = ClassName::parse("org.acme.Site")?;
+    /// let used = site.of_user(2);
+    /// assert_ne!(used, site.of_user(3));
+    /// assert_eq!(used.user_name(), Some(site));
+    /// # Ok::<(), pkgres_manifest::NameError>(())
+    /// ```
+    #[must_use]
+    pub fn of_user(&self, number: usize) -> Self {
+        Self(Arc::from(format!("{USER}{number}:{}", self.0)))
+    }
+
+    /// The name of the class that uses another one, if this is a name from [`of_user`](Self::of_user).
+    pub fn user_name(&self) -> Option<Self> {
+        let (_, name) = self.0.strip_prefix(USER)?.split_once(':')?;
+        Some(Self(Arc::from(name)))
     }
 
     /// The names of the packages that it is in by its name, the longest first.

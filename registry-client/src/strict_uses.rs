@@ -4,7 +4,7 @@
 //! they shall, each used class becomes the parent of an internal class of its own. Nothing extends such a class, so that
 //! it takes part in no circle, and it has one parent, so that it inherits nothing in two versions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 
@@ -14,16 +14,18 @@ pub fn strict_uses(record: &mut IndexRecord) {
         return;
     };
     let own: BTreeSet<&ClassName> = classes.iter().map(|class| &class.name).collect();
-    let used: BTreeSet<&ClassName> = classes
-        .iter()
-        .flat_map(|class| &class.uses)
-        .filter(|used| !own.contains(used))
-        .collect();
+    // The first of several classes that use one stands for all of them.
+    let mut used: BTreeMap<&ClassName, &ClassName> = BTreeMap::new();
+    for class in classes.iter() {
+        for target in class.uses.iter().filter(|target| !own.contains(target)) {
+            used.entry(target).or_insert(&class.name);
+        }
+    }
     let added: Vec<IndexedClass> = used
         .into_iter()
         .enumerate()
-        .map(|(number, used)| IndexedClass {
-            name: name_of(used, number),
+        .map(|(number, (used, user))| IndexedClass {
+            name: user.of_user(number),
             internal: true,
             extends: vec![used.clone()],
             implements: Vec::new(),
@@ -36,15 +38,7 @@ pub fn strict_uses(record: &mut IndexRecord) {
     classes.change(|classes| {
         classes.extend(added);
         classes.sort();
-        classes.dedup_by(|next, first| next.name == first.name);
     });
-}
-
-/// The name of the class that stands for the uses of another one.
-fn name_of(used: &ClassName, number: usize) -> ClassName {
-    ClassName::native(&format!("uses:{used}"))
-        .or_else(|_| ClassName::native(&format!("uses:{number}")))
-        .expect("a number is short")
 }
 
 #[cfg(test)]
@@ -81,8 +75,8 @@ mod tests {
             [
                 "a.A [] false".to_owned(),
                 "a.B [] false".to_owned(),
-                format!("uses:1 [{long}] true"),
-                "uses:c.D [c.D] true".to_owned(),
+                "user:0:a.A [c.D] true".to_owned(),
+                format!("user:1:a.A [{long}] true"),
             ]
         );
     }

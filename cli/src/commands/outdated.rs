@@ -60,13 +60,13 @@ fn show_outdated(
     let outdated_packages = outdated(&request, &resolution, &registries, &context.read_options);
     drop(progress);
     let outdated_packages = outdated_packages?;
-    let effects = if outdated_packages.is_empty() || project.package().is_none() {
+    let effects = if outdated_packages.is_empty() {
         ProjectEffects::default()
     } else {
         let replacements = Replacement::of_outdated(&outdated_packages);
-        let (package, lock) = (project.package(), lock_of(&resolution));
+        let lock = lock_of(&resolution);
         let progress = output.progress("Comparing classes", context.registries.activity());
-        let found = ProjectEffects::find(package, &lock, &replacements, &registries, context);
+        let found = ProjectEffects::find(&project, &lock, &replacements, &registries, context);
         drop(progress);
         found?
     };

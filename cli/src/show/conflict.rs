@@ -317,6 +317,10 @@ fn reason_json(reason: &Reason) -> Value {
             fields.insert("kind".to_owned(), json!("extends"));
             fields.insert("class".to_owned(), json!(class));
         }
+        ReasonKind::Uses { class } => {
+            fields.insert("kind".to_owned(), json!("uses"));
+            fields.insert("class".to_owned(), json!(class));
+        }
         ReasonKind::Lacks { class } => {
             fields.insert("kind".to_owned(), json!("lacks"));
             fields.insert("class".to_owned(), json!(class));

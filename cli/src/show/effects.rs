@@ -1,12 +1,11 @@
 //! What an update changes for the classes of a project.
 
-use pkgres_checks::UpdateEffect;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{PackageName, Version};
 use serde_json::{Value, json};
 
 use super::counted;
-use crate::update_effects::{NotCompared, ProjectEffects};
+use crate::update_effects::{Effect, NotCompared, ProjectEffects};
 
 /// How many effects of an update are shown, and how many of a package in a table of outdated packages.
 const MAX_SHOWN: usize = 10;
@@ -26,16 +25,19 @@ pub(crate) fn place_json(location: &Location) -> Value {
 }
 
 /// An effect in a sentence. `version` is what brings it about.
-fn effect_text(version: &str, effect: &UpdateEffect) -> String {
+fn effect_text(version: &str, effect: &Effect) -> String {
     let place = effect.places.first();
     let place = place.map_or_else(String::new, |place| match effect.places.len() - 1 {
         0 => format!(" ({place})"),
         more => format!(" ({place} and {})", counted(more, "other place")),
     });
-    format!(
-        "in {version}, {}; `{}` {}{place}",
-        effect.difference.message, effect.class, effect.reliance
-    )
+    let Effect {
+        message,
+        shown,
+        reliance,
+        ..
+    } = effect;
+    format!("in {version}, {message}; {shown} {reliance}{place}")
 }
 
 /// Lines about the effects of the versions of a package in a table of outdated packages. What one version changes is
@@ -49,11 +51,11 @@ pub(super) fn effects_of_outdated(
         .effects
         .iter()
         .filter(|(replacement, _)| replacement.package == *package && replacement.from == *from);
-    let mut shown: Vec<(&Version, &UpdateEffect)> = Vec::new();
+    let mut shown: Vec<(&Version, &Effect)> = Vec::new();
     for (replacement, effect) in of_package {
-        let is_known = shown.iter().any(|(_, known)| {
-            known.difference.message == effect.difference.message && known.class == effect.class
-        });
+        let is_known = shown
+            .iter()
+            .any(|(_, known)| known.message == effect.message && known.class == effect.class);
         if !is_known {
             shown.push((&replacement.to, effect));
         }
@@ -97,9 +99,16 @@ pub(crate) fn not_compared(effects: &ProjectEffects) -> Vec<String> {
             |NotCompared {
                  package,
                  version,
+                 is_partial,
                  reason,
              }| {
-                format!("the classes of {package} {version} were not compared: {reason}")
+                if *is_partial {
+                    format!(
+                        "what the classes of {package} {version} declare was not compared: {reason}"
+                    )
+                } else {
+                    format!("the classes of {package} {version} were not compared: {reason}")
+                }
             },
         )
         .collect();
@@ -121,22 +130,21 @@ pub(crate) fn effects_json(
     effects
         .filter(|(replacement, _)| is_wanted(&replacement.package, &replacement.from))
         .map(|(replacement, effect)| {
-            let difference = &effect.difference;
             json!({
                 "package": replacement.package,
                 "from": replacement.from,
                 "to": replacement.to,
-                "rule": difference.rule.id(),
+                "rule": effect.rule,
                 "impact": effect.impact.to_string(),
-                "message": difference.message,
-                "declared_in": difference.class,
-                "member": difference.member,
-                "argument": difference.argument,
+                "message": effect.message,
+                "declared_in": effect.declared_in,
+                "member": effect.member,
+                "argument": effect.argument,
                 "class": effect.class,
                 "reliance": effect.reliance.id(),
                 "places": effect.places.iter().map(place_json).collect::<Vec<_>>(),
-                "old": difference.old.as_ref().map(place_json),
-                "new": difference.new.as_ref().map(place_json),
+                "old": effect.old.as_ref().map(place_json),
+                "new": effect.new.as_ref().map(place_json),
             })
         })
         .collect()
@@ -150,6 +158,7 @@ pub(crate) fn not_compared_json(effects: &ProjectEffects) -> Vec<Value> {
              package,
              version,
              reason,
+             ..
          }| { json!({"package": package, "version": version, "reason": reason}) },
     )
     .collect()

@@ -173,6 +173,7 @@ impl Graph {
                     }
                 }
                 ReasonKind::Extends { class }
+                | ReasonKind::Uses { class }
                 | ReasonKind::Lacks { class }
                 | ReasonKind::Implements { interface: class }
                 | ReasonKind::LacksInterface { interface: class } => {
@@ -181,6 +182,7 @@ impl Graph {
                     let label = match &reason.kind {
                         ReasonKind::Lacks { .. } | ReasonKind::LacksInterface { .. } => "lacks",
                         ReasonKind::Implements { .. } => "implements",
+                        ReasonKind::Uses { .. } => "uses",
                         _ => "",
                     };
                     graph.edge(owner, class.as_str(), label, EdgeKind::Extends, true);

@@ -6,6 +6,7 @@ use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
+use pkgres_manifest::ClassName;
 
 /// The candidates of a package with a class that extends a class of another package.
 pub(super) fn extending(
@@ -22,26 +23,42 @@ pub(super) fn extending(
     releases
 }
 
-/// The classes of releases that extend a class, in words, and the verb. They are named if they are
-/// the same in all releases.
+/// The classes of releases that extend a class, in words, with the verb, and how they refer to it. They are named if they
+/// are the same in all releases.
 fn extending_classes_of(
     universe: &mut Universe,
     releases: &[ReleaseId],
     class: ClassId,
-    edge: Edge,
-) -> (String, &'static str) {
+) -> (String, &'static str, Edge) {
     let mut of_releases = releases.iter().map(|release| {
         let details = universe.details(*release);
         let table = details.classes.as_deref();
-        table.map_or_else(Vec::new, |table| table.extenders(class))
+        let extenders = table.map_or_else(Vec::new, |table| table.extenders(class));
+        let names = extenders.into_iter();
+        let names = names.map(|extender| universe.catalog.class_name(extender).clone());
+        names.collect::<Vec<ClassName>>()
     });
     let first = of_releases.next().unwrap_or_default();
     let are_same = of_releases.all(|other| other == first);
-    match first.as_slice() {
+    // A class that stands for uses is not one of the package.
+    let (users, extending): (Vec<ClassName>, Vec<ClassName>) = first
+        .into_iter()
+        .partition(|class| class.user_name().is_some());
+    let edge = match (extending.is_empty(), users.is_empty()) {
+        (true, false) => Edge::Uses,
+        _ => Edge::to(universe.catalog.class_name(class)),
+    };
+    let users = users.iter().filter_map(ClassName::user_name);
+    let named: Vec<ClassName> = match edge {
+        Edge::Uses => users.collect(),
+        _ => extending,
+    };
+    match named.as_slice() {
         [named, others @ ..] if are_same => {
-            some_classes(universe.catalog.class_name(*named), others.len(), edge)
+            let (classes, verb) = some_classes(named, others.len(), edge);
+            (classes, verb, edge)
         }
-        _ => ("a class".to_owned(), edge.verbs()[0]),
+        _ => ("a class".to_owned(), edge.verbs()[0], edge),
     }
 }
 
@@ -102,7 +119,7 @@ pub(super) fn extends_reasons(
         }
     }
     let name = problem.universe.catalog.class_name(class).clone();
-    let edge = Edge::to(&name);
+    let (classes, extend, edge) = extending_classes_of(problem.universe, &releases, class);
     let (what, name) = match name.interface_name() {
         Some(interface) => ("interface", interface),
         None => ("class", name),
@@ -115,6 +132,12 @@ pub(super) fn extends_reasons(
             },
             ReasonKind::Lacks { class: class_name },
         ],
+        Edge::Uses => [
+            ReasonKind::Uses {
+                class: class_name.clone(),
+            },
+            ReasonKind::Lacks { class: class_name },
+        ],
         Edge::Implements => [
             ReasonKind::Implements {
                 interface: interface.clone(),
@@ -122,7 +145,6 @@ pub(super) fn extends_reasons(
             ReasonKind::LacksInterface { interface },
         ],
     };
-    let (classes, extend) = extending_classes_of(problem.universe, &releases, class, edge);
     let mut reasons = vec![reason_about(
         problem.universe,
         owner,

@@ -132,6 +132,11 @@ pub enum ReasonKind {
         /// The class that is extended.
         class: ClassName,
     },
+    /// A class of the owner uses a class that no required package defines, or only some versions do, and uses are binding.
+    Uses {
+        /// The class that is used.
+        class: ClassName,
+    },
     /// A class of the owner implements an interface that no required package defines, or only some versions do.
     Implements {
         /// The interface.
@@ -291,15 +296,19 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
                 continue;
             }
             match &reason.kind {
-                ReasonKind::Extends { class } => {
-                    let mut extending = classes
+                ReasonKind::Extends { class } | ReasonKind::Uses { class } => {
+                    let edge = match reason.kind {
+                        ReasonKind::Uses { .. } => Edge::Uses,
+                        _ => Edge::Extends,
+                    };
+                    let mut referring = classes
                         .values()
-                        .filter_map(|it| Some((it, extended_at(it, class)?)));
-                    let Some((first, location)) = extending.next() else {
+                        .filter_map(|it| Some((it, referred_at(it, class, edge)?)));
+                    let Some((first, location)) = referring.next() else {
                         continue;
                     };
                     let (classes, extend) =
-                        some_classes(&first.name.value, extending.count(), Edge::Extends);
+                        some_classes(&first.name.value, referring.count(), edge);
                     let version = &root.manifest.version;
                     let name = root.name();
                     reason.text = format!("{classes} of {name} {version} {extend} {class}");
@@ -331,10 +340,13 @@ pub(crate) fn locate_classes(reasons: &mut [Reason], root: &Package) {
     }
 }
 
-/// The location at which a class extends another one.
-fn extended_at(definition: &ClassDefinition, class: &ClassName) -> Option<Location> {
-    let mut extended = definition.extends.iter();
-    let found = extended.find(|extended| extended.value == *class)?;
+/// The location at which a class extends or uses another one.
+fn referred_at(definition: &ClassDefinition, class: &ClassName, edge: Edge) -> Option<Location> {
+    let mut referred = match edge {
+        Edge::Uses => definition.uses.iter(),
+        _ => definition.extends.iter(),
+    };
+    let found = referred.find(|referred| referred.value == *class)?;
     Some(found.location.clone())
 }
 

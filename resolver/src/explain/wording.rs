@@ -112,6 +112,8 @@ fn runs(all: &[(Version, bool)], is_included: bool) -> Vec<(String, usize)> {
 pub(super) enum Edge {
     Extends,
     Implements,
+    /// It uses a class, and uses are binding.
+    Uses,
 }
 
 impl Edge {
@@ -129,6 +131,7 @@ impl Edge {
         match self {
             Self::Extends => ["extends", "extend"],
             Self::Implements => ["implements", "implement"],
+            Self::Uses => ["uses", "use"],
         }
     }
 }

@@ -37,6 +37,10 @@ pub enum Reliance {
     Creates,
     /// It inherits the property, so that its objects have it.
     Inherits,
+    /// It does not work without it: it imports the module, or is another name for the plug-in.
+    Needs,
+    /// It extends the class through others.
+    Descends,
 }
 
 impl Reliance {
@@ -50,6 +54,8 @@ impl Reliance {
             Self::Uses => "uses",
             Self::Creates => "creates",
             Self::Inherits => "inherits",
+            Self::Needs => "needs",
+            Self::Descends => "descends",
         }
     }
 }
@@ -65,6 +71,8 @@ impl fmt::Display for Reliance {
             Self::Uses => "uses the property",
             Self::Creates => "creates such an object",
             Self::Inherits => "inherits the property",
+            Self::Needs => "needs it",
+            Self::Descends => "inherits from it",
         })
     }
 }

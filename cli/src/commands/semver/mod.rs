@@ -1,7 +1,6 @@
 //! `pkgres semver`
 
 mod interfaces;
-mod read_release;
 mod records;
 mod released;
 mod source;

@@ -10,7 +10,6 @@ use pkgres_manifest::{IndexRecord, PackageName};
 use serde_json::json;
 
 use super::places;
-use super::read_release::{ReadRelease, read_path};
 use super::released::{NamedRelease, Released};
 use crate::args::{Format as OutputFormat, SemverArgs};
 use crate::context::Context;
@@ -18,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
 use crate::output::Output;
+use crate::read_release::{ReadRelease, read_path};
 use crate::show::{self, counted};
 
 /// Compares two releases if one of them belongs to another ecosystem than class packages.

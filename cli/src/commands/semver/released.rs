@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use pkgres_formats::{Format, FormatFile};
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, ReleaseSource, Version};
-use pkgres_registry_client::{Artifact, RegistrySet, WantedArtifact};
+use pkgres_registry_client::RegistrySet;
 
-use super::read_release::{ReadRelease, read_path};
 use super::source::NEWEST;
 use crate::commands::info::releases_of;
 use crate::commands::names::{package_name, version_of};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::read_release::ReadRelease;
 
 /// A release as the command line names it: `NAME@VERSION`, or `@VERSION` for the package of the other side.
 pub(super) struct NamedRelease<'text> {
@@ -100,17 +100,16 @@ impl<'run> Released<'run> {
         below: Option<&Version>,
         output: &mut Output,
     ) -> Result<ReadRelease> {
-        let record = &self.completed(self.chosen(named.version, below)?)?;
-        let read = match self.artifact(record)? {
-            Some(Artifact::Folder(folder)) => read_path(folder.path(), self.context)?,
-            Some(Artifact::File(bytes)) => self.of_file(record, &bytes)?,
-            _ => None,
-        };
+        let record = self.chosen(named.version, below)?;
+        let read = ReadRelease::of_registry(
+            record,
+            &self.source,
+            self.format,
+            &self.registries,
+            self.context,
+        )?;
         output.registry_findings(&self.registries.take_findings());
-        Ok(match read {
-            Some(read) => read,
-            None => ReadRelease::without_declarations(record.clone(), self.format),
-        })
+        Ok(read)
     }
 
     fn chosen(&self, version: &str, below: Option<&Version>) -> Result<&IndexRecord> {
@@ -140,51 +139,5 @@ impl<'run> Released<'run> {
         records
             .find(|record| wanted.names_release(&record.version))
             .ok_or_else(|| unknown(format!("no version {wanted} of `{package}`")))
-    }
-
-    /// The whole record of a release: some registries list drafts.
-    fn completed(&self, record: &IndexRecord) -> Result<IndexRecord> {
-        let ReleaseSource::Registry(registry) = &self.source else {
-            return Ok(record.clone());
-        };
-        let release = (registry, record.name.clone(), record.version.clone());
-        if !self.registries.complete(&[release])? {
-            return Ok(record.clone());
-        }
-        let names = std::slice::from_ref(&self.package);
-        let found = releases_of(names, &self.registries, self.context)?;
-        let records = found
-            .into_iter()
-            .flatten()
-            .flat_map(|found| found.into_parts().1);
-        let mut records = records.filter(|found| found.version == record.version);
-        Ok(records.next().unwrap_or_else(|| record.clone()))
-    }
-
-    /// The artifact of a release, if its registry has it.
-    fn artifact(&self, record: &IndexRecord) -> Result<Option<Artifact>> {
-        let (Some(digest), ReleaseSource::Registry(registry)) = (record.digest, &self.source)
-        else {
-            return Ok(None);
-        };
-        let wanted = WantedArtifact {
-            package: &record.name,
-            version: &record.version,
-            digest,
-        };
-        let mut found = Ok(None);
-        self.registries
-            .artifacts(&[(registry, wanted)], &mut |_, received| {
-                found = received;
-                std::ops::ControlFlow::Continue(())
-            });
-        Ok(found?.map(|received| received.artifact))
-    }
-
-    /// The release in the bytes of its artifact.
-    fn of_file(&self, record: &IndexRecord, bytes: &[u8]) -> Result<Option<ReadRelease>> {
-        let name = self.format.artifact_name(&record.name, &record.version);
-        let file = FormatFile { path: &name, bytes };
-        ReadRelease::of_file(self.format, &file, &self.context.read_options)
     }
 }

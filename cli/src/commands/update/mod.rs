@@ -69,9 +69,8 @@ fn update_one(
     )?;
     let diff = LockDiff::between(&lock, &updated);
     let replacements = Replacement::of_lock(&diff);
-    let package = project.package();
     let progress = output.progress("Comparing classes", context.registries.activity());
-    let effects = ProjectEffects::find(package, &lock, &replacements, &registries, context);
+    let effects = ProjectEffects::find(&project, &lock, &replacements, &registries, context);
     drop(progress);
     let effects = effects?;
     let report = report(

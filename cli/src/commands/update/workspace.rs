@@ -131,9 +131,8 @@ fn member_effects(
         let registries = context
             .registries
             .open(&configured, &context.read_options)?;
-        let package = project.package();
         found.extend(ProjectEffects::find(
-            package,
+            &project,
             &lock,
             &replacements,
             &registries,

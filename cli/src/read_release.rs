@@ -1,12 +1,13 @@
-//! Releases of another ecosystem than class packages that are at hand as files or folders.
+//! Releases of another ecosystem than class packages, with what their classes declare: of files, folders and registries.
 
 use std::path::Path;
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
-use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord, ReadOptions};
-use pkgres_registry_client::FolderTree;
+use pkgres_manifest::{CLASS_PACKAGES, Declarations, IndexRecord, ReadOptions, ReleaseSource};
+use pkgres_registry_client::{Artifact, FolderTree, RegistrySet, WantedArtifact};
+use pkgres_resolver::Supply;
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -14,12 +15,14 @@ use crate::manifest_file::folder_of;
 use crate::root::ForeignRoot;
 
 /// A release that was read.
-pub(super) struct ReadRelease {
-    pub(super) record: IndexRecord,
-    pub(super) declarations: Declarations,
-    pub(super) format: &'static dyn Format,
+pub(crate) struct ReadRelease {
+    pub(crate) record: IndexRecord,
+    pub(crate) declarations: Declarations,
+    pub(crate) format: &'static dyn Format,
+    /// Whether there is an artifact, so that the declarations are known.
+    pub(crate) has_artifact: bool,
     /// What of the declarations cannot be read.
-    pub(super) findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
 }
 
 impl ReadRelease {
@@ -47,12 +50,13 @@ impl ReadRelease {
             record,
             declarations,
             format,
+            has_artifact: true,
             findings,
         })
     }
 
     /// The release that a file is by itself, such as an archive; `None` if it is none.
-    pub(super) fn of_file(
+    pub(crate) fn of_file(
         format: &'static dyn Format,
         file: &FormatFile<'_>,
         options: &ReadOptions,
@@ -68,8 +72,32 @@ impl ReadRelease {
         Self::with(release.record, format, declarations).map(Some)
     }
 
+    /// Reads the artifact of a release of a registry. If the registry has none, only the record is known.
+    pub(crate) fn of_registry(
+        record: &IndexRecord,
+        source: &ReleaseSource,
+        format: &'static dyn Format,
+        registries: &RegistrySet,
+        context: &Context,
+    ) -> Result<Self> {
+        let record = completed(record, source, registries)?;
+        let read = match artifact(&record, source, registries)? {
+            Some(Artifact::Folder(folder)) => read_path(folder.path(), context)?,
+            Some(Artifact::File(bytes)) => {
+                let path = format.artifact_name(&record.name, &record.version);
+                let file = FormatFile {
+                    path: &path,
+                    bytes: &bytes,
+                };
+                Self::of_file(format, &file, &context.read_options)?
+            }
+            _ => None,
+        };
+        Ok(read.unwrap_or_else(|| Self::without_declarations(record, format)))
+    }
+
     /// A release of which only the index record is known.
-    pub(super) fn without_declarations(record: IndexRecord, format: &'static dyn Format) -> Self {
+    fn without_declarations(record: IndexRecord, format: &'static dyn Format) -> Self {
         let message = format!(
             "{} {} has no artifact in its registry: what its classes declare was not compared",
             record.name, record.version
@@ -78,13 +106,58 @@ impl ReadRelease {
             record,
             declarations: Declarations::default(),
             format,
+            has_artifact: false,
             findings: vec![Diagnostic::warning(Code::ClassesNotRead, message)],
         }
     }
 }
 
+/// The whole record of a release: some registries list drafts.
+fn completed(
+    record: &IndexRecord,
+    source: &ReleaseSource,
+    registries: &RegistrySet,
+) -> Result<IndexRecord> {
+    let ReleaseSource::Registry(registry) = source else {
+        return Ok(record.clone());
+    };
+    let release = (registry, record.name.clone(), record.version.clone());
+    if !registries.complete(&[release])? {
+        return Ok(record.clone());
+    }
+    let supplies = registries.supply(std::slice::from_ref(&record.name))?;
+    let records = supplies.into_iter().flat_map(|supply| match supply {
+        Supply::Releases { records, .. } => records,
+        Supply::Unknown => Vec::new(),
+    });
+    let mut records = records.filter(|found| found.version == record.version);
+    Ok(records.next().unwrap_or_else(|| record.clone()))
+}
+
+/// The artifact of a release, if its registry has it.
+fn artifact(
+    record: &IndexRecord,
+    source: &ReleaseSource,
+    registries: &RegistrySet,
+) -> Result<Option<Artifact>> {
+    let (Some(digest), ReleaseSource::Registry(registry)) = (record.digest, source) else {
+        return Ok(None);
+    };
+    let wanted = WantedArtifact {
+        package: &record.name,
+        version: &record.version,
+        digest,
+    };
+    let mut found = Ok(None);
+    registries.artifacts(&[(registry, wanted)], &mut |_, received| {
+        found = received;
+        std::ops::ControlFlow::Continue(())
+    });
+    Ok(found?.map(|received| received.artifact))
+}
+
 /// The release that a file or a folder of another ecosystem is; `None` if it is none.
-pub(super) fn read_path(path: &Path, context: &Context) -> Result<Option<ReadRelease>> {
+pub(crate) fn read_path(path: &Path, context: &Context) -> Result<Option<ReadRelease>> {
     if !path.exists() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! What an update changes for the classes of a project.
+//! What an update changes for the classes of a class package.
 //!
 //! The index says which classes a project extends and creates objects of. Only if their packages are among those that
 //! the update replaces, archives are read: of the versions before and after, and of the packages through which classes
@@ -8,112 +8,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_checks::{BoundPackage, BoundPackages, UpdateEffect, update_effects};
-use pkgres_manifest::{ClassName, IndexRecord, LockDiff, Lockfile, Package, PackageName, Version};
-use pkgres_registry_client::{Outdated, RegistrySet};
-use pkgres_resolver::Supply;
+use pkgres_manifest::{ClassName, IndexRecord, Lockfile, Package, PackageName, Version};
+use pkgres_registry_client::RegistrySet;
 
+use super::{Effect, NotCompared, ProjectEffects, ReleaseKey, Replacement, records_of};
 use crate::context::Context;
 use crate::failure::Result;
 
-type ReleaseKey = (PackageName, Version);
-
-/// A release in place of another one of the same package.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replacement {
-    pub(crate) package: PackageName,
-    pub(crate) from: Version,
-    pub(crate) to: Version,
-}
-
-impl Replacement {
-    /// The replacements that the versions allowed by the requirements would be, and those that the latest would be.
-    pub(crate) fn of_outdated(outdated: &[Outdated]) -> Vec<Self> {
-        let mut replacements = Vec::new();
-        for entry in outdated {
-            let versions = entry.allowed.iter().chain([&entry.latest]);
-            let versions: BTreeSet<&Version> = versions.filter(|it| **it != entry.now).collect();
-            replacements.extend(versions.into_iter().map(|to| Self {
-                package: entry.package.clone(),
-                from: entry.now.clone(),
-                to: to.clone(),
-            }));
-        }
-        replacements
-    }
-
-    /// The replacements between two lockfiles.
-    pub(crate) fn of_lock(diff: &LockDiff) -> Vec<Self> {
-        let of_package = |change: &pkgres_manifest::PackageChange| {
-            let only = |of: &[Version], others: &[Version]| -> Vec<Version> {
-                let only = of.iter().filter(|version| !others.contains(version));
-                only.cloned().collect()
-            };
-            let gone = only(&change.before, &change.after);
-            let new = only(&change.after, &change.before);
-            let package = change.package.clone();
-            let pairs = gone.into_iter().zip(new);
-            pairs
-                .map(move |(from, to)| Self {
-                    package: package.clone(),
-                    from,
-                    to,
-                })
-                .collect::<Vec<_>>()
-        };
-        diff.packages.iter().flat_map(of_package).collect()
-    }
-
-    /// Whether a lockfile has the release that is replaced.
-    pub(crate) fn is_of(&self, lock: &Lockfile) -> bool {
-        lock.packages.contains_key(&self.before())
-    }
-
-    fn before(&self) -> ReleaseKey {
-        (self.package.clone(), self.from.clone())
-    }
-
-    fn after(&self) -> ReleaseKey {
-        (self.package.clone(), self.to.clone())
-    }
-}
-
-/// The differences that concern the classes of a project.
-#[derive(Default)]
-pub(crate) struct ProjectEffects {
-    /// Each with the replacement that brings it about.
-    pub(crate) effects: Vec<(Replacement, UpdateEffect)>,
-    /// The releases whose classes could not be compared.
-    pub(crate) not_compared: Vec<NotCompared>,
-}
-
-/// A release whose classes could not be compared.
-pub(crate) struct NotCompared {
-    pub(crate) package: PackageName,
-    pub(crate) version: Version,
-    pub(crate) reason: String,
-}
-
-impl ProjectEffects {
-    /// Adds what concerns another project.
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.effects.extend(other.effects);
-        self.not_compared.extend(other.not_compared);
-    }
-
-    /// Finds what replacements in a lockfile mean for the classes of a project; nothing, if it is no class package.
-    pub(crate) fn find(
-        project: Option<&Arc<Package>>,
-        lock: &Lockfile,
-        replacements: &[Replacement],
-        registries: &RegistrySet,
-        context: &Context,
-    ) -> Result<Self> {
-        let Some(project) = project.filter(|_| !replacements.is_empty()) else {
-            return Ok(Self::default());
-        };
-        let known = Known::new(project, lock, replacements, registries, context)?;
-        Ok(known.effects(registries, context))
-    }
+/// Finds what replacements in a lockfile mean for the classes of a project.
+pub(super) fn find(
+    project: &Arc<Package>,
+    lock: &Lockfile,
+    replacements: &[Replacement],
+    registries: &RegistrySet,
+    context: &Context,
+) -> Result<ProjectEffects> {
+    let known = Known::new(project, lock, replacements, registries, context)?;
+    Ok(known.effects(registries, context))
 }
 
 /// What is known without archives.
@@ -137,21 +48,8 @@ impl<'project> Known<'project> {
     ) -> Result<Self> {
         let root = (project.name().clone(), project.manifest.version.clone());
         let mut records = BTreeMap::from([(root.clone(), project.index_record())]);
-        let new: BTreeSet<ReleaseKey> = replacements.iter().map(Replacement::after).collect();
-        let names: BTreeSet<PackageName> =
-            (lock.packages.keys().map(|(name, _)| name.clone())).collect();
-        let names: Vec<PackageName> = names.into_iter().collect();
-        for supply in registries.supply(&names)? {
-            let Supply::Releases { records: found, .. } = supply else {
-                continue;
-            };
-            for record in found {
-                let release = (record.name.clone(), record.version.clone());
-                if lock.packages.contains_key(&release) || new.contains(&release) {
-                    records.insert(release, record);
-                }
-            }
-        }
+        let known = records_of(lock, replacements, registries)?.into_iter();
+        records.extend(known.map(|(release, (record, _))| (release, record)));
         Ok(Self {
             project,
             root,
@@ -302,17 +200,20 @@ impl<'project> Known<'project> {
             let bound = packages.releases.get(release);
             bound.is_some_and(|bound| bound.package.is_some())
         };
+        let mut effects: Vec<(Replacement, UpdateEffect)> = Vec::new();
         for replacement in replacements {
             let (old, new) = (replacement.before(), replacement.after());
             if is_available(&old) && is_available(&new) {
                 let after = packages.with_replaced(&old, &new);
-                let effects = update_effects(&self.root, &packages, &after).into_iter();
-                found
-                    .effects
-                    .extend(effects.map(|effect| (replacement.clone(), effect)));
+                let of_replacement = update_effects(&self.root, &packages, &after).into_iter();
+                effects.extend(of_replacement.map(|effect| (replacement.clone(), effect)));
             }
         }
-        drop_repeated(&mut found.effects);
+        drop_repeated(&mut effects);
+        let effects = effects.into_iter();
+        found.effects = effects
+            .map(|(replacement, effect)| (replacement, Effect::of_class(effect)))
+            .collect();
         found
     }
 }
@@ -332,6 +233,7 @@ fn read(
     not_compared.push(NotCompared {
         package: package.clone(),
         version: version.clone(),
+        is_partial: false,
         reason,
     });
     None

@@ -1,0 +1,9 @@
+DOCUMENTATION = """
+module: page
+options:
+  path:
+    type: path
+    default: /srv
+  force:
+    type: bool
+"""

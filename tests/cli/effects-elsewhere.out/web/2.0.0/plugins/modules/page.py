@@ -1,0 +1,7 @@
+DOCUMENTATION = """
+module: page
+options:
+  path:
+    type: path
+    default: /srv
+"""

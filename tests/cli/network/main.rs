@@ -1,6 +1,7 @@
 //! The binary with a registry that it serves itself: publishing, resolving, fetching, and a registry that is gone or lies.
 
 mod documents;
+mod effects;
 mod fetching;
 mod killed;
 mod lying;

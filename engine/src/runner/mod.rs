@@ -379,9 +379,7 @@ impl Runner {
     fn unchanged_before(&self, node: usize) -> Option<usize> {
         (0..self.nodes.len()).find(|before| {
             let state = &self.nodes[*before];
-            let is_unchanged = state.pending.is_some()
-                || state.deferred.is_some()
-                || self.graph.nodes()[*before].meta.hidden;
+            let is_unchanged = state.is_unchanged() || self.graph.nodes()[*before].meta.hidden;
             is_unchanged && self.graph.is_before(*before, node)
         })
     }

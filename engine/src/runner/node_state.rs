@@ -78,6 +78,8 @@ pub(super) struct NodeState {
     pub(super) refresh: bool,
     /// The values that it received, by property.
     pub(super) received: Values,
+    /// The values that it sent last.
+    pub(super) sent: Values,
     /// The failed attempts so far.
     pub(super) attempts: u32,
     /// The time before which it does not start.
@@ -101,6 +103,11 @@ pub(super) struct NodeState {
 }
 
 impl NodeState {
+    /// Whether it is not as it shall be because this run does not change it, or something before it.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.pending.is_some() || self.deferred.is_some()
+    }
+
     /// Whether the node itself is in order, as far as is known.
     pub(super) fn is_in_order(&self) -> bool {
         self.phase == Phase::Clean && self.failure.is_none()

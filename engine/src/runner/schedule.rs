@@ -215,6 +215,7 @@ impl Runner {
         // What is owed stays owed until an attempt succeeds.
         let is_success = matches!(outcome, Outcome::InOrder(_) | Outcome::Changed(..));
         state.refresh |= refresh && !is_success;
+        let was_unchanged = state.is_unchanged();
         state.timeout_at = None;
         state.phase = Phase::Clean;
         state.unknown = None;
@@ -248,7 +249,12 @@ impl Runner {
             }
             Outcome::Failed(error) => self.failed(node, &error),
         }
-        if again {
+        if was_unchanged && !self.nodes[node].is_unchanged() {
+            self.wake_deferred(node);
+        }
+        if again && self.nodes[node].failure.is_some() {
+            self.may_have_changed(node);
+        } else if again {
             self.make_dirty(node, Cause::Noticed);
         }
         self.set_poll(node);
@@ -268,19 +274,17 @@ impl Runner {
 
     fn succeeded(&mut self, node: usize, values: &Values) {
         let state = &mut self.nodes[node];
-        let was_pending = state.pending.take().is_some();
+        state.pending = None;
         state.last_error = None;
         state.given_up.0 = 0;
         if self.graph.nodes()[node].meta.retry_reset {
             state.attempts = 0;
         }
-        if was_pending {
-            self.wake_deferred(node);
-        }
         self.send(node, values);
+        self.nodes[node].sent.clone_from(values);
     }
 
-    /// Others have changed a node, so that those which wait for that can go on.
+    /// A node is changed now, or fails, so that those which wait for that have to be looked at.
     fn wake_deferred(&mut self, node: usize) {
         for other in 0..self.nodes.len() {
             let before = self.nodes[other].deferred.as_ref();
@@ -312,8 +316,8 @@ impl Runner {
         }
     }
 
-    /// A node was changed: this refreshes what it notifies, and gives what failed behind it another chance, as what was
-    /// wrong may have been the reason.
+    /// A node was changed: this refreshes what it notifies, and gives what failed or was deferred behind it another
+    /// chance, as what was wrong may have been the reason. So does an attempt that runs: it may have been too early.
     fn tell_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
@@ -322,6 +326,8 @@ impl Runner {
                 state.last_error = Some(failure);
                 state.attempts = 0;
                 self.update_open(edge.to);
+            } else if state.deferred.is_some() || matches!(state.phase, Phase::Running { .. }) {
+                self.make_dirty(edge.to, Cause::Noticed);
             }
         }
         self.refresh_successors(node);

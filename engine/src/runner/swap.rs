@@ -26,6 +26,9 @@ impl Runner {
     /// Replaces the graph. Nothing may be running.
     pub(super) fn load(&mut self, graph: Graph) {
         let is_first = self.graph.nodes().is_empty();
+        // A refresh is owed to a resource, whatever it is replaced by.
+        let mut owed = self.owed();
+        owed.append(&mut self.options.owed);
         let before = std::mem::replace(&mut self.graph, graph);
         let mut states: HashMap<usize, NodeState> = std::mem::take(&mut self.nodes)
             .into_iter()
@@ -45,6 +48,10 @@ impl Runner {
                 }
                 // Its number is that of another node now.
                 if state.deferred.take().is_some() {
+                    state.phase = Phase::Dirty;
+                }
+                if owed.contains(&node.id) && !state.refresh {
+                    state.refresh = true;
                     state.phase = Phase::Dirty;
                 }
                 if node.meta.rewatch && state.failure.take().is_some() {
@@ -72,8 +79,9 @@ impl Runner {
                     is_changed: false,
                     is_cancelled: false,
                     given_up: (0, Duration::ZERO),
-                    refresh: self.options.owed.contains(&node.id),
+                    refresh: owed.contains(&node.id),
                     received: Values::new(),
+                    sent: Values::new(),
                     attempts: 0,
                     not_before: self.now,
                     poll_at: None,
@@ -96,12 +104,28 @@ impl Runner {
             }
         }
         self.nodes = nodes;
+        self.send_again();
         self.by_key = (self.nodes.iter().enumerate())
             .map(|(number, state)| (state.key, number))
             .collect();
         self.restore_order();
         if !is_first {
             self.actions.push_back(Action::Replaced(report));
+        }
+    }
+
+    /// Gives new nodes the values that others sent before.
+    fn send_again(&mut self) {
+        for (number, node) in self.graph.nodes().iter().enumerate() {
+            for receipt in &node.receives {
+                let from = self.graph.number_of(&receipt.from);
+                let sent = from.and_then(|from| self.nodes[from].sent.get(&receipt.value));
+                let Some(value) = sent.cloned() else {
+                    continue;
+                };
+                let received = &mut self.nodes[number].received;
+                received.entry(receipt.property.clone()).or_insert(value);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pkgres_manifest::ResourceId;
 
 use super::AppliedState;
-use crate::resource::{Change, Checked, Difference, Input, Resource, ResourceError};
+use crate::resource::{Change, Checked, Difference, Input, Resource, ResourceError, Watching};
 use crate::target::{Probe, Target};
 
 /// A resource that restores what was there before resources that are gone, and then forgets it.
@@ -79,6 +79,19 @@ impl Resource for Reversing {
             resource,
             change,
         }))
+    }
+
+    /// Nothing that is new goes on before it has succeeded, so that one which failed is tried again in any case.
+    fn watching(&self, probe: &dyn Probe) -> Watching {
+        let watching = (self.resource.as_ref()).map(|resource| resource.watching(probe));
+        match watching {
+            Some(Watching::Paths(paths) | Watching::PathsAndPolling(paths)) => {
+                Watching::PathsAndPolling(paths)
+            }
+            Some(Watching::Polling | Watching::Nothing) | None => {
+                Watching::PathsAndPolling(Vec::new())
+            }
+        }
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

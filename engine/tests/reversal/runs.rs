@@ -171,6 +171,25 @@ fn a_reversal_that_fails_is_tried_again_and_holds_back_what_is_new() {
 }
 
 #[test]
+fn a_reversal_that_fails_is_tried_again_in_a_run_that_goes_on() {
+    let root = Root::new();
+    root.apply(graph(vec![("file:/gone", Box::new(File::new("/gone")))]));
+    std::fs::remove_file(root.path("/gone")).expect("it is there");
+    std::fs::create_dir(root.path("/gone")).expect("nothing is there");
+    let new = graph(vec![("file:/new", Box::new(File::new("/new")))]);
+    let ending = root.apply_watched(new, |step| match step {
+        Step::Failed(..) => {
+            // The second time it is gone already.
+            let _ = std::fs::remove_dir(root.path("/gone"));
+            false
+        }
+        step => matches!(step, Step::Converged),
+    });
+    assert!(!ending.is_out_of_time, "{ending:?}");
+    assert!(root.text("/new").is_some(), "{ending:?}");
+}
+
+#[test]
 fn a_graph_that_replaces_another_one_reverses_what_it_lacks() {
     let root = Root::new();
     root.write("/motd", b"hello\n");

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use pkgres_engine::{
-    AppliedState, DriveOptions, Ending, Graph, GraphBuilder, Kinds, Machine, Resource,
-    StateLocation, Step, drive,
+    AppliedState, Control, DriveOptions, Ending, Graph, GraphBuilder, Kinds, Machine, Resource,
+    RunOptions, StateLocation, Step, drive,
 };
 use pkgres_manifest::MetaParameters;
 
@@ -66,12 +67,25 @@ impl Root {
 
     /// Runs a graph, as `pkgres apply` does.
     pub(crate) fn apply(&self, graph: Graph) -> Ending {
-        apply(&self.machine, graph, |_| {})
+        apply(&self.machine, graph, RunOptions::default(), |_| false)
     }
 
     /// Runs a graph and reports what happens.
-    pub(crate) fn apply_observed(&self, graph: Graph, observe: impl FnMut(&Step)) -> Ending {
-        apply(&self.machine, graph, observe)
+    pub(crate) fn apply_observed(&self, graph: Graph, mut observe: impl FnMut(&Step)) -> Ending {
+        apply(&self.machine, graph, RunOptions::default(), |step| {
+            observe(step);
+            false
+        })
+    }
+
+    /// Runs a graph, and goes on until a step is the last one.
+    pub(crate) fn apply_watched(&self, graph: Graph, is_last: impl FnMut(&Step) -> bool) -> Ending {
+        let options = RunOptions {
+            watch: true,
+            polling: Duration::from_millis(10),
+            ..RunOptions::default()
+        };
+        apply(&self.machine, graph, options, is_last)
     }
 
     /// The files of the state.
@@ -104,18 +118,28 @@ impl Root {
     }
 }
 
-fn apply(machine: &Arc<Machine>, graph: Graph, mut observe: impl FnMut(&Step)) -> Ending {
+/// Runs a graph until its end, or after a step that is the last one.
+fn apply(
+    machine: &Arc<Machine>,
+    graph: Graph,
+    run: RunOptions,
+    mut is_last: impl FnMut(&Step) -> bool,
+) -> Ending {
     let state = AppliedState::lock(&**machine, location(), Kinds::default());
     let state = state.expect("nobody else works on it");
     let graph = state.begin(&**machine, graph).expect("it can be written");
-    let (_control, controlled) = channel();
+    let (control, controlled) = channel();
     let options = DriveOptions {
+        run,
+        max_runtime: Some(Duration::from_mins(1)),
         state: Some(Arc::clone(&state)),
         ..DriveOptions::default()
     };
     let target: Arc<dyn pkgres_engine::Target> = machine.clone();
     let ending = drive(graph, target, &options, controlled, |progress| {
-        observe(&progress.step);
+        if is_last(&progress.step) {
+            control.send(Control::Interrupt).expect("it runs");
+        }
     });
     state.finish(&**machine).expect("it can be written");
     ending

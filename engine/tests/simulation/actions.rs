@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pkgres_engine::{Action, Event, Input, NodeKey, NodeStatus, Outcome, Resource};
+use pkgres_engine::{Action, Event, Input, NodeKey, NodeStatus, Outcome, Resource, Watching};
 use pkgres_manifest::ResourceId;
 
-use crate::plans::{changed_plans, graph_of};
+use crate::plans::{Plan, changed_plans, graph_of};
 use crate::simulation::{Defect, Pending, Simulation, Work};
 
 impl Simulation {
@@ -44,6 +44,25 @@ impl Simulation {
         self.tell(Event::Replace(graph))
     }
 
+    /// Other plans are what is wanted from now on.
+    pub(crate) fn adopt(&mut self, plans: Vec<Plan>) {
+        let notifying = |plans: &[Plan], plan: &Plan| -> BTreeSet<ResourceId> {
+            let notifying = plan.after.iter().filter(|(_, notifies)| *notifies);
+            notifying.map(|(node, _)| plans[*node].id.clone()).collect()
+        };
+        for plan in &plans {
+            let before = self.plans.iter().find(|before| before.id == plan.id);
+            let before = before.map(|before| notifying(&self.plans, before));
+            if before != Some(notifying(&plans, plan)) {
+                self.notified_since.insert(plan.id.clone(), self.step);
+            }
+            if !plan.meta.reverse {
+                self.restorations.forget(&plan.id);
+            }
+        }
+        self.plans = plans;
+    }
+
     /// Turns changes of files into notifications, some of which are lost or come twice.
     pub(crate) fn queue_notifications(&mut self) {
         let mut world = self.world.lock().expect("no panic holds it");
@@ -64,6 +83,9 @@ impl Simulation {
         if self.is_lost && self.random.chance(50) {
             self.is_lost = false;
             self.good.clear();
+            let all: Vec<_> = self.runner.graph().nodes().iter().collect();
+            let all: Vec<_> = all.into_iter().map(|node| node.id.clone()).collect();
+            all.iter().for_each(|id| self.give_chance(id));
             return self.tell(Event::AllChanged);
         }
         let mut batch = Vec::new();
@@ -77,12 +99,34 @@ impl Simulation {
         for key in &batch {
             if let Some(id) = self.runner.id_of(*key).cloned() {
                 self.good.remove(&id);
-                if self.pending.iter().any(|pending| pending.key == *key) {
-                    self.again.insert(id);
-                }
+                self.give_chance(&id);
             }
         }
         self.tell(Event::Changed(batch))
+    }
+
+    /// Something happened that may repair a resource: the runner has to look at it once more, after the attempt that
+    /// runs, if any. This is a notification about it, a change of a resource right before it, or another graph in which
+    /// it is new or has the parameter `rewatch`.
+    pub(crate) fn give_chance(&mut self, id: &ResourceId) {
+        if self.pending.iter().any(|pending| pending.id == *id) {
+            self.again.insert(id.clone());
+        } else {
+            self.disturbed.remove(id);
+        }
+    }
+
+    /// A resource was changed.
+    pub(crate) fn give_chance_behind(&mut self, id: &ResourceId) {
+        let is_behind = |plan: &&Plan| {
+            let mut before = plan.after.iter();
+            before.any(|(before, _)| self.plans[*before].id == *id)
+        };
+        let behind: Vec<_> = self.plans.iter().filter(is_behind).collect();
+        let behind: Vec<_> = behind.into_iter().map(|plan| plan.id.clone()).collect();
+        for id in behind {
+            self.give_chance(&id);
+        }
     }
 
     /// Tells the runner something, and does what it asks for.
@@ -91,9 +135,14 @@ impl Simulation {
         while let Some(action) = self.runner.next_action() {
             match action {
                 Action::Watch(key, resource) => {
-                    if let pkgres_engine::Watching::Paths(paths) = resource.watching(&self.machine)
-                    {
-                        self.watched.insert(key, paths[0].clone());
+                    let (path, is_polled) = match resource.watching(&self.machine) {
+                        Watching::Paths(paths) => (paths.into_iter().next(), false),
+                        Watching::PathsAndPolling(paths) => (paths.into_iter().next(), true),
+                        watching => return Err(format!("{watching:?}")),
+                    };
+                    self.watched.extend(path.map(|path| (key, path)));
+                    if is_polled {
+                        self.runner.handle(Event::NotWatched(key), self.now);
                     }
                 }
                 Action::Unwatch(key) => {
@@ -104,8 +153,13 @@ impl Simulation {
                     if let Some(plans) = self.next_plans.take() {
                         let kept: BTreeSet<_> = report.kept.into_iter().collect();
                         self.good.retain(|id| kept.contains(id));
-                        self.changed_at.retain(|id, _| kept.contains(id));
-                        self.plans = plans;
+                        for plan in &plans {
+                            // What failed or waited before is tried again.
+                            if !kept.contains(&plan.id) || plan.meta.rewatch {
+                                self.disturbed.remove(&plan.id);
+                            }
+                        }
+                        self.adopt(plans);
                     }
                 }
                 Action::Cancel { .. } => {}
@@ -189,7 +243,11 @@ impl Simulation {
     fn is_deferred(&self, id: &ResourceId) -> bool {
         let mut statuses = self.runner.nodes();
         statuses.any(|(other, status)| {
-            other == id && matches!(status, NodeStatus::Deferred(..) | NodeStatus::Unknown(_))
+            let waits = matches!(
+                status,
+                NodeStatus::Pending(_) | NodeStatus::Deferred(..) | NodeStatus::Unknown(_)
+            );
+            other == id && waits
         })
     }
 

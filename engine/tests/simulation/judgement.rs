@@ -1,132 +1,194 @@
 //! Whether a run that has ended left the machine as it should.
+//!
+//! Nothing but these excuses is accepted:
+//! - A resource is *pending* if nothing may change it (`noop`), and it differs or is owed a refresh.
+//! - It has *failed* if the last attempt failed with the error that is reported, a fault or a change by others hit that
+//!   attempt, and nothing gave it another chance since: see [`Simulation::give_chance`].
+//! - It is *blocked* by a resource before it that has failed.
+//! - It is *deferred* by one before it that is pending, or deferred itself, if its last attempt failed as above or it
+//!   lacks a value. It is *unknown* if it lacks a value. Only a sender that is deferred may lack to send one.
+//!
+//! Whatever else happened before it, a resource that is in order is: it has the content that was asked for, or was sent
+//! last, and was refreshed since what notifies it changed. A run is converged unless a resource has failed, so that only
+//! `noop` and what waits for it keep resources of a converged run from being in order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_engine::{NodeStatus, SimulatedFiles, Status};
+use pkgres_manifest::ResourceId;
 
 use crate::plans::{Plan, Wanted};
 use crate::resources::source_content;
 use crate::simulation::Simulation;
 
+type Statuses<'run> = BTreeMap<&'run ResourceId, NodeStatus>;
+
 impl Simulation {
     /// Compares the end of a run with the machine.
     pub(crate) fn judge(&self, status: Status) -> Result<(), String> {
         let files = self.machine.files();
-        let statuses: BTreeMap<_, _> = self.runner.nodes().collect();
-        let mut has_failed = false;
-        let mut unfinished = BTreeSet::new();
-        for id in self.reversals() {
-            match statuses.get(&id) {
-                Some(NodeStatus::InOrder) => {}
-                Some(NodeStatus::Blocked(_)) => drop(unfinished.insert(id)),
-                Some(NodeStatus::Failed(_)) if self.disturbed.contains(&id) => {
-                    has_failed = true;
-                    unfinished.insert(id);
-                }
-                status => return Err(format!("the reversal of {id} is left as {status:?}")),
-            }
-        }
-        // It receives a value of a source that could not be read, which waits for a change that nothing may make.
-        let lacks_value = |plan: &Plan| {
-            let from = plan.receives_from.map(|from| &self.plans[from].id);
-            let sender = from.and_then(|from| statuses.get(from));
-            matches!(sender, Some(NodeStatus::Deferred(..)))
-        };
-        let touched_at = &self.world.lock().expect("no panic holds it").touched_at;
-        self.restorations
-            .judge(&self.plans, &unfinished, &files, touched_at)?;
+        let statuses: Statuses<'_> = self.runner.nodes().collect();
+        self.judge_reversals(&statuses, &files)?;
         for (node, plan) in self.plans.iter().enumerate() {
             let id = &plan.id;
             let status = statuses.get(id).ok_or_else(|| format!("{id} is gone"))?;
-            match status {
-                NodeStatus::Failed(_) => {
-                    has_failed = true;
-                    if !self.disturbed.contains(id) {
-                        return Err(format!("{id} failed without a cause: {status:?}"));
-                    }
-                }
-                NodeStatus::Blocked(by) => {
-                    let is_before = self
-                        .all_before(node)
-                        .iter()
-                        .any(|before| self.plans[*before].id == *by)
-                        || self.reversals().any(|reversal| reversal == *by);
-                    if !is_before || !matches!(statuses.get(by), Some(NodeStatus::Failed(_))) {
-                        return Err(format!("{id} waits for {by} without a cause"));
-                    }
-                }
-                NodeStatus::InOrder => {
-                    let has_failed_before = self.all_before(node).iter().any(|before| {
-                        let status = statuses.get(&self.plans[*before].id);
-                        matches!(
-                            status,
-                            Some(NodeStatus::Failed(_) | NodeStatus::Deferred(..))
-                        )
-                    });
-                    // It is in order as far as is known: what failed before it, or waits, may have sent another value.
-                    if !has_failed_before {
-                        self.judge_node(node, &files)?;
-                    }
-                }
-                NodeStatus::Pending(_) if plan.meta.noop => {}
-                NodeStatus::Deferred(by, _) => {
-                    let is_before = self
-                        .all_before(node)
-                        .iter()
-                        .any(|before| self.plans[*before].id == *by);
-                    if !is_before || !(self.disturbed.contains(id) || lacks_value(plan)) {
-                        return Err(format!("{id} waits for {by} without a cause"));
-                    }
-                }
-                NodeStatus::Unknown(_) if lacks_value(plan) => {}
-                _ => return Err(format!("{id} is left as {status:?}")),
-            }
+            self.judge_status(node, status, &statuses, &files)?;
         }
-        if has_failed == (status == Status::Converged) {
+        let has_failed = statuses
+            .values()
+            .any(|status| matches!(status, NodeStatus::Failed(_)));
+        let wanted = if has_failed {
+            Status::Failed
+        } else {
+            Status::Converged
+        };
+        if status != wanted {
             return Err(format!("the run ended as {status:?}"));
         }
         Ok(())
     }
 
-    /// Whether a node that the runner takes for being in order is.
-    fn judge_node(&self, node: usize, files: &SimulatedFiles) -> Result<(), String> {
+    fn judge_reversals(
+        &self,
+        statuses: &Statuses<'_>,
+        files: &SimulatedFiles,
+    ) -> Result<(), String> {
+        let reversals: BTreeSet<_> = self.reversals().collect();
+        let mut unfinished = BTreeSet::new();
+        for id in &reversals {
+            match statuses.get(id) {
+                Some(NodeStatus::InOrder) => {}
+                Some(NodeStatus::Blocked(by))
+                    if reversals.contains(by)
+                        && matches!(statuses.get(by), Some(NodeStatus::Failed(_))) =>
+                {
+                    unfinished.insert(id.clone());
+                }
+                Some(NodeStatus::Failed(message)) => {
+                    self.judge_failure(id, message)?;
+                    unfinished.insert(id.clone());
+                }
+                status => return Err(format!("the reversal of {id} is left as {status:?}")),
+            }
+        }
+        let touched_at = &self.world.lock().expect("no panic holds it").touched_at;
+        self.restorations
+            .judge(&self.plans, &unfinished, files, touched_at)
+    }
+
+    /// Whether a resource is what its status says.
+    fn judge_status(
+        &self,
+        node: usize,
+        status: &NodeStatus,
+        statuses: &Statuses<'_>,
+        files: &SimulatedFiles,
+    ) -> Result<(), String> {
         let plan = &self.plans[node];
         let id = &plan.id;
-        let is = files.get(&plan.path);
-        let wanted = match &plan.wanted {
-            Wanted::Source => return Ok(()),
-            Wanted::Unit => {
-                if is.is_none() {
-                    return Err(format!("{id} is not started"));
-                }
-                return self.judge_refresh(plan);
-            }
-            Wanted::File(content) => content.clone(),
-            Wanted::Received => {
-                let from = plan.receives_from.ok_or("it receives from nothing")?;
-                source_content(files.get(&self.plans[from].path))
-            }
+        let is_before = |other: &ResourceId| {
+            let before = self.all_before(node);
+            before.iter().any(|before| self.plans[*before].id == *other)
         };
-        if plan.meta.noop {
-            return Ok(());
+        match status {
+            NodeStatus::InOrder => self.difference(plan, statuses, files).map_or(Ok(()), Err),
+            NodeStatus::Pending(_) if plan.meta.noop => {
+                if self.runner.owed().contains(id)
+                    || self.lacks_value(plan, statuses)
+                    || self.difference(plan, statuses, files).is_some()
+                {
+                    return Ok(());
+                }
+                Err(format!("{id} is pending, and is in order"))
+            }
+            NodeStatus::Failed(message) => self.judge_failure(id, message),
+            NodeStatus::Blocked(by) => {
+                let is_before = is_before(by) || self.reversals().any(|reversal| reversal == *by);
+                if is_before && matches!(statuses.get(by), Some(NodeStatus::Failed(_))) {
+                    return Ok(());
+                }
+                Err(format!("{id} is blocked by {by} without a cause"))
+            }
+            NodeStatus::Deferred(by, message) => {
+                let is_unchanged = matches!(
+                    statuses.get(by),
+                    Some(NodeStatus::Pending(_) | NodeStatus::Deferred(..))
+                );
+                if !is_before(by) || !is_unchanged {
+                    let by_status = statuses.get(by);
+                    return Err(format!("{id} waits for {by}, which is {by_status:?}"));
+                }
+                if self.lacks_value(plan, statuses) {
+                    return Ok(());
+                }
+                self.judge_failure(id, message)
+            }
+            NodeStatus::Unknown(_) if self.lacks_value(plan, statuses) => Ok(()),
+            _ => Err(format!("{id} is left as {status:?}")),
         }
-        if is != Some(&wanted.clone().into_bytes()) {
-            return Err(format!("{id} has {is:?} in place of {wanted:?}"));
+    }
+
+    /// Whether a resource has failed with the true cause.
+    fn judge_failure(&self, id: &ResourceId, message: &String) -> Result<(), String> {
+        if !self.disturbed.contains(id) {
+            return Err(format!("{id} failed without a cause: {message}"));
+        }
+        let last = self.errors.get(id);
+        if last != Some(message) {
+            return Err(format!("{id} failed with {last:?}, and says {message}"));
         }
         Ok(())
     }
 
-    fn judge_refresh(&self, unit: &Plan) -> Result<(), String> {
-        if unit.meta.noop {
-            return Ok(());
-        }
-        for (before, notifies) in &unit.after {
-            let changed = self.changed_at.get(&self.plans[*before].id);
-            if *notifies && changed > self.changed_at.get(&unit.id) {
-                let before = &self.plans[*before].id;
-                return Err(format!("{} was not refreshed by {before}", unit.id));
+    /// Whether a resource receives a value that was never sent, because its sender is deferred.
+    fn lacks_value(&self, plan: &Plan, statuses: &Statuses<'_>) -> bool {
+        let from = plan.receives_from.map(|from| &self.plans[from].id);
+        from.is_some_and(|from| {
+            !self.sent.contains_key(from)
+                && matches!(statuses.get(from), Some(NodeStatus::Deferred(..)))
+        })
+    }
+
+    /// What keeps a resource from being in order, as seen from outside.
+    fn difference(
+        &self,
+        plan: &Plan,
+        statuses: &Statuses<'_>,
+        files: &SimulatedFiles,
+    ) -> Option<String> {
+        let id = &plan.id;
+        let is = files.get(&plan.path);
+        let wanted = match &plan.wanted {
+            Wanted::Source => {
+                let (is, sent) = (source_content(is), self.sent.get(id));
+                return (sent != Some(&is)).then(|| format!("{id} is {is:?}, and sent {sent:?}"));
             }
-        }
-        Ok(())
+            Wanted::Unit if is.is_none() => return Some(format!("{id} is not started")),
+            Wanted::Unit => return self.missing_refresh(plan),
+            Wanted::File(content) => content,
+            Wanted::Received => {
+                let from = &self.plans[plan.receives_from?].id;
+                match self.sent.get(from) {
+                    Some(sent) => sent,
+                    None => {
+                        let sender = statuses.get(from);
+                        return Some(format!("{from}, which is {sender:?}, sent nothing to {id}"));
+                    }
+                }
+            }
+        };
+        let is = is.map(|bytes| String::from_utf8_lossy(bytes));
+        (is.as_deref() != Some(wanted)).then(|| format!("{id} has {is:?} in place of {wanted:?}"))
+    }
+
+    fn missing_refresh(&self, unit: &Plan) -> Option<String> {
+        let mut notifying = unit.after.iter().filter(|(_, notifies)| *notifies);
+        notifying.find_map(|(before, _)| {
+            let before = &self.plans[*before].id;
+            let changed = self.changed_at.get(before);
+            let is_missing = changed > self.changed_at.get(&unit.id)
+                && changed > self.notified_since.get(&unit.id);
+            is_missing.then(|| format!("{} was not refreshed by {before}", unit.id))
+        })
     }
 }

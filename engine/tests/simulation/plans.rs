@@ -34,38 +34,43 @@ pub(crate) fn random_plans(random: &mut Random) -> Vec<Plan> {
     let count = 1 + random.below(7);
     let mut plans: Vec<Plan> = Vec::new();
     for number in 0..count {
-        let sources: Vec<_> = (0..number)
-            .filter(|node| plans[*node].wanted == Wanted::Source)
-            .collect();
-        let wanted = match random.below(8) {
-            0 | 1 => Wanted::Unit,
-            2 => Wanted::Source,
-            3 | 4 if !sources.is_empty() => Wanted::Received,
-            _ => Wanted::File(format!("content {number}")),
-        };
-        let receives_from =
-            (wanted == Wanted::Received).then(|| sources[random.below(sources.len())]);
-        let mut after: Vec<(usize, bool)> = (0..number)
-            .filter(|_| random.chance(35))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|node| (node, random.chance(50)))
-            .collect();
-        if let Some(from) = receives_from
-            && after.iter().all(|(node, _)| *node != from)
-        {
-            after.push((from, false));
-        }
-        plans.push(Plan {
-            id: ResourceId::new("node", &number.to_string()).expect("it is an identity"),
-            path: Path::new("/").join(number.to_string()),
-            meta: random_meta(random, matches!(wanted, Wanted::File(_) | Wanted::Received)),
-            wanted,
-            after,
-            receives_from,
-        });
+        let plan = random_plan(random, number, &plans);
+        plans.push(plan);
     }
     plans
+}
+
+/// A node behind others.
+fn random_plan(random: &mut Random, number: usize, plans: &[Plan]) -> Plan {
+    let sources: Vec<_> = (0..number)
+        .filter(|node| plans[*node].wanted == Wanted::Source)
+        .collect();
+    let wanted = match random.below(8) {
+        0 | 1 => Wanted::Unit,
+        2 => Wanted::Source,
+        3 | 4 if !sources.is_empty() => Wanted::Received,
+        _ => Wanted::File(format!("content {number}")),
+    };
+    let receives_from = (wanted == Wanted::Received).then(|| sources[random.below(sources.len())]);
+    let mut after: Vec<(usize, bool)> = (0..number)
+        .filter(|_| random.chance(35))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|node| (node, random.chance(50)))
+        .collect();
+    if let Some(from) = receives_from
+        && after.iter().all(|(node, _)| *node != from)
+    {
+        after.push((from, false));
+    }
+    Plan {
+        id: ResourceId::new("node", &number.to_string()).expect("it is an identity"),
+        path: Path::new("/").join(number.to_string()),
+        meta: random_meta(random, matches!(wanted, Wanted::File(_) | Wanted::Received)),
+        wanted,
+        after,
+        receives_from,
+    }
 }
 
 fn random_meta(random: &mut Random, is_file: bool) -> MetaParameters {
@@ -95,13 +100,20 @@ fn random_meta(random: &mut Random, is_file: bool) -> MetaParameters {
     meta
 }
 
-/// Plans that differ a bit: another content, nodes less at the end, an edge more.
+/// Plans that differ a bit: another content, other parameters, nodes less or more at the end, an edge more.
 pub(crate) fn changed_plans(random: &mut Random, plans: &[Plan]) -> Vec<Plan> {
     let mut plans = plans.to_vec();
     while plans.len() > 1 && random.chance(40) {
         plans.pop();
     }
+    if random.chance(30) {
+        let new = random_plan(random, plans.len(), &plans);
+        plans.push(new);
+    }
     for (node, plan) in plans.iter_mut().enumerate() {
+        if random.chance(20) {
+            plan.meta.retry = Retries::Times(4);
+        }
         if let Wanted::File(content) = &mut plan.wanted
             && random.chance(40)
         {

@@ -67,6 +67,11 @@ impl Restorations {
         self.0.insert(id.clone(), expected);
     }
 
+    /// A resource is not to be reversed any more.
+    pub(crate) fn forget(&mut self, id: &ResourceId) {
+        self.0.remove(id);
+    }
+
     /// A reversal has ended well.
     pub(crate) fn restored(&mut self, id: &ResourceId, step: usize) {
         if let Some(expected) = self.0.get_mut(id) {

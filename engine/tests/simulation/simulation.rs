@@ -101,8 +101,14 @@ pub(crate) struct Simulation {
     pub(crate) again: BTreeSet<ResourceId>,
     /// When each node was changed last.
     pub(crate) changed_at: BTreeMap<ResourceId, usize>,
-    /// Nodes whose last attempt was hit by a fault or a change by others.
+    /// Since when each node is notified by those that notify it now.
+    pub(crate) notified_since: BTreeMap<ResourceId, usize>,
+    /// The nodes whose last attempt was hit by a fault or a change by others, and that had no other chance since.
     pub(crate) disturbed: BTreeSet<ResourceId>,
+    /// The error of the last attempt at each node, if it failed.
+    pub(crate) errors: BTreeMap<ResourceId, String>,
+    /// What each source sent last.
+    pub(crate) sent: BTreeMap<ResourceId, String>,
     pub(crate) swaps_left: usize,
     /// The plans of a graph that will replace the one that runs.
     pub(crate) next_plans: Option<Vec<Plan>>,
@@ -210,7 +216,10 @@ impl Simulation {
             good: BTreeSet::new(),
             again: BTreeSet::new(),
             changed_at: BTreeMap::new(),
+            notified_since: BTreeMap::new(),
             disturbed: BTreeSet::new(),
+            errors: BTreeMap::new(),
+            sent: BTreeMap::new(),
             swaps_left,
             next_plans: None,
             interrupts_left,
@@ -384,9 +393,29 @@ impl Simulation {
             }
             outcome => outcome,
         };
-        let has_failed = matches!(outcome, Outcome::Failed(_) | Outcome::Unfinished(..));
-        if !self.again.remove(id) && !has_failed {
+        let error = match &outcome {
+            Outcome::Failed(error)
+            | Outcome::Unfinished(_, error)
+            | Outcome::Impossible(_, error) => Some(error.to_string()),
+            Outcome::InOrder(values) | Outcome::Changed(_, values) => {
+                let sent = values.get("content").map(ToString::to_string);
+                self.sent.extend(sent.map(|sent| (id.clone(), sent)));
+                None
+            }
+            Outcome::Pending(_) => None,
+        };
+        let has_failed = error.is_some();
+        match error {
+            Some(error) => drop(self.errors.insert(id.clone(), error)),
+            None => drop(self.errors.remove(id)),
+        }
+        if self.again.remove(id) {
+            self.disturbed.remove(id);
+        } else if !has_failed {
             self.good.insert(id.clone());
+        }
+        if matches!(outcome, Outcome::Changed(..)) {
+            self.give_chance_behind(id);
         }
         if let Some(again) = self.pending.iter().position(|pending| pending.key == key) {
             return Err(format!("{again}: two attempts at once"));
@@ -406,9 +435,7 @@ impl Simulation {
     pub(crate) fn restart(&mut self) -> Result<(), String> {
         self.machine.restart();
         if let Some(plans) = self.next_plans.take() {
-            self.plans = plans;
-            // Others may notify now.
-            self.changed_at.clear();
+            self.adopt(plans);
         }
         self.pending.clear();
         self.watched.clear();
@@ -417,6 +444,8 @@ impl Simulation {
         self.good.clear();
         self.again.clear();
         self.disturbed.clear();
+        self.errors.clear();
+        self.sent.clear();
         let options = RunOptions {
             watch: true,
             ..RunOptions::default()

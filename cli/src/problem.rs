@@ -135,6 +135,14 @@ impl Problem {
         self.apply_rules(project.format.rules());
         let mut record = project.record();
         if context.strict_uses {
+            let (mut uses, warnings) = project.uses(context);
+            self.warnings.extend(warnings);
+            // No version of a package that is not required can help the others.
+            uses.retain(|one| {
+                let mut required = record.requirements.iter();
+                required.any(|required| required.package == one.package)
+            });
+            record = project.record_with(&uses);
             strict_uses(&mut record);
         }
         let record = Box::new(record);

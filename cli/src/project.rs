@@ -1,15 +1,17 @@
 //! The root of a run: a folder with a manifest, or another file that states requirements, and its lockfile.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_formats::{ClassPackages, Format, FormatFile, ReleaseExtent, Root};
+use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, RequirementEdit, Spec,
+    ClassName, IndexRecord, IndexedClass, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName,
+    RequirementEdit, Spec,
 };
-use pkgres_registry_client::RegistryLocation;
+use pkgres_registry_client::{FolderTree, RegistryLocation};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -160,6 +162,38 @@ impl Project {
             RootContent::Package(package) => package.index_record(),
             RootContent::Foreign(root, _) => root.record.clone(),
         }
+    }
+
+    /// What the files around a root use that has no classes itself, with warnings about what cannot be read.
+    pub(crate) fn uses(&self, context: &Context) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
+        let RootContent::Foreign(_, bytes) = &self.content else {
+            return (Vec::new(), Vec::new());
+        };
+        let path = self.manifest.to_string_lossy();
+        let file = FormatFile { path: &path, bytes };
+        let tree = FolderTree::new(&self.folder);
+        self.format
+            .project_uses(&file, &tree, &context.read_options)
+    }
+
+    /// The root as a record, with classes for the files that use something.
+    pub(crate) fn record_with(&self, uses: &[ProjectUse]) -> IndexRecord {
+        let record = self.record();
+        if uses.is_empty() {
+            return record;
+        }
+        let mut of_files: BTreeMap<ClassName, BTreeSet<ClassName>> = BTreeMap::new();
+        for one in uses {
+            let of_file = of_files.entry(class_of_file(&one.file)).or_default();
+            of_file.insert(one.class.clone());
+        }
+        let of_files = of_files.into_iter().map(|(name, uses)| {
+            let mut class = IndexedClass::new(name);
+            class.uses = uses.into_iter().collect();
+            class
+        });
+        let known = record.classes.as_deref().unwrap_or_default().to_vec();
+        record.with_classes(known.into_iter().chain(of_files))
     }
 
     /// The same project with another manifest, which need not be on the disk.
@@ -329,4 +363,16 @@ pub(crate) fn member_hint(command: &str, context: &Context) -> Option<String> {
     Some(format!(
         "this is a workspace: `pkgres -C {member} {command}` runs in a member"
     ))
+}
+
+/// The class that stands for a file of a project: its path, as far as classes can have such a name.
+pub(crate) fn class_of_file(path: &str) -> ClassName {
+    let plain = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '-' | '.' | '/');
+    let replaced: String = path
+        .chars()
+        .map(|next| if plain(next) { next } else { '_' })
+        .collect();
+    ClassName::native(&replaced)
+        .or_else(|_| ClassName::native("_"))
+        .expect("this is a name")
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
 use pkgres_manifest::{
-    ArtifactDigest, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
+    ArtifactDigest, ClassName, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
     RequirementEdit, Spec, Version,
 };
 
@@ -121,6 +121,18 @@ pub trait Format: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Reads what the files around a root use of other packages, if the root is no release and has no classes itself, with
+    /// warnings about what cannot be read. `tree` has the files of the folder of `file`. By default, nothing.
+    fn project_uses(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
+        let _ = (file, tree, options);
+        (Vec::new(), Vec::new())
+    }
+
     /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file` is the
     /// name of the root.
     fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
@@ -205,4 +217,17 @@ pub struct Release {
     pub record: IndexRecord,
     /// The digest by which it is locked: that of the file, or of the list of all files of a folder.
     pub digest: ArtifactDigest,
+}
+
+/// A class of another package that a file of a project uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectUse {
+    /// The path of the file, from the folder of the root.
+    pub file: String,
+    /// The class.
+    pub class: ClassName,
+    /// The package that has the class.
+    pub package: PackageName,
+    /// Where the file names it first.
+    pub at: Location,
 }

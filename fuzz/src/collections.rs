@@ -114,7 +114,8 @@ pub(crate) const TARGETS: &[Target] = &[
     },
 ];
 
-const REQUIREMENTS: [&str; 3] = [
+const REQUIREMENTS: [&str; 4] = [
+    "- hosts: all\n  roles:\n    - c.d.web\n  tasks:\n    - c.d.page:\n        x: \"{{ lookup('e.f.find') }}\"\n    - include_role:\n        name: c.d.other\n",
     "---\nroles:\n  - name: a.nginx\ncollections:\n  - a.b\n  - name: c.d\n    version: \">=1.2,!=1.3.0\"\n    source: https://a.example/\n",
     "- src: a.role\n",
     "collections: [{name: a.b, version: 1.10, type: galaxy}, {name: 'https://a.example/x.git', type: git}]\n",
@@ -167,6 +168,29 @@ fn requirements_file(input: &[u8]) {
     let _ = Collections.is_root(&file);
     checked(Collections.read_root(&file, &(), &options));
     are_safe(&Collections.check_root(&file, &(), &NoReleases, &options));
+    // The input is a playbook as well.
+    let requirements = FormatFile {
+        path: REQUIREMENTS_FILE,
+        bytes: b"collections: [c.d]\n",
+    };
+    let tree = Tree(BTreeMap::from([
+        ("site.yml", input.to_vec()),
+        ("tasks/main.yml", input.to_vec()),
+    ]));
+    let (uses, findings) = Collections.project_uses(&requirements, &tree, &options);
+    are_safe(&findings);
+    for one in uses {
+        let (text, span) = (one.at.source().text(), one.at.span());
+        assert!(
+            one.class.as_str().ends_with(
+                text[span.start..span.end]
+                    .rsplit('.')
+                    .next()
+                    .expect("a part")
+            )
+        );
+    }
+    are_safe(&Collections.check_root(&requirements, &tree, &NoReleases, &options));
 }
 
 /// An input as each file that says something about a collection.

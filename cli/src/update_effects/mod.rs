@@ -135,8 +135,8 @@ impl Effect {
         }
     }
 
-    /// An effect on a class of a record.
-    fn of_record(effect: RecordEffect, project: &IndexRecord) -> Self {
+    /// An effect on a class of a record. `place` is where it relies on what differs, if that is known.
+    fn of_record(effect: RecordEffect, project: &IndexRecord, place: Option<Location>) -> Self {
         let difference = effect.difference;
         let label = project.label(&effect.class);
         Self {
@@ -152,7 +152,7 @@ impl Effect {
             },
             class: effect.class,
             reliance: effect.reliance,
-            places: Vec::new(),
+            places: place.into_iter().collect(),
             old: difference.old,
             new: difference.new,
         }

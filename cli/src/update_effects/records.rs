@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use pkgres_checks::{RecordReliances, compare_declarations, compare_records};
-use pkgres_manifest::{IndexRecord, Lockfile, ReleaseSource};
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ClassName, IndexRecord, Lockfile, ReleaseSource};
 use pkgres_registry_client::RegistrySet;
 
 use super::{Effect, NotCompared, ProjectEffects, ReleaseKey, Replacement, records_of};
 use crate::context::Context;
 use crate::failure::Result;
-use crate::project::Project;
+use crate::project::{Project, class_of_file};
 use crate::read_release::ReadRelease;
 
 /// Finds what replacements in a lockfile mean for the classes of a project.
@@ -24,7 +25,13 @@ pub(super) fn find(
     context: &Context,
 ) -> Result<ProjectEffects> {
     let mut found = ProjectEffects::default();
-    let root = project.record();
+    // What cannot be read of the project is a finding of `pkgres check`.
+    let (uses, _) = project.uses(context);
+    let root = project.record_with(&uses);
+    let places = uses
+        .iter()
+        .map(|one| ((class_of_file(&one.file), &one.class), &one.at));
+    let places: BTreeMap<(ClassName, &ClassName), &Location> = places.collect();
     if root
         .classes
         .as_ref()
@@ -65,7 +72,11 @@ pub(super) fn find(
         };
         differences.extend(compare_declarations(&old.declarations, &new.declarations));
         let effects = reliances.effects(&differences).into_iter();
-        let effects = effects.map(|effect| Effect::of_record(effect, &root));
+        let effects = effects.map(|effect| {
+            let place = places.get(&(effect.class.clone(), &effect.difference.class));
+            let place = place.map(|place| (*place).clone());
+            Effect::of_record(effect, &root, place)
+        });
         let effects = effects.map(|effect| (replacement.clone(), effect));
         found.effects.extend(effects);
     }

@@ -79,11 +79,15 @@ impl Facts {
     fn named_in_yaml(&self) -> impl Iterator<Item = ClassReference> {
         self.references.iter().filter_map(|named| {
             let (collection, name) = split_collection(&named.name)?;
-            let path = match &*named.kind {
-                "roles" => format!("roles.{name}"),
-                kind => format!("plugins.{kind}.{name}"),
-            };
-            self.reference(&named.place, collection, &path)
+            self.reference(&named.place, collection, &path_of(&named.kind, name))
         })
+    }
+}
+
+/// The path in its collection of something that is looked up by its name in a folder of plug-ins, or among the roles.
+pub(super) fn path_of(kind: &str, name: &str) -> String {
+    match kind {
+        "roles" => format!("roles.{name}"),
+        kind => format!("plugins.{kind}.{name}"),
     }
 }

@@ -19,11 +19,12 @@ use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
 };
 use super::name::ANSIBLE_CORE;
+use super::project::{ProjectReferences, project_uses};
 use super::record::{ECOSYSTEM, add_requirement};
 use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::tree;
-use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::ReferenceCheck;
 use crate::rules::{Prereleases, Rules};
@@ -175,7 +176,7 @@ impl Format for Collections {
         } else if is_folder_of_collection(file) {
             (tree, read_folder(file, tree, options))
         } else {
-            return self.read_root(file, tree, options).diagnostics().to_vec();
+            return self.check_requirements(file, tree, known, options);
         };
         let (record, mut findings) = match read.into_result() {
             Ok(read) => read,
@@ -230,9 +231,50 @@ impl Format for Collections {
         }
     }
 
+    fn project_uses(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        options: &ReadOptions,
+    ) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
+        if is_requirements(file) {
+            project_uses(file, tree, options)
+        } else {
+            (Vec::new(), Vec::new())
+        }
+    }
+
     fn artifact_name(&self, package: &PackageName, version: &Version) -> String {
         let package = package.as_str().replace('.', "-");
         format!("{package}-{version}{ARTIFACT_SUFFIX}")
+    }
+}
+
+impl Collections {
+    /// The findings about a `requirements.yml` and the playbooks around it.
+    fn check_requirements(
+        self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        known: &dyn ReleaseLookup,
+        options: &ReadOptions,
+    ) -> Vec<Diagnostic> {
+        let (root, mut findings) = match self.read_root(file, tree, options).into_result() {
+            Ok(read) => read,
+            Err(errors) => return errors,
+        };
+        let (uses, more) = self.project_uses(file, tree, options);
+        findings.extend(more);
+        let references = ProjectReferences::new(&uses, file.path);
+        let check = ReferenceCheck {
+            record: &root.record,
+            root: &references,
+            rules: self.rules(),
+            known,
+            path: file.path,
+        };
+        findings.extend(check.findings());
+        capped(findings)
     }
 }
 

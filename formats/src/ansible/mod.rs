@@ -5,7 +5,7 @@
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
 //! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
 //! particular in findings about these, and `narrow` finds the range that would be right. `documentation` reads the options of plug-ins.
-//! `format` puts all of it together.
+//! `project` has the playbooks around a `requirements.yml`. `format` puts all of it together.
 //! `installation` has the files of an installed collection.
 
 mod about;
@@ -22,6 +22,7 @@ mod installation;
 mod metadata;
 mod name;
 mod narrow;
+mod project;
 mod python;
 mod range;
 mod record;

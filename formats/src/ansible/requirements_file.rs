@@ -135,10 +135,15 @@ impl RequirementsReader<'_> {
                             "`{}` is not the name of a collection: a range after a colon is read on command lines only",
                             Escaped::shortened(text)
                         );
-                        let hint = format!("write `name: {name}` and `version: \"{range}\"`");
                         let finding = Diagnostic::error(Code::Name, message);
-                        let finding = finding.at(self.at(node.span)).hint(hint);
-                        self.findings.push(finding);
+                        let finding = finding.at(self.at(node.span));
+                        let range = range.trim();
+                        let is_right = package_name(name).is_ok() && range::parse(range).is_ok();
+                        self.findings.push(if is_right {
+                            finding.hint(format!("write `name: {name}` and `version: \"{range}\"`"))
+                        } else {
+                            finding
+                        });
                     }
                     _ => self.requirement(text, node.span, None, ("*", node.span)),
                 }

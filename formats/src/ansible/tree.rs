@@ -7,7 +7,7 @@ use super::facts::{Facts, Module, Reference};
 use super::name::{is_collection_name, is_identifier};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime::{self, RUNTIME_FILE, Runtime};
-use super::yaml_references;
+use super::yaml_references::{self, NamedPlugin};
 use crate::lookup::FileTree;
 
 /// The folders of `plugins` whose modules are only run, never imported by others. Their names are not read.
@@ -200,14 +200,14 @@ fn add_playbook_or_role(
     let limit = options.limits.unpacked_bytes;
     let bytes = tree.read(path, limit)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    for (kind, name) in yaml_references::find(&text) {
-        let is_foreign = super::facts::split_collection(&name).is_some_and(|(collection, _)| {
+    for NamedPlugin { kind, name, .. } in yaml_references::find(&text) {
+        let is_foreign = super::facts::split_collection(name).is_some_and(|(collection, _)| {
             is_collection_name(collection) && collection != facts.collection
         });
         let reference = Reference {
             place: place.clone(),
             kind: kind.to_owned(),
-            name,
+            name: name.to_owned(),
         };
         if is_foreign && !facts.references.contains(&reference) {
             facts.references.push(reference);

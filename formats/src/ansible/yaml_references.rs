@@ -8,12 +8,33 @@ use super::name::is_identifier;
 /// The most lines below `import_role` and `include_role` in which their `name` is looked for.
 const LINES_OF_ROLE: usize = 6;
 
-/// The names in a text, each with the folder that it is looked up in.
-pub(crate) fn find(text: &str) -> Vec<(&'static str, String)> {
+/// A name in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedPlugin<'text> {
+    /// The folder that it is looked up in.
+    pub(crate) kind: &'static str,
+    /// The name with its collection.
+    pub(crate) name: &'text str,
+    /// The first byte of its line.
+    pub(crate) line: usize,
+}
+
+/// The names in a text.
+pub(crate) fn find(text: &str) -> Vec<NamedPlugin<'_>> {
     let mut found = Vec::new();
     let mut lines_of_role = 0_usize;
-    for line in text.lines() {
-        let line = line.trim_start();
+    let mut next_line = 0;
+    for line in text.split_inclusive('\n') {
+        let at = next_line;
+        next_line += line.len();
+        let mut add = |kind, name| {
+            found.push(NamedPlugin {
+                kind,
+                name,
+                line: at,
+            });
+        };
+        let line = line.trim();
         if line.starts_with('#') {
             continue;
         }
@@ -25,27 +46,30 @@ pub(crate) fn find(text: &str) -> Vec<(&'static str, String)> {
             if matches!(last, "import_role" | "include_role") {
                 lines_of_role = LINES_OF_ROLE;
             } else if is_qualified(key) {
-                found.push(("modules", key.to_owned()));
+                add("modules", key);
             }
             let names_role = key == "role" || (key == "name" && lines_of_role > 0);
             if names_role && is_qualified(value) {
-                found.push(("roles", value.to_owned()));
+                add("roles", value);
             }
             if matches!(key, "module" | "action") && is_qualified(value) {
-                found.push(("modules", value.to_owned()));
+                add("modules", value);
             }
         } else if line.starts_with("- ") && is_qualified(unquoted(item)) {
             // An entry of `roles`.
-            found.push(("roles", unquoted(item).to_owned()));
+            add("roles", unquoted(item));
         }
         lines_of_role = lines_of_role.saturating_sub(1);
-        lookups(line, &mut found);
+        for name in lookups(line) {
+            add("lookup", name);
+        }
     }
     found
 }
 
-/// Finds the names in `lookup('a.b.c')` and in its short forms.
-fn lookups(line: &str, found: &mut Vec<(&'static str, String)>) {
+/// The names in `lookup('a.b.c')` and in its short forms.
+fn lookups(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
     for call in ["lookup(", "query(", "q("] {
         for (at, _) in line.match_indices(call) {
             let is_word = line[..at]
@@ -59,10 +83,11 @@ fn lookups(line: &str, found: &mut Vec<(&'static str, String)>) {
             };
             let name = argument[1..].split(quote).next().unwrap_or_default();
             if is_word && is_qualified(name) {
-                found.push(("lookup", name.to_owned()));
+                found.push(name);
             }
         }
     }
+    found
 }
 
 fn unquoted(text: &str) -> &str {
@@ -78,6 +103,13 @@ fn is_qualified(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// The line of each name.
+    fn lines_of(text: &str) -> Vec<&str> {
+        let lines = find(text).into_iter();
+        let lines = lines.map(|found| text[found.line..].lines().next().expect("a line"));
+        lines.collect()
+    }
+
     #[test]
     fn names_are_found_where_they_mean_something() {
         let text = "# acme.net.comment:\n- hosts: all\n  roles:\n    - acme.net.one\n    - role: acme.net.two\n  tasks:\n    \
@@ -87,8 +119,14 @@ mod tests {
         let found = find(text);
         let found: Vec<String> = found
             .iter()
-            .map(|(kind, name)| format!("{kind} {name}"))
+            .map(|found| format!("{} {}", found.kind, found.name))
             .collect();
+        let lines = lines_of(text);
+        assert_eq!(lines[0].trim(), "- acme.net.one");
+        assert_eq!(
+            lines[3].trim(),
+            "port: \"{{ lookup('acme.net.find', x) }}\""
+        );
         assert_eq!(
             found,
             [

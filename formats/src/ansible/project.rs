@@ -1,0 +1,290 @@
+//! The files of a project around its `requirements.yml`: playbooks, and the tasks and handlers of roles. They use what the
+//! requirements bring.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
+
+use super::facts::split_collection;
+use super::foreign_references::path_of;
+use super::name::is_collection_name;
+use super::yaml_references;
+use crate::format::{FormatFile, ProjectUse};
+use crate::lookup::FileTree;
+use crate::references::{ClassReference, ReferenceWords, References, somewhere_in};
+
+/// The most YAML files that are read.
+const MAX_FILES: usize = 5_000;
+
+/// Folders with collections of others, or with what is no part of the project.
+const FOLDERS_OF_OTHERS: [&str; 4] = [
+    "ansible_collections",
+    "node_modules",
+    "site-packages",
+    "venv",
+];
+
+/// Folders whose files are tasks.
+const FOLDERS_OF_TASKS: [&str; 2] = ["tasks", "handlers"];
+
+/// Reads what the files of a project use. `file` is its `requirements.yml`.
+pub(super) fn project_uses(
+    file: &FormatFile<'_>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
+    match read(file, tree, options) {
+        Ok(read) => read,
+        Err(error) => {
+            let message = format!(
+                "the playbooks of the project were not read: {}",
+                error.message
+            );
+            let finding = Diagnostic::warning(Code::ClassesNotRead, message);
+            (Vec::new(), vec![finding.at(somewhere_in(file.path))])
+        }
+    }
+}
+
+fn read(
+    file: &FormatFile<'_>,
+    tree: &dyn FileTree,
+    options: &ReadOptions,
+) -> Result<(Vec<ProjectUse>, Vec<Diagnostic>), Diagnostic> {
+    let folder = file.path.rsplit_once('/').map(|(folder, _)| folder);
+    let paths = tree.paths()?.into_iter();
+    let mut paths = paths.filter(|path| path != file.name() && is_candidate(path));
+    let mut uses = Vec::new();
+    for path in paths.by_ref().take(MAX_FILES) {
+        // A file that is too large is none that somebody wrote.
+        let Ok(Some(bytes)) = tree.read(&path, options.limits.class_file_bytes) else {
+            continue;
+        };
+        let Ok(text) = String::from_utf8(bytes) else {
+            continue;
+        };
+        if is_of_tasks(&path) || is_playbook(&text) {
+            let shown = match folder {
+                Some(folder) => format!("{folder}/{path}"),
+                None => path.clone(),
+            };
+            add_uses(&path, &SourceText::new(shown, text), &mut uses);
+        }
+    }
+    let mut findings = Vec::new();
+    if paths.next().is_some() {
+        let message = format!("only {MAX_FILES} YAML files of the project were read");
+        let finding = Diagnostic::warning(Code::ClassesNotRead, message);
+        findings.push(finding.at(somewhere_in(file.path)));
+    }
+    Ok((uses, findings))
+}
+
+/// Whether a file can be one of the project, as far as its path says.
+fn is_candidate(path: &str) -> bool {
+    let is_yaml = path.ends_with(".yml") || path.ends_with(".yaml");
+    is_yaml
+        && !path
+            .split('/')
+            .any(|part| FOLDERS_OF_OTHERS.contains(&part))
+}
+
+fn is_of_tasks(path: &str) -> bool {
+    path.split('/').any(|part| FOLDERS_OF_TASKS.contains(&part))
+}
+
+/// Whether a file is a list of plays: one names its hosts, or imports another playbook.
+fn is_playbook(text: &str) -> bool {
+    text.lines().any(|line| {
+        let key = line.trim_start_matches(['-', ' ']);
+        let key = key.split(':').next().unwrap_or_default();
+        key == "hosts" || key.ends_with("import_playbook")
+    })
+}
+
+/// Adds what a file uses, each class once, where it is named first.
+fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
+    let mut seen = BTreeSet::new();
+    for named in yaml_references::find(source.text()) {
+        let split = split_collection(named.name);
+        let Some((collection, name)) = split.filter(|(name, _)| is_collection_name(name)) else {
+            continue;
+        };
+        // Those are parts of ansible-core.
+        if matches!(collection, "ansible.builtin" | "ansible.legacy") {
+            continue;
+        }
+        let class = format!("{collection}.{}", path_of(named.kind, name));
+        let (Ok(class), Ok(package)) = (ClassName::native(&class), PackageName::native(collection))
+        else {
+            continue;
+        };
+        if !seen.insert(class.clone()) {
+            continue;
+        }
+        let line = &source.text()[named.line..];
+        let line = &line[..line.find('\n').unwrap_or(line.len())];
+        let start = named.line + line.find(named.name).unwrap_or_default();
+        let span = Span {
+            start,
+            end: start + named.name.len(),
+        };
+        uses.push(ProjectUse {
+            file: path.to_owned(),
+            class,
+            package,
+            at: Location::new(source, span),
+        });
+    }
+}
+
+/// The references of a project that is checked.
+pub(super) struct ProjectReferences<'check> {
+    uses: &'check [ProjectUse],
+    places: BTreeMap<(&'check str, &'check ClassName), &'check Location>,
+    /// The path of the file that states the requirements.
+    requirements: &'check str,
+}
+
+impl<'check> ProjectReferences<'check> {
+    /// The references of the files around the file at `requirements`.
+    pub(super) fn new(uses: &'check [ProjectUse], requirements: &'check str) -> Self {
+        let places = uses
+            .iter()
+            .map(|one| ((one.file.as_str(), &one.class), &one.at));
+        Self {
+            uses,
+            places: places.collect(),
+            requirements,
+        }
+    }
+}
+
+impl References for ProjectReferences<'_> {
+    fn references(&self) -> Vec<ClassReference> {
+        let references = self.uses.iter().map(|one| ClassReference {
+            from: one.file.clone(),
+            to: one.class.clone(),
+            package: one.package.clone(),
+            is_needed: false,
+            is_unguarded: false,
+            at: None,
+        });
+        references.collect()
+    }
+
+    fn place_of(&self, reference: &ClassReference) -> Location {
+        let found = self.places.get(&(reference.from.as_str(), &reference.to));
+        found.map_or_else(|| somewhere_in(self.requirements), |at| (*at).clone())
+    }
+
+    fn verb(&self, _: &ClassReference) -> &'static str {
+        "names"
+    }
+
+    fn words(&self) -> ReferenceWords {
+        ReferenceWords {
+            classes: "modules",
+            references: "uses of it",
+            needed: "named",
+        }
+    }
+
+    fn declaration(&self, package: &PackageName, _: Option<&Version>) -> Option<String> {
+        Some(format!("add `- name: {package}` to `collections`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files in memory. One without a text cannot be read.
+    struct Files(BTreeMap<&'static str, Vec<u8>>);
+
+    impl FileTree for Files {
+        fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+            if self.0.contains_key("broken") {
+                return Err(Diagnostic::error(Code::File, "cannot read the folder"));
+            }
+            Ok(self.0.keys().map(|path| (*path).to_owned()).collect())
+        }
+
+        fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+            Ok(self.0.get(path).cloned())
+        }
+    }
+
+    /// What a project uses, with the places, and the findings.
+    fn uses(files: &[(&'static str, &str)]) -> (Vec<String>, Vec<String>) {
+        let files = files
+            .iter()
+            .map(|(path, text)| (*path, text.as_bytes().to_vec()));
+        let tree = Files(files.collect());
+        let file = FormatFile {
+            path: "app/requirements.yml",
+            bytes: b"",
+        };
+        let (uses, findings) = project_uses(&file, &tree, &ReadOptions::default());
+        let uses = uses
+            .iter()
+            .map(|one| format!("{}: {} ({})", one.file, one.class, one.at));
+        (
+            uses.collect(),
+            findings.iter().map(|one| one.message.clone()).collect(),
+        )
+    }
+
+    #[test]
+    fn playbooks_and_tasks_are_read_and_other_files_are_not() {
+        let task = "- acme.net.open:\n- acme.net.open:\n";
+        let (found, findings) = uses(&[
+            ("requirements.yml", "- hosts: x\n  acme.net.no:\n"),
+            (
+                "site.yml",
+                "- name: all\n  hosts: all\n  roles:\n  - acme.net.server\n",
+            ),
+            ("more.yaml", "- import_playbook: acme.net.whole\n"),
+            ("roles/a/tasks/main.yml", task),
+            (
+                "roles/a/handlers/sub/main.yml",
+                "- x: \"{{ lookup('acme.net.find') }}\"\n",
+            ),
+            ("roles/a/vars/main.yml", task),
+            ("compose.yml", "labels:\n  org.label.schema: 1\n"),
+            (
+                "collections/ansible_collections/b/c/roles/a/tasks/main.yml",
+                task,
+            ),
+            ("venv/lib/x/tasks/main.yml", task),
+            ("tasks/text.txt", task),
+            (
+                "tasks/builtin.yml",
+                "- ansible.builtin.copy:\n- ansible.legacy.copy:\n",
+            ),
+        ]);
+        assert_eq!(
+            found,
+            [
+                "roles/a/handlers/sub/main.yml: acme.net.plugins.lookup.find (app/roles/a/handlers/sub/main.yml:1:18)",
+                "roles/a/tasks/main.yml: acme.net.plugins.modules.open (app/roles/a/tasks/main.yml:1:3)",
+                "site.yml: acme.net.roles.server (app/site.yml:4:5)",
+            ]
+        );
+        assert_eq!(findings, [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_a_warning() {
+        let (found, findings) = uses(&[("broken", "")]);
+        assert_eq!(found, [""; 0]);
+        assert_eq!(
+            findings,
+            ["the playbooks of the project were not read: cannot read the folder"]
+        );
+    }
+}

@@ -85,7 +85,9 @@ impl Simulation {
             self.good.clear();
             let all: Vec<_> = self.runner.graph().nodes().iter().collect();
             let all: Vec<_> = all.into_iter().map(|node| node.id.clone()).collect();
-            all.iter().for_each(|id| self.give_chance(id));
+            for id in &all {
+                self.give_chance(id);
+            }
             return self.tell(Event::AllChanged);
         }
         let mut batch = Vec::new();

@@ -168,13 +168,11 @@ impl Simulation {
             Wanted::File(content) => content,
             Wanted::Received => {
                 let from = &self.plans[plan.receives_from?].id;
-                match self.sent.get(from) {
-                    Some(sent) => sent,
-                    None => {
-                        let sender = statuses.get(from);
-                        return Some(format!("{from}, which is {sender:?}, sent nothing to {id}"));
-                    }
-                }
+                let Some(sent) = self.sent.get(from) else {
+                    let sender = statuses.get(from);
+                    return Some(format!("{from}, which is {sender:?}, sent nothing to {id}"));
+                };
+                sent
             }
         };
         let is = is.map(|bytes| String::from_utf8_lossy(bytes));

@@ -12,6 +12,12 @@ pub trait FileTree {
 
     /// The content of a file; `None` if there is none. More than `limit` bytes are an error.
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic>;
+
+    /// The tree of the folder around this one, if this one is called `name`. By default, nothing is around it.
+    fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
+        let _ = name;
+        None
+    }
 }
 
 /// A tree without files.

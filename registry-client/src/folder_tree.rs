@@ -51,6 +51,13 @@ impl FolderTree {
 }
 
 impl FileTree for FolderTree {
+    fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
+        let folder = fs::canonicalize(&self.root).ok()?;
+        let is_it = folder.file_name() == Some(name.as_ref());
+        let around = folder.parent().filter(|_| is_it)?;
+        Some(Box::new(Self::new(around)))
+    }
+
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
         let mut found = Vec::new();
         let mut seen = 0_usize;

@@ -18,6 +18,9 @@ use crate::references::{ClassReference, ReferenceWords, References, somewhere_in
 /// The most YAML files that are read.
 const MAX_FILES: usize = 5_000;
 
+/// The folder of a project in which some programs expect its `requirements.yml`.
+const FOLDER_OF_REQUIREMENTS: &str = "collections";
+
 /// Folders with collections of others, or with what is no part of the project.
 const FOLDERS_OF_OTHERS: [&str; 4] = [
     "ansible_collections",
@@ -53,9 +56,17 @@ fn read(
     tree: &dyn FileTree,
     options: &ReadOptions,
 ) -> Result<(Vec<ProjectUse>, Vec<Diagnostic>), Diagnostic> {
-    let folder = file.path.rsplit_once('/').map(|(folder, _)| folder);
+    let folder = file.path.strip_suffix(file.name()).unwrap_or_default();
+    let around = tree.around(FOLDER_OF_REQUIREMENTS);
+    let (tree, folder, own) = match &around {
+        Some(around) => {
+            let own = format!("{FOLDER_OF_REQUIREMENTS}/{}", file.name());
+            (around.as_ref(), path_around(folder), own)
+        }
+        None => (tree, folder.to_owned(), file.name().to_owned()),
+    };
     let paths = tree.paths()?.into_iter();
-    let mut paths = paths.filter(|path| path != file.name() && is_candidate(path));
+    let mut paths = paths.filter(|path| *path != own && is_candidate(path));
     let mut uses = Vec::new();
     for path in paths.by_ref().take(MAX_FILES) {
         // A file that is too large is none that somebody wrote.
@@ -66,11 +77,8 @@ fn read(
             continue;
         };
         if is_of_tasks(&path) || is_playbook(&text) {
-            let shown = match folder {
-                Some(folder) => format!("{folder}/{path}"),
-                None => path.clone(),
-            };
-            add_uses(&path, &SourceText::new(shown, text), &mut uses);
+            let source = SourceText::new(format!("{folder}{path}"), text);
+            add_uses(&path, &source, &mut uses);
         }
     }
     let mut findings = Vec::new();
@@ -80,6 +88,19 @@ fn read(
         findings.push(finding.at(somewhere_in(file.path)));
     }
     Ok((uses, findings))
+}
+
+/// What comes before the paths of files in the folder around one that is called [`FOLDER_OF_REQUIREMENTS`]. `folder` is the
+/// path of that one, up to its last slash.
+fn path_around(folder: &str) -> String {
+    let around = folder
+        .trim_end_matches('/')
+        .strip_suffix(FOLDER_OF_REQUIREMENTS);
+    match around.filter(|around| around.is_empty() || around.ends_with('/')) {
+        Some(around) => around.to_owned(),
+        // It was called by another name, such as `.`.
+        None => format!("{folder}../"),
+    }
 }
 
 /// Whether a file can be one of the project, as far as its path says.
@@ -203,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// Files in memory. One without a text cannot be read.
+    /// Files in memory.
     struct Files(BTreeMap<&'static str, Vec<u8>>);
 
     impl FileTree for Files {
@@ -276,6 +297,20 @@ mod tests {
             ]
         );
         assert_eq!(findings, [""; 0]);
+    }
+
+    #[test]
+    fn the_project_is_around_a_folder_of_requirements() {
+        for (folder, around) in [
+            ("", "../"),
+            ("collections/", ""),
+            ("a/collections/", "a/"),
+            ("/collections/", "/"),
+            ("./", "./../"),
+            ("my-collections/", "my-collections/../"),
+        ] {
+            assert_eq!(path_around(folder), around, "{folder}");
+        }
     }
 
     #[test]

@@ -62,10 +62,22 @@ pub struct RecordDifference {
     pub class: ClassName,
     /// The difference in a sentence.
     pub message: String,
+    /// If an option differs: the tasks that this concerns.
+    pub tasks: Option<ConcernedTasks>,
     /// The place in the old release, if it is known.
     pub old: Option<Location>,
     /// The place in the new release, if it is known.
     pub new: Option<Location>,
+}
+
+/// The tasks that a difference of an option concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConcernedTasks {
+    /// The names under which tasks set the option, or else the option of the plug-in that has it in its value.
+    pub options: Vec<String>,
+    /// Whether those are concerned that set one of these; otherwise, those that set none.
+    pub set_it: bool,
 }
 
 /// Sorts differences: those with the gravest impact first, then by rule and class.
@@ -105,6 +117,7 @@ pub fn compare_records(
             rule,
             class: class.clone(),
             message,
+            tasks: None,
             old: None,
             new: None,
         });

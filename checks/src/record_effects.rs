@@ -1,15 +1,16 @@
 //! What another version of a required release changes for the classes of a project, in other ecosystems than class
 //! packages.
 //!
-//! Records say which classes a project needs and uses, but not which options it sets or which members it has. Only a class
-//! that is gone breaks it for certain; every other difference of a class that it relies on is one to review.
+//! Records say which classes a project needs and uses, but not which members it has, nor which options its tasks set, which
+//! may be known otherwise. Without that, only a class that is gone breaks the project for certain, and every other difference
+//! of a class that it relies on is one to review.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 
 use crate::api::{Impact, Reliance};
-use crate::record_differences::{RecordDifference, RecordRule, name_without_kind};
+use crate::record_differences::{ConcernedTasks, RecordDifference, RecordRule, name_without_kind};
 
 /// A difference between two versions of a release that concerns a class of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub struct RecordEffect {
     pub class: ClassName,
     /// How the class relies on the one that differs.
     pub reliance: Reliance,
-    /// What it means for the class: [major](Impact::Major) if the class that it relies on is gone, otherwise to
-    /// [review](Impact::Review).
+    /// What it means for the class: [major](Impact::Major) if the class that it relies on is gone, or if its tasks set an
+    /// option that is gone or lack one that needs a value; otherwise to [review](Impact::Review).
     pub impact: Impact,
 }
 
@@ -32,6 +33,29 @@ pub struct RecordReliances {
     /// By the name of the class relied on, without its kind: the classes of the project, each with the closest way in
     /// which it relies on that.
     by_target: BTreeMap<String, BTreeMap<ClassName, Reliance>>,
+    /// The options that tasks of a class of the project set of a class that they use, by both.
+    options: BTreeMap<(ClassName, ClassName), TaskOptions>,
+}
+
+/// The options of a class that the tasks of a class of a project set.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskOptions {
+    /// Those that some task sets.
+    pub somewhere: BTreeSet<String>,
+    /// Those that every task sets.
+    pub everywhere: BTreeSet<String>,
+}
+
+impl TaskOptions {
+    /// Whether a difference concerns some of the tasks.
+    fn are_concerned(&self, tasks: &ConcernedTasks) -> bool {
+        let mut options = tasks.options.iter();
+        if tasks.set_it {
+            options.any(|option| self.somewhere.contains(option))
+        } else {
+            !options.any(|option| self.everywhere.contains(option))
+        }
+    }
 }
 
 impl RecordReliances {
@@ -100,6 +124,12 @@ impl RecordReliances {
         found
     }
 
+    /// States which options of a class that it uses a class of the project sets. Without it, any may be set.
+    pub fn set_options(&mut self, class: &ClassName, target: &ClassName, options: TaskOptions) {
+        self.options
+            .insert((class.clone(), target.clone()), options);
+    }
+
     fn add(&mut self, target: &ClassName, class: &ClassName, reliance: Reliance) {
         let target = name_without_kind(target).to_owned();
         let classes = self.by_target.entry(target).or_default();
@@ -127,15 +157,37 @@ impl RecordReliances {
             }
             let target = name_without_kind(&difference.class);
             let concerned = self.by_target.get(target).into_iter().flatten();
-            effects.extend(concerned.map(|(class, reliance)| RecordEffect {
-                difference: difference.clone(),
-                class: class.clone(),
-                reliance: *reliance,
-                impact: match difference.rule {
-                    RecordRule::ClassRemoved => Impact::Major,
-                    _ => Impact::Review,
-                },
-            }));
+            for (class, reliance) in concerned {
+                let mut reliance = *reliance;
+                let mut is_certain = difference.rule == RecordRule::ClassRemoved;
+                if let Some(tasks) = &difference.tasks
+                    && let Some(options) =
+                        self.options.get(&(class.clone(), difference.class.clone()))
+                {
+                    if !options.are_concerned(tasks) {
+                        continue;
+                    }
+                    is_certain = matches!(
+                        difference.rule,
+                        RecordRule::OptionRemoved | RecordRule::OptionAliasRemoved
+                    ) || !tasks.set_it && difference.rule.impact() == Impact::Major;
+                    reliance = if tasks.set_it {
+                        Reliance::Sets
+                    } else {
+                        Reliance::LeavesOut
+                    };
+                }
+                effects.push(RecordEffect {
+                    difference: difference.clone(),
+                    class: class.clone(),
+                    reliance,
+                    impact: if is_certain {
+                        Impact::Major
+                    } else {
+                        Impact::Review
+                    },
+                });
+            }
         }
         effects.sort_by_key(|effect| std::cmp::Reverse(effect.impact));
         effects
@@ -231,6 +283,68 @@ mod tests {
         };
         assert_eq!(effect.class, native("p.X"));
         assert_eq!(effect.difference.class, native("a.V"));
+    }
+
+    #[test]
+    fn options_concern_the_tasks_that_set_them_or_do_not() {
+        let tasks = |rule, option: &str, set_it| RecordDifference {
+            rule,
+            class: ClassName::parse("a.V").expect("a name"),
+            message: option.to_owned(),
+            tasks: Some(ConcernedTasks {
+                options: vec![option.to_owned(), format!("other_{option}")],
+                set_it,
+            }),
+            old: None,
+            new: None,
+        };
+        let differences: Vec<RecordDifference> = ["none", "some", "other_all"]
+            .into_iter()
+            .flat_map(|option| {
+                [
+                    tasks(RecordRule::OptionRemoved, option, true),
+                    tasks(RecordRule::OptionTypeChanged, option, true),
+                    tasks(RecordRule::OptionBecameRequired, option, false),
+                    tasks(RecordRule::OptionDefaultChanged, option, false),
+                ]
+            })
+            .collect();
+        let project = record("p.P", r#"{"p.X":{"uses":["a.V"]}}"#);
+        let mut reliances = RecordReliances::of(&project, [], false);
+        let found = reliances.effects(&differences);
+        assert_eq!(found.len(), differences.len());
+        assert!(found.iter().all(|it| it.impact == Impact::Review));
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let [class, target] = ["p.X", "a.V"].map(|name| ClassName::parse(name).expect("a name"));
+        let options = TaskOptions {
+            somewhere: names(&["some", "other_all"]),
+            everywhere: names(&["other_all"]),
+        };
+        reliances.set_options(&class, &target, options);
+        let found = reliances.effects(&differences);
+        let line = |it: &RecordEffect| {
+            let difference = &it.difference;
+            format!(
+                "{} {} {}: {}",
+                it.impact,
+                it.reliance.id(),
+                difference.rule,
+                difference.message
+            )
+        };
+        assert_eq!(
+            found.iter().map(line).collect::<Vec<_>>(),
+            [
+                "major leaves-out option-became-required: none",
+                "major sets option-removed: some",
+                "major leaves-out option-became-required: some",
+                "major sets option-removed: other_all",
+                "review leaves-out option-default-changed: none",
+                "review sets option-type-changed: some",
+                "review leaves-out option-default-changed: some",
+                "review sets option-type-changed: other_all",
+            ]
+        );
     }
 
     #[test]

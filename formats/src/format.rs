@@ -1,5 +1,6 @@
 //! What a package system has to say about itself.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
@@ -230,4 +231,15 @@ pub struct ProjectUse {
     pub package: PackageName,
     /// Where the file names it first.
     pub at: Location,
+    /// The options of the class that the file sets; `None` if they are unknown.
+    pub options: Option<SetOptions>,
+}
+
+/// The options of a class that a file sets wherever it uses the class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SetOptions {
+    /// Those that are set somewhere.
+    pub somewhere: BTreeSet<String>,
+    /// Those that are set everywhere.
+    pub everywhere: BTreeSet<String>,
 }

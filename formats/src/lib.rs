@@ -22,7 +22,7 @@ mod references;
 mod rules;
 
 pub use class_packages::ClassPackages;
-pub use format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
+pub use format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, SetOptions};
 pub use lookup::{FileTree, ReleaseContent, ReleaseLookup};
 pub use references::{ClassReference, defines_class};
 pub use rules::{Prereleases, Rules};

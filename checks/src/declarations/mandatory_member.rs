@@ -70,6 +70,7 @@ fn difference(
         rule,
         class: class.clone(),
         message: message + &inherited,
+        tasks: None,
         old: (!is_added).then(|| place.clone()),
         new: is_added.then(|| place.clone()),
     }

@@ -17,7 +17,7 @@ mod testing;
 use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{ClassName, Declarations, DeclaredOption};
 
-use crate::record_differences::{RecordDifference, RecordRule, sort_differences};
+use crate::record_differences::{ConcernedTasks, RecordDifference, RecordRule, sort_differences};
 
 /// Compares what the classes of two releases declare, those with the gravest impact first. Classes of which only one
 /// release has declarations are not compared.
@@ -38,6 +38,7 @@ pub fn compare_declarations(old: &Declarations, new: &Declarations) -> Vec<Recor
         let first = OptionLevel {
             class,
             path: String::new(),
+            outermost: Vec::new(),
             old: &before.options,
             new: &after.options,
             // A document that is new and of another collection may have what is missing.
@@ -59,6 +60,8 @@ struct OptionLevel<'releases> {
     class: &'releases ClassName,
     /// The option that they are in, with a dot behind it; empty for those of the class.
     path: String,
+    /// The names of the option of the class that they are in; empty for those of the class.
+    outermost: Vec<String>,
     old: &'releases [DeclaredOption],
     new: &'releases [DeclaredOption],
     /// Whether all options of the new release are known.
@@ -102,6 +105,11 @@ impl<'releases> OptionLevel<'releases> {
             .map(|both| OptionLevel {
                 class: self.class,
                 path: format!("{}{}.", self.path, both.old.name),
+                outermost: if self.outermost.is_empty() {
+                    names_of(both.old)
+                } else {
+                    self.outermost.clone()
+                },
                 old: &both.old.suboptions,
                 new: &both.new.suboptions,
                 is_complete: self.is_complete,
@@ -119,16 +127,40 @@ impl<'releases> OptionLevel<'releases> {
         &self,
         rule: RecordRule,
         message: String,
+        names: Vec<String>,
         places: (Option<&Location>, Option<&Location>),
     ) -> RecordDifference {
         RecordDifference {
             rule,
             class: self.class.clone(),
             message,
+            tasks: Some(if self.outermost.is_empty() {
+                let set_it = !matches!(
+                    rule,
+                    RecordRule::OptionBecameRequired
+                        | RecordRule::RequiredOptionAdded
+                        | RecordRule::OptionDefaultChanged
+                );
+                ConcernedTasks {
+                    options: names,
+                    set_it,
+                }
+            } else {
+                ConcernedTasks {
+                    options: self.outermost.clone(),
+                    set_it: true,
+                }
+            }),
             old: places.0.cloned(),
             new: places.1.cloned(),
         }
     }
+}
+
+/// The names under which tasks set an option.
+fn names_of(option: &DeclaredOption) -> Vec<String> {
+    let names = std::iter::once(&option.name).chain(&option.aliases);
+    names.cloned().collect()
 }
 
 /// The option with a name, or else the one with an alias of that name.

@@ -1,6 +1,6 @@
 //! There is a new option.
 
-use super::{OptionLevel, counterpart};
+use super::{OptionLevel, counterpart, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds options that no option of the old release has a name of.
@@ -18,7 +18,7 @@ pub(super) fn compare(level: &OptionLevel<'_>, found: &mut Vec<RecordDifference>
             let message = format!("the option {shown} was added");
             (RecordRule::OptionAdded, message)
         };
-        found.push(level.difference(rule, message, (None, Some(&new.location))));
+        found.push(level.difference(rule, message, names_of(new), (None, Some(&new.location))));
     }
 }
 

@@ -12,10 +12,15 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
             continue;
         }
         let shown = level.shown(&both.old.name);
-        let alias = Escaped::shortened(alias);
-        let message = format!("the alias `{alias}` of the option {shown} was removed");
+        let named = Escaped::shortened(alias);
+        let message = format!("the alias `{named}` of the option {shown} was removed");
         let places = (Some(&both.old.location), Some(&both.new.location));
-        found.push(level.difference(RecordRule::OptionAliasRemoved, message, places));
+        found.push(level.difference(
+            RecordRule::OptionAliasRemoved,
+            message,
+            vec![alias.clone()],
+            places,
+        ));
     }
 }
 

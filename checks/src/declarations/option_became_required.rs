@@ -1,6 +1,6 @@
 //! An option needs a value that it did not need before.
 
-use super::{Both, OptionLevel};
+use super::{Both, OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds out whether an option needs a value now.
@@ -13,7 +13,12 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
         level.shown(&both.old.name)
     );
     let places = (Some(&both.old.location), Some(&both.new.location));
-    found.push(level.difference(RecordRule::OptionBecameRequired, message, places));
+    found.push(level.difference(
+        RecordRule::OptionBecameRequired,
+        message,
+        names_of(both.old),
+        places,
+    ));
 }
 
 #[cfg(test)]

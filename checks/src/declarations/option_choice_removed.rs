@@ -2,7 +2,7 @@
 
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::{Both, OptionLevel};
+use super::{Both, OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds choices that are gone. An option that has no choices any more accepts any value.
@@ -21,7 +21,12 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
     let shown = level.shown(&both.old.name);
     let message = format!("the option {shown} no longer accepts {}", gone.join(", "));
     let places = (Some(&both.old.location), Some(&both.new.location));
-    found.push(level.difference(RecordRule::OptionChoiceRemoved, message, places));
+    found.push(level.difference(
+        RecordRule::OptionChoiceRemoved,
+        message,
+        names_of(both.old),
+        places,
+    ));
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::{Both, OptionLevel};
+use super::{Both, OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Compares the defaults of an option that tasks can leave out, before and after.
@@ -22,7 +22,12 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
         shown(old)
     );
     let places = (Some(&both.old.location), Some(&both.new.location));
-    found.push(level.difference(RecordRule::OptionDefaultChanged, message, places));
+    found.push(level.difference(
+        RecordRule::OptionDefaultChanged,
+        message,
+        names_of(both.old),
+        places,
+    ));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! An option is gone.
 
-use super::{OptionLevel, counterpart};
+use super::{OptionLevel, counterpart, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// Finds options whose names no option of the new release has.
@@ -14,7 +14,7 @@ pub(super) fn compare(level: &OptionLevel<'_>, found: &mut Vec<RecordDifference>
         }
         let message = format!("the option {} was removed", level.shown(&old.name));
         let places = (Some(&old.location), None);
-        found.push(level.difference(RecordRule::OptionRemoved, message, places));
+        found.push(level.difference(RecordRule::OptionRemoved, message, names_of(old), places));
     }
 }
 

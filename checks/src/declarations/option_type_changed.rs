@@ -2,7 +2,7 @@
 
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::{Both, OptionLevel};
+use super::{Both, OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};
 
 /// The type of values that are not converted, so that every value is accepted.
@@ -21,7 +21,12 @@ pub(super) fn compare(level: &OptionLevel<'_>, both: &Both<'_>, found: &mut Vec<
         Escaped::shortened(old)
     );
     let places = (Some(&both.old.location), Some(&both.new.location));
-    found.push(level.difference(RecordRule::OptionTypeChanged, message, places));
+    found.push(level.difference(
+        RecordRule::OptionTypeChanged,
+        message,
+        names_of(both.old),
+        places,
+    ));
 }
 
 /// The one spelling of types that have several.

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_checks::{RecordReliances, compare_declarations, compare_records};
+use pkgres_checks::{RecordReliances, TaskOptions, compare_declarations, compare_records};
+use pkgres_formats::SetOptions;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, IndexRecord, Lockfile, ReleaseSource};
 use pkgres_registry_client::RegistrySet;
@@ -45,7 +46,20 @@ pub(super) fn find(
         .iter()
         .filter(|(release, _)| lock.packages.contains_key(release));
     let locked = locked.map(|(_, (record, _))| record);
-    let reliances = RecordReliances::of(&root, locked, inherits);
+    let mut reliances = RecordReliances::of(&root, locked, inherits);
+    for one in &uses {
+        if let Some(SetOptions {
+            somewhere,
+            everywhere,
+        }) = one.options.clone()
+        {
+            let options = TaskOptions {
+                somewhere,
+                everywhere,
+            };
+            reliances.set_options(&class_of_file(&one.file), &one.class, options);
+        }
+    }
     // A release can replace several others, and be replaced by several.
     let mut known: BTreeMap<ReleaseKey, Option<ReadRelease>> = BTreeMap::new();
     for replacement in replacements {

@@ -83,8 +83,8 @@ impl Simulation {
         if self.is_lost && self.random.chance(50) {
             self.is_lost = false;
             self.good.clear();
-            let all: Vec<_> = self.runner.graph().nodes().iter().collect();
-            let all: Vec<_> = all.into_iter().map(|node| node.id.clone()).collect();
+            let nodes = self.runner.graph().nodes().iter();
+            let all: Vec<_> = nodes.map(|node| node.id.clone()).collect();
             for id in &all {
                 self.give_chance(id);
             }

@@ -5,7 +5,7 @@
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
 //! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
 //! particular in findings about these, and `narrow` finds the range that would be right. `documentation` reads the options of plug-ins.
-//! `project` has the playbooks around a `requirements.yml`. `format` puts all of it together.
+//! `project` has the playbooks around a `requirements.yml`, and `task_options` what their tasks set. `format` puts all of it together.
 //! `installation` has the files of an installed collection.
 
 mod about;
@@ -29,6 +29,7 @@ mod record;
 mod requirement_edit;
 mod requirements_file;
 mod runtime;
+mod task_options;
 mod tree;
 mod yaml_references;
 

@@ -10,8 +10,9 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
 use super::facts::split_collection;
 use super::foreign_references::path_of;
 use super::name::is_collection_name;
+use super::task_options::task_options;
 use super::yaml_references;
-use crate::format::{FormatFile, ProjectUse};
+use crate::format::{FormatFile, ProjectUse, SetOptions};
 use crate::lookup::FileTree;
 use crate::references::{ClassReference, ReferenceWords, References, somewhere_in};
 
@@ -125,9 +126,9 @@ fn is_playbook(text: &str) -> bool {
     })
 }
 
-/// Adds what a file uses, each class once, where it is named first.
+/// Adds what a file uses, each class once, where it is named first, with the options that its tasks set.
 fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
-    let mut seen = BTreeSet::new();
+    let mut known: BTreeMap<ClassName, usize> = BTreeMap::new();
     for named in yaml_references::find(source.text()) {
         let split = split_collection(named.name);
         let Some((collection, name)) = split.filter(|(name, _)| is_collection_name(name)) else {
@@ -142,9 +143,12 @@ fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
         else {
             continue;
         };
-        if !seen.insert(class.clone()) {
+        let options = task_options(source.text(), named.line);
+        if let Some(&at) = known.get(&class) {
+            add_options(&mut uses[at].options, options);
             continue;
         }
+        known.insert(class.clone(), uses.len());
         let line = &source.text()[named.line..];
         let line = &line[..line.find('\n').unwrap_or(line.len())];
         let start = named.line + line.find(named.name).unwrap_or_default();
@@ -157,7 +161,22 @@ fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
             class,
             package,
             at: Location::new(source, span),
+            options: options.map(|options| SetOptions {
+                somewhere: options.clone(),
+                everywhere: options,
+            }),
         });
+    }
+}
+
+/// Adds the options that another task sets.
+fn add_options(known: &mut Option<SetOptions>, more: Option<BTreeSet<String>>) {
+    match (known.as_mut(), more) {
+        (Some(known), Some(more)) => {
+            known.everywhere.retain(|option| more.contains(option));
+            known.somewhere.extend(more);
+        }
+        _ => *known = None,
     }
 }
 
@@ -297,6 +316,28 @@ mod tests {
             ]
         );
         assert_eq!(findings, [""; 0]);
+    }
+
+    #[test]
+    fn options_of_all_tasks_of_a_file_are_collected() {
+        let options = |text: &str| {
+            let mut uses = Vec::new();
+            add_uses("a.yml", &SourceText::new("a.yml", text), &mut uses);
+            let [one] = uses.as_slice() else {
+                panic!("{uses:?}");
+            };
+            one.options.as_ref().map(|options| {
+                let joined = |options: &BTreeSet<String>| {
+                    options.iter().cloned().collect::<Vec<_>>().join(" ")
+                };
+                [joined(&options.somewhere), joined(&options.everywhere)]
+            })
+        };
+        let task = "- a.b.c:\n    x: 1\n    y: 1\n";
+        assert_eq!(options(task), Some(["x y", "x y"].map(str::to_owned)));
+        let text = format!("{task}- a.b.c:\n    x: 1\n    z: 1\n");
+        assert_eq!(options(&text), Some(["x y z", "x"].map(str::to_owned)));
+        assert_eq!(options(&format!("{task}- a.b.c: x=1\n{task}")), None);
     }
 
     #[test]

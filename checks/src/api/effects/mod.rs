@@ -41,6 +41,10 @@ pub enum Reliance {
     Needs,
     /// It extends the class through others.
     Descends,
+    /// Its tasks set the option.
+    Sets,
+    /// Some of its tasks do not set the option.
+    LeavesOut,
 }
 
 impl Reliance {
@@ -56,6 +60,8 @@ impl Reliance {
             Self::Inherits => "inherits",
             Self::Needs => "needs",
             Self::Descends => "descends",
+            Self::Sets => "sets",
+            Self::LeavesOut => "leaves-out",
         }
     }
 }
@@ -73,6 +79,8 @@ impl fmt::Display for Reliance {
             Self::Inherits => "inherits the property",
             Self::Needs => "needs it",
             Self::Descends => "inherits from it",
+            Self::Sets => "sets it",
+            Self::LeavesOut => "does not set it",
         })
     }
 }

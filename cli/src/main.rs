@@ -29,6 +29,7 @@ mod part_output;
 mod problem;
 mod project;
 mod project_lock;
+mod project_uses;
 mod read_release;
 mod registries;
 mod requirement;

@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
+use crate::project_uses::ProjectUses;
 use crate::registries::ConfiguredRegistry;
 use crate::requirement::{add_commands, repair_hint};
 use crate::show;
@@ -142,7 +143,7 @@ impl Problem {
                 let mut required = record.requirements.iter();
                 required.any(|required| required.package == one.package)
             });
-            record = project.record_with(&uses);
+            record = ProjectUses::new(&record, uses).record;
             strict_uses(&mut record);
         }
         let record = Box::new(record);

@@ -1,15 +1,13 @@
 //! The root of a run: a folder with a manifest, or another file that states requirements, and its lockfile.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
-    ClassName, IndexRecord, IndexedClass, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName,
-    RequirementEdit, Spec,
+    IndexRecord, LOCK_FILE, Lockfile, MANIFEST_FILE, Package, PackageName, RequirementEdit, Spec,
 };
 use pkgres_registry_client::{FolderTree, RegistryLocation};
 
@@ -18,8 +16,10 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
 use crate::manifest_file::{ManifestFile, folder_of};
+use crate::project_uses::ProjectUses;
 use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
+use crate::update_effects::AffectedProject;
 use crate::workspace::MAX_NAMED_MEMBERS;
 
 /// What is solved for, with the folder of its lockfile.
@@ -176,24 +176,16 @@ impl Project {
             .project_uses(&file, &tree, &context.read_options)
     }
 
-    /// The root as a record, with classes for the files that use something.
-    pub(crate) fn record_with(&self, uses: &[ProjectUse]) -> IndexRecord {
-        let record = self.record();
-        if uses.is_empty() {
-            return record;
+    /// The project as updates may affect it.
+    pub(crate) fn affected(&self, context: &Context) -> AffectedProject<'_> {
+        match &self.content {
+            RootContent::Package(package) => AffectedProject::Package(package),
+            RootContent::Foreign(root, _) => AffectedProject::Other {
+                format: self.format,
+                // What cannot be read of the project is a finding of `pkgres check`.
+                uses: Box::new(ProjectUses::new(&root.record, self.uses(context).0)),
+            },
         }
-        let mut of_files: BTreeMap<ClassName, BTreeSet<ClassName>> = BTreeMap::new();
-        for one in uses {
-            let of_file = of_files.entry(class_of_file(&one.file)).or_default();
-            of_file.insert(one.class.clone());
-        }
-        let of_files = of_files.into_iter().map(|(name, uses)| {
-            let mut class = IndexedClass::new(name);
-            class.uses = uses.into_iter().collect();
-            class
-        });
-        let known = record.classes.as_deref().unwrap_or_default().to_vec();
-        record.with_classes(known.into_iter().chain(of_files))
     }
 
     /// The same project with another manifest, which need not be on the disk.
@@ -363,16 +355,4 @@ pub(crate) fn member_hint(command: &str, context: &Context) -> Option<String> {
     Some(format!(
         "this is a workspace: `pkgres -C {member} {command}` runs in a member"
     ))
-}
-
-/// The class that stands for a file of a project: its path, as far as classes can have such a name.
-pub(crate) fn class_of_file(path: &str) -> ClassName {
-    let plain = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '-' | '.' | '/');
-    let replaced: String = path
-        .chars()
-        .map(|next| if plain(next) { next } else { '_' })
-        .collect();
-    ClassName::native(&replaced)
-        .or_else(|_| ClassName::native("_"))
-        .expect("this is a name")
 }

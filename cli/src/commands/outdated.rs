@@ -64,9 +64,9 @@ fn show_outdated(
         ProjectEffects::default()
     } else {
         let replacements = Replacement::of_outdated(&outdated_packages);
-        let lock = lock_of(&resolution);
+        let (affected, lock) = (project.affected(context), lock_of(&resolution));
         let progress = output.progress("Comparing classes", context.registries.activity());
-        let found = ProjectEffects::find(&project, &lock, &replacements, &registries, context);
+        let found = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
         drop(progress);
         found?
     };

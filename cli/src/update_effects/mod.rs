@@ -4,18 +4,20 @@ mod classes;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use pkgres_checks::{Impact, RecordEffect, Reliance, UpdateEffect};
+use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassName, IndexRecord, LockDiff, Lockfile, PackageName, ReleaseSource, Version,
+    ClassName, IndexRecord, LockDiff, Lockfile, Package, PackageName, ReleaseSource, Version,
 };
 use pkgres_registry_client::{Outdated, RegistrySet};
 use pkgres_resolver::Supply;
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::project::Project;
+use crate::project_uses::ProjectUses;
 
 type ReleaseKey = (PackageName, Version);
 
@@ -77,6 +79,16 @@ impl Replacement {
     fn after(&self) -> ReleaseKey {
         (self.package.clone(), self.to.clone())
     }
+}
+
+/// A project that updates may affect.
+pub(crate) enum AffectedProject<'project> {
+    Package(&'project Arc<Package>),
+    /// A project of another ecosystem.
+    Other {
+        format: &'static dyn Format,
+        uses: Box<ProjectUses>,
+    },
 }
 
 /// The differences that concern the classes of a project.
@@ -177,7 +189,7 @@ impl ProjectEffects {
 
     /// Finds what replacements in a lockfile mean for the classes of a project.
     pub(crate) fn find(
-        project: &Project,
+        project: &AffectedProject<'_>,
         lock: &Lockfile,
         replacements: &[Replacement],
         registries: &RegistrySet,
@@ -186,9 +198,13 @@ impl ProjectEffects {
         if replacements.is_empty() {
             return Ok(Self::default());
         }
-        match project.package() {
-            Some(package) => classes::find(package, lock, replacements, registries, context),
-            None => records::find(project, lock, replacements, registries, context),
+        match project {
+            AffectedProject::Package(package) => {
+                classes::find(package, lock, replacements, registries, context)
+            }
+            AffectedProject::Other { format, uses } => {
+                records::find(*format, uses, lock, replacements, registries, context)
+            }
         }
     }
 }

@@ -5,34 +5,28 @@
 
 use std::collections::BTreeMap;
 
-use pkgres_checks::{RecordReliances, TaskOptions, compare_declarations, compare_records};
-use pkgres_formats::SetOptions;
-use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, IndexRecord, Lockfile, ReleaseSource};
+use pkgres_checks::{RecordReliances, compare_declarations, compare_records};
+use pkgres_formats::Format;
+use pkgres_manifest::{IndexRecord, Lockfile, ReleaseSource};
 use pkgres_registry_client::RegistrySet;
 
 use super::{Effect, NotCompared, ProjectEffects, ReleaseKey, Replacement, records_of};
 use crate::context::Context;
 use crate::failure::Result;
-use crate::project::{Project, class_of_file};
+use crate::project_uses::ProjectUses;
 use crate::read_release::ReadRelease;
 
 /// Finds what replacements in a lockfile mean for the classes of a project.
 pub(super) fn find(
-    project: &Project,
+    format: &'static dyn Format,
+    uses: &ProjectUses,
     lock: &Lockfile,
     replacements: &[Replacement],
     registries: &RegistrySet,
     context: &Context,
 ) -> Result<ProjectEffects> {
     let mut found = ProjectEffects::default();
-    // What cannot be read of the project is a finding of `pkgres check`.
-    let (uses, _) = project.uses(context);
-    let root = project.record_with(&uses);
-    let places = uses
-        .iter()
-        .map(|one| ((class_of_file(&one.file), &one.class), &one.at));
-    let places: BTreeMap<(ClassName, &ClassName), &Location> = places.collect();
+    let root = &uses.record;
     if root
         .classes
         .as_ref()
@@ -40,26 +34,15 @@ pub(super) fn find(
     {
         return Ok(found);
     }
-    let inherits = project.format.rules().inheritance;
+    let places = uses.places();
+    let inherits = format.rules().inheritance;
     let records = records_of(lock, replacements, registries)?;
     let locked = records
         .iter()
         .filter(|(release, _)| lock.packages.contains_key(release));
     let locked = locked.map(|(_, (record, _))| record);
-    let mut reliances = RecordReliances::of(&root, locked, inherits);
-    for one in &uses {
-        if let Some(SetOptions {
-            somewhere,
-            everywhere,
-        }) = one.options.clone()
-        {
-            let options = TaskOptions {
-                somewhere,
-                everywhere,
-            };
-            reliances.set_options(&class_of_file(&one.file), &one.class, options);
-        }
-    }
+    let mut reliances = RecordReliances::of(root, locked, inherits);
+    uses.set_options(&mut reliances);
     // A release can replace several others, and be replaced by several.
     let mut known: BTreeMap<ReleaseKey, Option<ReadRelease>> = BTreeMap::new();
     for replacement in replacements {
@@ -74,7 +57,7 @@ pub(super) fn find(
             if !known.contains_key(release) {
                 let (record, source) = &records[release];
                 let not_compared = &mut found.not_compared;
-                let read = read(project, record, source, registries, context, not_compared);
+                let read = read(format, record, source, registries, context, not_compared);
                 known.insert(release.clone(), read);
             }
         }
@@ -87,9 +70,9 @@ pub(super) fn find(
         differences.extend(compare_declarations(&old.declarations, &new.declarations));
         let effects = reliances.effects(&differences).into_iter();
         let effects = effects.map(|effect| {
-            let place = places.get(&(effect.class.clone(), &effect.difference.class));
+            let place = places.get(&(&effect.class, &effect.difference.class));
             let place = place.map(|place| (*place).clone());
-            Effect::of_record(effect, &root, place)
+            Effect::of_record(effect, root, place)
         });
         let effects = effects.map(|effect| (replacement.clone(), effect));
         found.effects.extend(effects);
@@ -100,14 +83,14 @@ pub(super) fn find(
 /// Reads a release with what its classes declare. What cannot be read is listed: the other results of the command do not
 /// need it.
 fn read(
-    project: &Project,
+    format: &'static dyn Format,
     record: &IndexRecord,
     source: &ReleaseSource,
     registries: &RegistrySet,
     context: &Context,
     not_compared: &mut Vec<NotCompared>,
 ) -> Option<ReadRelease> {
-    let read = ReadRelease::of_registry(record, source, project.format, registries, context);
+    let read = ReadRelease::of_registry(record, source, format, registries, context);
     let reason = match &read {
         Ok(read) if read.has_artifact => None,
         Ok(_) => Some("its registry has no artifact of it".to_owned()),

@@ -69,8 +69,9 @@ fn update_one(
     )?;
     let diff = LockDiff::between(&lock, &updated);
     let replacements = Replacement::of_lock(&diff);
+    let affected = project.affected(context);
     let progress = output.progress("Comparing classes", context.registries.activity());
-    let effects = ProjectEffects::find(&project, &lock, &replacements, &registries, context);
+    let effects = ProjectEffects::find(&affected, &lock, &replacements, &registries, context);
     drop(progress);
     let effects = effects?;
     let report = report(

@@ -132,7 +132,7 @@ fn member_effects(
             .registries
             .open(&configured, &context.read_options)?;
         found.extend(ProjectEffects::find(
-            &project,
+            &project.affected(context),
             &lock,
             &replacements,
             &registries,

@@ -196,16 +196,27 @@ impl AppliedState {
         graph: Graph,
         running: &Graph,
     ) -> Result<Graph, StateError> {
-        self.forget_unasked(target, &graph)
-            .map_err(|source| self.location.failed(source))?;
         self.check_contents(target, &graph)?;
         let wanted: BTreeSet<ResourceId> = graph.ids().cloned().collect();
+        let unasked: Vec<ResourceId> = (graph.nodes().iter())
+            .filter(|node| !node.meta.reverse)
+            .flat_map(|node| node.parts().into_iter().map(|(id, _)| id))
+            .collect();
         // What runs at this moment may be changed before it is replaced.
         let asking = asking(running);
         let graph = notifying(self, self.remembering(graph));
         let graph = self.add_reversals(graph, &asking, false);
-        self.note_wanted(target, wanted)?;
-        Ok(graph)
+        // If this fails, the graph that runs goes on, and with it what it needs.
+        let before = self.memory().wanted.clone();
+        let noted = self.note_wanted(target, wanted);
+        let forgotten = noted.and_then(|()| {
+            let forgotten = self.forget_unasked(target, &unasked);
+            forgotten.map_err(|source| self.location.failed(source))
+        });
+        if forgotten.is_err() {
+            self.memory().wanted = before;
+        }
+        forgotten.map(|()| graph)
     }
 
     /// Ends a run and the lock: forgets the resources that are gone, and contents that nothing needs.
@@ -261,15 +272,26 @@ impl AppliedState {
         self.location.sweep_contents(target, &needed)
     }
 
-    /// Forgets what was there before resources that are still wanted, and are not to be reversed any more.
-    fn forget_unasked(&self, target: &dyn Target, graph: &Graph) -> Result<(), TargetError> {
-        let unasked = graph.nodes().iter().filter(|node| !node.meta.reverse);
+    /// Forgets what was there before resources that are still wanted, and are not to be reversed any more: all of it, or
+    /// nothing.
+    fn forget_unasked(
+        &self,
+        target: &dyn Target,
+        unasked: &[ResourceId],
+    ) -> Result<(), TargetError> {
         let mut memory = self.memory();
-        for (id, _) in unasked.flat_map(Node::parts) {
-            if memory.records.contains_key(&id) {
-                self.location.remove_record(target, &id)?;
-                memory.records.remove(&id);
+        let known = unasked.iter().filter_map(|id| memory.records.get(id));
+        let records: Vec<Record> = known.cloned().collect();
+        for (number, record) in records.iter().enumerate() {
+            if let Err(error) = self.location.remove_record(target, &record.resource) {
+                for removed in &records[..number] {
+                    self.location.write_record(target, removed)?;
+                }
+                return Err(error);
             }
+        }
+        for record in records {
+            memory.records.remove(&record.resource);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod kinds;
 mod owed;
+mod replaced;
 mod runs;
 mod support;
 mod twice;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pkgres_engine::{Action, Event, Input, NodeKey, NodeStatus, Outcome, Resource, Watching};
 use pkgres_manifest::ResourceId;
 
-use crate::plans::{Plan, changed_plans, graph_of};
+use crate::plans::{Plan, Wanted, changed_plans, graph_of};
 use crate::simulation::{Defect, Pending, Simulation, Work};
 
 impl Simulation {
@@ -46,8 +46,11 @@ impl Simulation {
 
     /// Other plans are what is wanted from now on.
     pub(crate) fn adopt(&mut self, plans: Vec<Plan>) {
+        // A resource that was none that can be refreshed before was not notified either.
         let notifying = |plans: &[Plan], plan: &Plan| -> BTreeSet<ResourceId> {
-            let notifying = plan.after.iter().filter(|(_, notifies)| *notifies);
+            let is_refreshable = matches!(plan.wanted, Wanted::Unit);
+            let notifying = plan.after.iter();
+            let notifying = notifying.filter(|(_, notifies)| *notifies && is_refreshable);
             notifying.map(|(node, _)| plans[*node].id.clone()).collect()
         };
         for plan in &plans {

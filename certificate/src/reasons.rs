@@ -19,6 +19,7 @@ use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, Up
 
 use crate::claim::{Claim, ClaimedReason, Tiers, Verdict};
 use crate::decision::{Decider, Decision, demonstration, refutation};
+use crate::encoding::hierarchy::ClassIn;
 use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
@@ -219,6 +220,35 @@ fn name_of(class: &InheritingClass) -> ClassName {
     }
 }
 
+/// Paths of classes as part of the hierarchy: each class on a path extends the next one, in the versions that are named.
+struct Paths<'reason>(&'reason [Vec<InheritingClass>]);
+
+impl hierarchy::Part for Paths<'_> {
+    fn has(&self, class: ClassIn<'_>, parent: ClassIn<'_>) -> bool {
+        let is_at = |place: &InheritingClass, (class, package, version): ClassIn<'_>| {
+            place.package == *package
+                && place.versions.contains(version)
+                && name_of(place) == *class
+        };
+        let mut steps = self.0.iter().flat_map(|path| path.windows(2));
+        steps.any(|step| is_at(&step[0], class) && is_at(&step[1], parent))
+    }
+
+    /// That a required package is there at all is what the requirements state.
+    fn passes_absent(&self) -> bool {
+        false
+    }
+
+    /// A circle is one path.
+    fn forbids_circles(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    fn forbids_diamonds(&self) -> bool {
+        self.0.len() == 2
+    }
+}
+
 /// The candidates at the places of paths, with their packages.
 fn on_paths<'reason, 'universe>(
     universe: &'universe Universe,
@@ -369,12 +399,7 @@ fn state(
         Rule::Inherits(paths) => {
             let mut of_paths = scope.clone();
             of_paths.hierarchy = paths.iter().flatten().map(name_of).collect();
-            let selected: BTreeSet<(&PackageName, &Version)> = on_paths(universe, paths)
-                .map(|(package, candidate)| (package, &candidate.version))
-                .collect();
-            hierarchy::add(universe, &of_paths, groups, formula, |package, version| {
-                selected.contains(&(package, version))
-            });
+            hierarchy::add(universe, &of_paths, groups, formula, &Paths(paths));
         }
         Rule::Demands(releases) => {
             if scope.split.contains(releases.package) {

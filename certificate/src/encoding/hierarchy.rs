@@ -39,47 +39,85 @@ pub(crate) struct HierarchyRows {
     pub(crate) chains: Vec<usize>,
 }
 
-/// Adds the inequalities for the classes whose hierarchy is in the scope, as far as releases in a selection extend
-/// others.
+/// A class of a release.
+pub(crate) type ClassIn<'a> = (&'a ClassName, &'a PackageName, &'a Version);
+
+/// Which part of the hierarchy is stated.
+pub(crate) trait Part {
+    /// Whether it is stated that the first class extends the second, if it does.
+    fn has(&self, class: ClassIn<'_>, parent: ClassIn<'_>) -> bool;
+
+    /// Whether a lookup goes on behind a required package that is absent.
+    fn passes_absent(&self) -> bool;
+
+    /// Whether it is stated that no class inherits from itself.
+    fn forbids_circles(&self) -> bool;
+
+    /// Whether it is stated that no class inherits from two classes of one name.
+    fn forbids_diamonds(&self) -> bool;
+}
+
+/// All of it. Required packages are not absent.
+pub(crate) struct Whole;
+
+impl Part for Whole {
+    fn has(&self, _: ClassIn<'_>, _: ClassIn<'_>) -> bool {
+        true
+    }
+
+    fn passes_absent(&self) -> bool {
+        true
+    }
+
+    fn forbids_circles(&self) -> bool {
+        true
+    }
+
+    fn forbids_diamonds(&self) -> bool {
+        true
+    }
+}
+
+/// Adds the inequalities for a part of the hierarchy of the classes in the scope.
 pub(crate) fn add(
     universe: &Universe,
     scope: &Scope,
     groups: &Groups,
     formula: &mut Formula,
-    is_selected: impl Fn(&PackageName, &Version) -> bool,
+    part: &impl Part,
 ) -> HierarchyRows {
     let mut builder = Builder {
         universe,
         scope,
         groups,
         formula,
+        part,
         edges: BTreeMap::new(),
     };
     if !scope.hierarchy.is_empty() {
         for package in &scope.packages {
             for candidate in universe.of(package) {
-                if is_selected(package, &candidate.version) {
-                    builder.add_candidate(package, candidate);
-                }
+                builder.add_candidate(package, candidate);
             }
         }
     }
     let edges = builder.edges;
     HierarchyRows {
-        chains: add_chains(&edges, formula),
+        chains: add_chains(&edges, formula, part),
         edges: edges.into_values().collect(),
     }
 }
 
-struct Builder<'encoding> {
+struct Builder<'encoding, P> {
     universe: &'encoding Universe,
     scope: &'encoding Scope,
     groups: &'encoding Groups,
     formula: &'encoding mut Formula,
+    part: &'encoding P,
     edges: BTreeMap<(Node, Node), Edge>,
 }
 
-impl Builder<'_> {
+impl<P: Part> Builder<'_, P> {
     fn place(&self, package: &PackageName, version: &Version) -> Place {
         let is_split = self.scope.split.contains(package);
         (package.clone(), is_split.then(|| version.clone()))
@@ -95,9 +133,12 @@ impl Builder<'_> {
                 continue;
             }
             let node: Node = (class.clone(), place.0.clone(), place.1.clone());
+            let class: ClassIn<'_> = (class, package, &candidate.version);
             if candidate.has(parent) {
-                let own = (parent.clone(), place.0.clone(), place.1.clone());
-                self.add_edge(node, own, vec![absent]);
+                if self.part.has(class, (parent, package, &candidate.version)) {
+                    let own = (parent.clone(), place.0.clone(), place.1.clone());
+                    self.add_edge(node, own, vec![absent]);
+                }
                 continue;
             }
             // Literals of earlier packages that would define the class.
@@ -113,24 +154,31 @@ impl Builder<'_> {
                     break;
                 }
                 let binding = self.groups.binding(package, candidate, required);
-                let defining = definers(self.universe, binding, required, parent);
+                let part = self.part;
+                let stated = candidates.iter().filter(|one| {
+                    one.exports(parent) && part.has(class, (parent, required, &one.version))
+                });
+                let stated = stated.filter_map(|one| Some((one, binding.value(&one.version)?)));
+                let stated: Vec<(&Candidate, Literal)> = stated.collect();
                 if self.scope.split.contains(required) {
-                    for one in candidates.iter().filter(|one| one.exports(parent)) {
-                        if let Some(literal) = binding.value(&one.version) {
-                            let mut unless = earlier.clone();
-                            unless.push(literal.negated());
-                            let version = Some(one.version.clone());
-                            let found = (parent.clone(), required.clone(), version);
-                            self.add_edge(node.clone(), found, unless);
-                        }
+                    for (one, literal) in stated {
+                        let mut unless = earlier.clone();
+                        unless.push(literal.negated());
+                        let version = Some(one.version.clone());
+                        let found = (parent.clone(), required.clone(), version);
+                        self.add_edge(node.clone(), found, unless);
                     }
-                } else {
+                } else if !stated.is_empty() {
+                    let is_stated = |literal| stated.iter().any(|(_, stated)| *stated == literal);
                     let mut unless = earlier.clone();
-                    unless.extend(binding.literals().filter(|one| !defining.contains(one)));
+                    unless.extend(binding.literals().filter(|one| !is_stated(*one)));
                     let found = (parent.clone(), required.clone(), None);
                     self.add_edge(node.clone(), found, unless);
                 }
-                earlier.extend(defining);
+                earlier.extend(definers(self.universe, binding, required, parent));
+                if !self.part.passes_absent() {
+                    earlier.push(binding.none);
+                }
             }
         }
     }
@@ -151,7 +199,11 @@ impl Builder<'_> {
 }
 
 /// Adds what follows from the edges, and what must not.
-fn add_chains(edges: &BTreeMap<(Node, Node), Edge>, formula: &mut Formula) -> Vec<usize> {
+fn add_chains(
+    edges: &BTreeMap<(Node, Node), Edge>,
+    formula: &mut Formula,
+    part: &impl Part,
+) -> Vec<usize> {
     let mut parents: BTreeMap<&Node, Vec<(&Node, Literal)>> = BTreeMap::new();
     let mut nodes: BTreeSet<&Node> = BTreeSet::new();
     for ((class, parent), edge) in edges {
@@ -200,9 +252,16 @@ fn add_chains(edges: &BTreeMap<(Node, Node), Edge>, formula: &mut Formula) -> Ve
                 rows.push(formula.add(row));
             }
         }
-        let is_same_name = class.0 == ancestor.0;
-        if is_same_name {
+        let is_forbidden = if class == ancestor {
+            part.forbids_circles()
+        } else {
+            class.0 == ancestor.0 && part.forbids_diamonds()
+        };
+        if is_forbidden {
             rows.push(formula.add(Row::clause([literal.negated()])));
+        }
+        if !part.forbids_diamonds() {
+            continue;
         }
         let others = inherits.range((*class, *ancestor)..).skip(1);
         let others = others.take_while(|((of, _), _)| of == class);

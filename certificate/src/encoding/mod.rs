@@ -83,7 +83,7 @@ impl Encoding {
             rows.requirements.insert(key.clone(), of_pair);
         }
         classes::add(universe, scope, &groups, &mut formula, &mut rows);
-        let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula, |_, _| true);
+        let hierarchy = hierarchy::add(universe, scope, &groups, &mut formula, &hierarchy::Whole);
         Self {
             formula,
             groups,

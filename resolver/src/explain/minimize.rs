@@ -320,7 +320,8 @@ fn lines_of(
 }
 
 /// Adds a line as nogoods, one for each release: the release is chosen, and no release that
-/// satisfies its requirement is.
+/// satisfies its requirement is. That there is one of a package in which a class is looked up is what the requirement on
+/// the package states.
 fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Vec<Fact> {
     let (Fact::Requires { owner, .. } | Fact::Extends { owner, .. }) = fact else {
         return Vec::new();
@@ -364,7 +365,9 @@ fn add_nogoods(problem: &mut Problem<'_>, fact: &Fact, line: &PositionSet) -> Ve
         for (position, allowed) in requirements {
             let target = problem.universe.details(release).requirements[position].package;
             // The position after the last release means that none is chosen.
-            let all = PositionSet::range(0, problem.universe.catalog.release_count(target) + 1);
+            let absent = u32::from(matches!(fact, Fact::Requires { .. }));
+            let count = problem.universe.catalog.release_count(target);
+            let all = PositionSet::range(0, count + absent);
             let others = all.intersection(&allowed.complement());
             terms.push((problem.bound_variable(release, position), others));
             bindings.push((*owner, target));

@@ -98,10 +98,58 @@ fn rule_shape(violation: &Violation) -> Shape {
     if let Violation::UnnamedPrerelease(release) = violation {
         return Shape::Prerelease(*release);
     }
-    let place = |at: &ClassAt| (at.class, at.release.package);
+    if let Violation::Cycle(cycle) = violation {
+        return Shape::Rule(true, vec![Round::of(cycle).places(cycle).collect()]);
+    }
     let paths = paths(violation).into_iter();
     let paths = paths.map(|path| path.iter().map(place).collect());
-    Shape::Rule(matches!(violation, Violation::Cycle(_)), paths.collect())
+    Shape::Rule(false, paths.collect())
+}
+
+/// A class of a package, in any version.
+type Place = (ClassId, PackageId);
+
+fn place(at: &ClassAt) -> Place {
+    (at.class, at.release.package)
+}
+
+/// A cycle whichever class it begins with, and once around: a cycle may pass the same classes again and again, in other
+/// versions of packages that have several.
+struct Round {
+    /// Where the least of its rotations begins.
+    start: usize,
+    length: usize,
+}
+
+impl Round {
+    fn of(cycle: &[ClassAt]) -> Self {
+        let places: Vec<Place> = cycle.iter().map(place).collect();
+        let repeats = |length: &usize| {
+            let later = places.iter().skip(*length);
+            places.len() % length == 0 && later.eq(&places[..places.len() - length])
+        };
+        let length = (1..places.len()).find(repeats).unwrap_or(places.len());
+        let mut round = Self { start: 0, length };
+        for start in 1..length {
+            let other = Self { start, length };
+            if other.places(cycle).lt(round.places(cycle)) {
+                round = other;
+            }
+        }
+        round
+    }
+
+    /// Its places.
+    fn places<'cycle>(&self, cycle: &'cycle [ClassAt]) -> impl Iterator<Item = Place> + 'cycle {
+        let all = cycle.iter().map(place).cycle();
+        all.skip(self.start).take(self.length)
+    }
+
+    /// The positions on its cycle that correspond to a position on the cycle of another one with the same places.
+    fn positions(&self, other: &Self, at: usize, cycle: &[ClassAt]) -> impl Iterator<Item = usize> {
+        let first = (at + self.start + other.length - other.start) % self.length;
+        (first..cycle.len()).step_by(self.length)
+    }
 }
 
 fn contract_shape(violation: &ContractViolation) -> Shape {
@@ -161,11 +209,20 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     let nogoods: Vec<(&Nogood, Vec<&[ClassAt]>)> = nogoods.collect();
     let (first, paths) = nogoods.first()?;
     let is_cycle = matches!(first.cause, NogoodCause::Rule(Violation::Cycle(_)));
+    let round = is_cycle.then(|| Round::of(paths[0]));
     // The releases at a place of a path, in any of the nogoods.
     let covered_releases = |path: usize, at: usize| -> Vec<ReleaseId> {
-        let all: BTreeSet<ReleaseId> = (nogoods.iter())
-            .flat_map(|(nogood, paths)| covered_releases(problem, nogood, paths[path], at))
-            .collect();
+        let mut all: BTreeSet<ReleaseId> = BTreeSet::new();
+        for (nogood, paths) in &nogoods {
+            let path = paths[path];
+            let positions: Vec<usize> = match &round {
+                Some(round) => Round::of(path).positions(round, at, path).collect(),
+                None => vec![at],
+            };
+            for at in positions {
+                all.extend(covered_releases(problem, nogood, path, at));
+            }
+        }
         all.into_iter().collect()
     };
     let mut named_paths: Vec<Vec<InheritingClass>> = Vec::new();
@@ -173,7 +230,8 @@ pub(super) fn inheritance_reason(problem: &Problem<'_>, same_shape: &[u32]) -> O
     for (number, path) in paths.iter().enumerate() {
         let mut named_path: Vec<InheritingClass> = Vec::new();
         let mut steps: Vec<String> = Vec::new();
-        for (place, class) in path.iter().enumerate() {
+        let length = round.as_ref().map_or(path.len(), |round| round.length);
+        for (place, class) in path.iter().take(length).enumerate() {
             let releases = covered_releases(number, place);
             let package = class.release.package;
             let releases = Subject::new(universe, package, &releases);

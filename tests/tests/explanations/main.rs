@@ -118,6 +118,36 @@ fn the_repair_of_a_long_chain_is_at_its_end() {
     );
 }
 
+/// With several releases of a package, a cycle may pass it again and again.
+#[test]
+fn a_cycle_of_classes_is_one_reason_whichever_versions_it_passes() {
+    let root = release("R", "1").requires("X", "*");
+    let versions = ["1", "2", "3"];
+    let records = versions.iter().flat_map(|version| {
+        [
+            release("X", version)
+                .requires("Y", "*")
+                .defines("X.A", &["Y.A"]),
+            release("Y", version)
+                .requires("X", "*")
+                .defines("Y.A", &["X.A"]),
+        ]
+    });
+    let conflict = conflict(&Universe::new(root, records.collect())).expect("classes are a cycle");
+    let texts: Vec<&str> = (conflict.reasons.iter())
+        .map(|reason| reason.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "X.A (every version of X) > Y.A (every version of Y) > X.A",
+            "R 1.0.0 requires X *",
+            "every version of X requires Y *",
+            "every version of Y requires X *",
+        ]
+    );
+}
+
 /// A domain is stored in words of 64 bits, one bit of which means "absent".
 #[test]
 fn the_number_of_versions_does_not_change_the_explanation() {

@@ -239,9 +239,15 @@ impl References for ProjectReferences<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::collections::BTreeMap;
 
+    use pkgres_manifest::{IndexRecord, IndexedClass};
+
     use super::*;
+    use crate::ansible::Collections;
+    use crate::format::Format as _;
+    use crate::lookup::ReleaseLookup;
 
     /// Files in memory.
     struct Files(BTreeMap<&'static str, Vec<u8>>);
@@ -352,6 +358,57 @@ mod tests {
         ] {
             assert_eq!(path_around(folder), around, "{folder}");
         }
+    }
+
+    /// Releases of `acme.net` whose classes are only known once they were asked for. The newest one has no `old`.
+    #[derive(Default)]
+    struct Drafts(RefCell<BTreeSet<Version>>);
+
+    impl ReleaseLookup for Drafts {
+        fn releases(&self, package: &PackageName) -> Option<Vec<IndexRecord>> {
+            let of_version = |major: u64| {
+                let version = Version::new(major, 0, 0);
+                let mut record = IndexRecord::new(package.clone(), version.clone());
+                if self.0.borrow().contains(&version) {
+                    let names = [("new", true), ("old", major < 9)].into_iter();
+                    let names = names.filter(|(_, is_there)| *is_there);
+                    record = record.with_classes(names.map(|(name, _)| {
+                        let name = format!("acme.net.plugins.modules.{name}");
+                        IndexedClass::new(ClassName::native(&name).expect("a name"))
+                    }));
+                }
+                record
+            };
+            (package.as_str() == "acme.net").then(|| (1..10).map(of_version).collect())
+        }
+
+        fn complete(
+            &self,
+            package: &PackageName,
+            versions: &[Version],
+        ) -> Option<Vec<IndexRecord>> {
+            self.0.borrow_mut().extend(versions.iter().cloned());
+            self.releases(package)
+        }
+    }
+
+    #[test]
+    fn older_releases_are_read_only_if_the_newest_lacks_something() {
+        let check = |module: &str| {
+            let text = format!("- hosts: x\n  tasks:\n  - acme.net.{module}:\n");
+            let tree = Files(BTreeMap::from([("site.yml", text.into_bytes())]));
+            let file = FormatFile {
+                path: "requirements.yml",
+                bytes: b"collections: [acme.net]\n",
+            };
+            let known = Drafts::default();
+            let findings = Collections.check_root(&file, &tree, &known, &ReadOptions::default());
+            let codes = findings.iter().map(|finding| finding.code);
+            (known.0.into_inner().len(), codes.collect::<Vec<_>>())
+        };
+        assert_eq!(check("new"), (1, vec![]));
+        assert_eq!(check("old"), (9, vec![]));
+        assert_eq!(check("none"), (9, vec![Code::UndefinedUse]));
     }
 
     #[test]

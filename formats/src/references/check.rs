@@ -12,6 +12,13 @@ use crate::rules::{Prereleases, Rules};
 /// The most versions that are listed in a message.
 const SHOWN_VERSIONS: usize = 3;
 
+/// How many of the releases that a requirement allows are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Amount {
+    Newest,
+    All,
+}
+
 /// A root whose references are checked, with what is known about other packages.
 pub(crate) struct ReferenceCheck<'check> {
     pub(crate) record: &'check IndexRecord,
@@ -95,9 +102,21 @@ impl ReferenceCheck<'_> {
         requirement: &Requirement,
         references: &[ClassReference],
     ) -> Vec<Diagnostic> {
-        let allowed = match self.allowed(requirement) {
-            Ok(allowed) => allowed,
-            Err(finding) => return vec![finding],
+        // To know more releases can be dear, and what the newest one has is in some release.
+        let is_enough = |newest: &AllowedReleases| {
+            let mut references = references.iter();
+            references.all(|one| {
+                let mut releases = newest.releases.iter();
+                !one.is_needed && releases.any(|release| defines_class(release, &one.to))
+            })
+        };
+        let newest = self.allowed(requirement, Amount::Newest);
+        let allowed = match newest.ok().filter(is_enough) {
+            Some(newest) => newest,
+            None => match self.allowed(requirement, Amount::All) {
+                Ok(allowed) => allowed,
+                Err(finding) => return vec![finding],
+            },
         };
         let mut findings = Vec::new();
         let mut lacked: Vec<&ClassReference> = Vec::new();
@@ -124,7 +143,11 @@ impl ReferenceCheck<'_> {
     }
 
     /// The releases that a requirement allows, with their classes.
-    fn allowed(&self, requirement: &Requirement) -> Result<AllowedReleases, Diagnostic> {
+    fn allowed(
+        &self,
+        requirement: &Requirement,
+        amount: Amount,
+    ) -> Result<AllowedReleases, Diagnostic> {
         let name = &requirement.package;
         let words = self.root.words();
         let not_checked = |reason: String| {
@@ -146,7 +169,10 @@ impl ReferenceCheck<'_> {
             !record.yanked && is_candidate && requirement.spec.matches(&record.version)
         };
         let allowed = all.iter().filter(is_allowed);
-        let versions: Vec<Version> = allowed.map(|one| one.version.clone()).collect();
+        let mut versions: Vec<Version> = allowed.map(|one| one.version.clone()).collect();
+        if amount == Amount::Newest {
+            versions = versions.into_iter().max().into_iter().collect();
+        }
         if versions.is_empty() {
             let range = Escaped::shortened(requirement.spec.written());
             return not_checked(format!(
@@ -155,7 +181,10 @@ impl ReferenceCheck<'_> {
         }
         let all = self.known.complete(name, &versions).unwrap_or(all);
         let known = all.iter().filter(|one| one.classes.is_some());
-        let mut releases: Vec<IndexRecord> = known.filter(is_allowed).cloned().collect();
+        let is_wanted =
+            |one: &IndexRecord| amount == Amount::All || versions.first() == Some(&one.version);
+        let known = known.filter(|one| is_allowed(one) && is_wanted(one));
+        let mut releases: Vec<IndexRecord> = known.cloned().collect();
         releases.sort_by(|one, two| one.version.cmp(&two.version));
         if releases.is_empty() {
             return not_checked(format!(

@@ -278,7 +278,7 @@ fn a_damaged_file_counts_as_absent() {
         let (known, report) = setting.check();
         assert_eq!((known, report), (None, LockReport::default()), "{end}");
         let again = fs::read_to_string(&file).expect("it can be read");
-        assert_eq!(again, written, "it is mended");
+        assert_eq!(again, written, "it is repaired");
     }
     for text in [
         written.replace(" 1\n", " +1\n"),

@@ -1,6 +1,6 @@
 //! The cheapest repairs by brute force: every set of restrictions, smallest first.
 //!
-//! *Idea.* To relax a restriction means to edit the universe, and a set mends a conflict if the edited universe has a
+//! *Idea.* To relax a restriction means to edit the universe, and a set repairs a conflict if the edited universe has a
 //! resolution. Nothing is derived from reasons.
 //!
 //! *Cost.* The number of sets is a binomial coefficient, so sets of two restrictions are the largest that are tried
@@ -18,7 +18,7 @@ use crate::universe::{PrereleasePolicy, Universe};
 /// The sizes of sets that are tried among all restrictions, and among requirements of the root.
 pub const MAX_SIZES: (usize, usize) = (2, 3);
 
-/// The sets of one size, of which each mends a conflict while no smaller one does.
+/// The sets of one size, of which each repairs a conflict while no smaller one does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheapestSets {
     /// These.
@@ -127,7 +127,7 @@ fn without<'one>(
         })
 }
 
-/// The cheapest sets of these restrictions that mend the conflict of a universe.
+/// The cheapest sets of these restrictions that repair the conflict of a universe.
 pub fn cheapest_sets(
     universe: &Universe,
     among: &BTreeSet<Restriction>,

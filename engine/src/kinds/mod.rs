@@ -16,6 +16,7 @@ mod package;
 mod package_files;
 mod places;
 mod program;
+mod property_values;
 mod readers;
 mod removal;
 mod service;

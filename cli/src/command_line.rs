@@ -164,8 +164,23 @@ fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
     ))
 }
 
-/// Adds which commands take `--workspace` to the error of one that does not.
+/// Adds what helps to an error: which commands take `--workspace`, and what a target is.
 fn with_tip(mut error: clap::Error) -> clap::Error {
+    let lacks_target = error.kind() == ErrorKind::MissingRequiredArgument
+        && matches!(
+            error.get(ContextKind::InvalidArg),
+            Some(ContextValue::Strings(missing))
+                if missing.iter().any(|missing| missing.starts_with("--target "))
+        );
+    if lacks_target {
+        let tips = [
+            "a target is 'local:' for this machine, 'rootfs:PATH' for a folder that holds the root of another one, or \
+             'ssh://USER@HOST:PORT'",
+            "'pkgres plan --target local:' compares this machine with the resources, and changes nothing",
+        ];
+        let tips = tips.map(Into::into).to_vec();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
     let is_workspace = matches!(
         error.get(ContextKind::InvalidArg),
         Some(ContextValue::String(option)) if option == "--workspace"

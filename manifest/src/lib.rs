@@ -118,9 +118,9 @@ pub use read_options::{Limits, ReadOptions};
 pub use release_source::{RegistryName, RegistryNameError, ReleaseSource};
 pub use resources::{
     ClassResources, MetaParameters, PackageResources, Polling, Properties, PropertyError,
-    PropertyErrors, PropertyValue, RateLimit, ReceivedProperty, ResourceDescription, ResourceId,
-    ResourceIdError, ResourceTemplate, Retries, Semaphore, SemaphoreError, TemplateValue,
-    TemplateValues,
+    PropertyErrors, PropertyValue, RateLimit, ReadableResources, ReceivedProperty,
+    ResourceDescription, ResourceId, ResourceIdError, ResourceTemplate, Retries, Semaphore,
+    SemaphoreError, TemplateValue, TemplateValues,
 };
 #[cfg(feature = "json")]
 pub use schema::{

@@ -32,6 +32,9 @@ pub struct ResourceCheck<'package> {
     pub classes: Option<&'package BTreeMap<ClassName, ClassDefinition>>,
     /// Whether the package requires no other one, so that its resources can only name each other.
     pub is_alone: bool,
+    /// Whether these are all resources of the package. If others cannot be read, only the mistakes of single resources
+    /// are reported: the others may be what these refer to.
+    pub is_complete: bool,
 }
 
 impl std::fmt::Debug for ResourceCheck<'_> {
@@ -62,14 +65,18 @@ impl ResourceCheck<'_> {
             .chain(self.filled_in(&self.resources.for_package, limits))
             .map(|resource| resource.description.id.value)
             .collect();
-        for resource in classes.iter().flatten().chain(&of_package) {
-            self.check_references(resource, &all, &mut findings);
-        }
-        let scopes = if classes.is_empty() {
+        let scopes = if !self.is_complete {
+            Vec::new()
+        } else if classes.is_empty() {
             vec![Vec::new()]
         } else {
             classes
         };
+        if self.is_complete {
+            for resource in scopes.iter().flatten().chain(&of_package) {
+                self.check_references(resource, &all, &mut findings);
+            }
+        }
         for class in scopes {
             let mut resources = of_package.clone();
             resources.extend(class);

@@ -32,7 +32,7 @@ use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
 use crate::read_options::ReadOptions;
-use crate::resources::PackageResources;
+use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]
 use crate::similar::most_similar_name;
 use crate::validation::Validation;
@@ -206,6 +206,19 @@ impl Package {
             })
             .flatten()
             .collect()
+    }
+
+    /// Returns the resources without a mistake, for a package that cannot be assembled because of others.
+    #[cfg(feature = "packages")]
+    pub fn readable_resources(
+        manifest: &PackageManifest,
+        options: &ReadOptions,
+        mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
+    ) -> Option<ReadableResources> {
+        let named = manifest.resources.as_ref()?;
+        let bytes = file(&named.value)?;
+        let name = sibling(manifest.source().name(), &named.value);
+        PackageResources::readable(&name, &bytes, options)
     }
 
     /// Reads the manifest of an archive and nothing else. Messages call the archive `name`.

@@ -32,7 +32,7 @@ mod template;
 pub use description::{ReceivedProperty, ResourceDescription};
 pub use identity::{ResourceId, ResourceIdError};
 pub use meta::{MetaParameters, Polling, RateLimit, Retries, Semaphore, SemaphoreError};
-pub use package::{ClassResources, PackageResources};
+pub use package::{ClassResources, PackageResources, ReadableResources};
 pub use properties::{Properties, PropertyError, PropertyErrors, PropertyValue};
 #[cfg(all(test, feature = "json"))]
 pub(crate) use reader::{ALL_KEYS, META_KEYS, RESERVED_KEYS, RESOURCES_KEYS};

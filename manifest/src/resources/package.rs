@@ -14,6 +14,16 @@ pub struct PackageResources {
     pub for_classes: Vec<ClassResources>,
 }
 
+/// The resources without a mistake of a file that may have others.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadableResources {
+    /// The resources.
+    pub resources: PackageResources,
+    /// Whether these are all resources of the file, as it has no mistake.
+    pub is_complete: bool,
+}
+
 /// The resources that there are once for each object of a class.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

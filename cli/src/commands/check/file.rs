@@ -6,8 +6,8 @@ use pkgres_checks::{check_classes, check_interface, check_manifest, check_valida
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
 use pkgres_manifest::{
-    ClassName, PackageManifest, PackageResources, ReadOptions, Script, read_class_file,
-    read_interface_file, read_validation_file,
+    ClassName, PackageManifest, ReadOptions, Script, read_class_file, read_interface_file,
+    read_validation_file,
 };
 
 use super::resources::check_resources_file;
@@ -69,8 +69,7 @@ pub(super) fn check_file(file: &Path, options: &ReadOptions) -> Vec<Diagnostic> 
         return with_checks(read, |interface| check_interface(&interface));
     }
     if has_line(&["Package:"]) && !has_line(&["FullName:"]) {
-        let read = PackageResources::read(&shown, &bytes, options);
-        return with_checks(read, |resources| check_resources_file(&resources, options));
+        return check_resources_file(&shown, &bytes, options);
     }
     let is_class_file = if has_line(&CLASS_KEYS) {
         !has_line(&["FullName:"])

@@ -24,7 +24,7 @@ use serde_json::json;
 use self::file::check_file;
 use self::interfaces::InterfaceCheck;
 use self::known_releases::{CheckedPlace, KnownReleases};
-use self::resources::check_resources_of;
+use self::resources::{check_readable_resources, check_resources_of};
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
@@ -262,7 +262,7 @@ impl<'run> Checker<'run> {
     fn check_parts(&mut self, target: &Target) {
         let options = &self.context.read_options;
         let limit = options.limits.class_file_bytes;
-        let (manifest, classes) = match target {
+        let (manifest, classes, resources) = match target {
             Target::Package(folder) => {
                 let Ok(manifest) = PackageFolder::read_manifest(folder, options) else {
                     return;
@@ -270,7 +270,16 @@ impl<'run> Checker<'run> {
                 let classes = Package::readable_classes(&manifest, options, |path| {
                     read_file_below(folder, Path::new(path.as_str()), limit).ok()
                 });
-                (manifest, classes)
+                let limit = options.limits.manifest_bytes;
+                let readable = Package::readable_resources(&manifest, options, |path| {
+                    read_file_below(folder, Path::new(path.as_str()), limit).ok()
+                });
+                let resources = readable.zip(PackageFolder::open(folder, options).ok());
+                let resources = resources.map(|(readable, folder)| {
+                    let files = folder.files().iter().map(|file| file.path.clone());
+                    check_readable_resources(&manifest, &readable, files, options)
+                });
+                (manifest, classes, resources)
             }
             Target::Archive(file) => {
                 let Ok(archive) = open_archive(file, options) else {
@@ -283,13 +292,20 @@ impl<'run> Checker<'run> {
                 };
                 let classes =
                     Package::readable_classes(&manifest, options, |path| archive.read(path));
-                (manifest, classes)
+                let readable =
+                    Package::readable_resources(&manifest, options, |path| archive.read(path));
+                let resources = readable.map(|readable| {
+                    let files = archive.files().map(|file| file.path.clone());
+                    check_readable_resources(&manifest, &readable, files, options)
+                });
+                (manifest, classes, resources)
             }
             Target::File(_) | Target::Foreign(..) => return,
         };
         let findings = check_manifest(&manifest);
         self.findings.extend(findings);
         self.findings.extend(check_classes(&classes));
+        self.findings.extend(resources.into_iter().flatten());
     }
 
     /// Collects the findings and errors of registries.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::description::{ReceivedProperty, ResourceDescription};
 use super::identity::{ResourceId, ResourceIdError};
-use super::package::{ClassResources, PackageResources};
+use super::package::{ClassResources, PackageResources, ReadableResources};
 use super::properties::PropertyValue;
 use super::template::{Part, ResourceTemplate, parts, place_of};
 use crate::diagnostic::{
@@ -42,24 +42,54 @@ impl PackageResources {
     /// assert_eq!(resources.for_package[0].id().value.to_string(), "file:/etc/motd");
     /// ```
     pub fn read(name: &str, bytes: &[u8], options: &ReadOptions) -> Parsed<Self> {
-        let limit = options.limits.manifest_bytes;
-        let source = match decode(name, bytes, "bytes in a resources file", limit) {
-            Ok(source) => source,
-            Err(error) => return Parsed::failed(error),
-        };
-        let Documents {
-            nodes,
-            readable,
-            diagnostics,
-        } = parse_yaml(&source, Syntax::of_manifest(&options.limits));
-        let mut reader = ResourcesReader {
-            source: &source,
-            is_whole: nodes.is_some(),
-            findings: Vec::new(),
-        };
-        let resources = reader.documents(&nodes.unwrap_or(readable));
-        Parsed::new(resources, in_order(diagnostics, reader.findings))
+        match read_file(name, bytes, options) {
+            Ok(file) => Parsed::new(file.resources, file.findings),
+            Err(error) => Parsed::failed(error),
+        }
     }
+
+    /// Reads the resources without a mistake of a file that may have others, so that what their kinds reject is found in
+    /// the same run. `None` if the file has a syntax error: then it is not known where a resource ends.
+    pub fn readable(name: &str, bytes: &[u8], options: &ReadOptions) -> Option<ReadableResources> {
+        let file = read_file(name, bytes, options).ok()?;
+        if !file.is_whole {
+            return None;
+        }
+        Some(ReadableResources {
+            is_complete: !file.findings.iter().any(Diagnostic::is_error),
+            resources: file.resources?,
+        })
+    }
+}
+
+/// What was read from a resources file.
+struct ResourcesFile {
+    /// The resources without a mistake; `None` if the file has none at all.
+    resources: Option<PackageResources>,
+    /// Whether there is no syntax error.
+    is_whole: bool,
+    findings: Vec<Diagnostic>,
+}
+
+fn read_file(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<ResourcesFile, Diagnostic> {
+    let limit = options.limits.manifest_bytes;
+    let source = decode(name, bytes, "bytes in a resources file", limit)?;
+    let Documents {
+        nodes,
+        readable,
+        diagnostics,
+    } = parse_yaml(&source, Syntax::of_manifest(&options.limits));
+    let mut reader = ResourcesReader {
+        source: &source,
+        is_whole: nodes.is_some(),
+        findings: Vec::new(),
+    };
+    let resources = reader.documents(&nodes.unwrap_or(readable));
+    Ok(ResourcesFile {
+        resources,
+        is_whole: reader.is_whole,
+        findings: in_order(diagnostics, reader.findings),
+    })
 }
 
 struct ResourcesReader<'source> {
@@ -67,6 +97,13 @@ struct ResourcesReader<'source> {
     /// Whether there is no syntax error. If there is one, what seems to be missing may be in the rest.
     is_whole: bool,
     findings: Vec<Diagnostic>,
+}
+
+/// A resource that was read.
+struct ReadResource {
+    resource: ResourceDescription,
+    /// Whether it has no mistake.
+    is_right: bool,
 }
 
 /// What the templates of a resource can name.
@@ -194,13 +231,13 @@ impl ResourcesReader<'_> {
             self.unexpected(what, "a list of resources", node);
             return Vec::new();
         };
-        let mut read: Vec<ResourceDescription> = Vec::with_capacity(items.len());
+        let mut read = Vec::with_capacity(items.len());
         for item in items {
             self.resource(item, scope, &mut read);
         }
         let mut resources: Vec<ResourceTemplate> = Vec::with_capacity(read.len());
         let mut places: HashMap<ResourceId, Location> = HashMap::with_capacity(read.len());
-        for resource in read {
+        for ReadResource { resource, is_right } in read {
             let id = &resource.id;
             if let Some(first) = places.get(&id.value) {
                 let message = format!("the resource `{}` is declared twice", id.value);
@@ -211,7 +248,9 @@ impl ResourcesReader<'_> {
                 continue;
             }
             places.insert(id.value.clone(), id.location.clone());
-            resources.push(ResourceTemplate(resource));
+            if is_right {
+                resources.push(ResourceTemplate(resource));
+            }
         }
         resources
     }
@@ -221,7 +260,7 @@ impl ResourcesReader<'_> {
         &mut self,
         node: &Node,
         scope: Scope,
-        read: &mut Vec<ResourceDescription>,
+        read: &mut Vec<ReadResource>,
     ) -> Option<Located<ResourceId>> {
         let Some(mapping) = node.as_mapping() else {
             self.unexpected("a resource", "a mapping", node);
@@ -234,6 +273,7 @@ impl ResourcesReader<'_> {
             }
             return None;
         };
+        let findings = self.findings.len();
         let stands_for_others = first.key.text == ResourceDescription::ALL;
         let id = self.identity(first, scope);
         // A resource without identity has other mistakes, too.
@@ -278,7 +318,9 @@ impl ResourcesReader<'_> {
         }
         let id = is_known.then(|| resource.id.clone());
         if is_known {
-            read.push(resource);
+            // A mistake of a member is one of what stands for it.
+            let is_right = self.findings.len() == findings;
+            read.push(ReadResource { resource, is_right });
         }
         id
     }
@@ -288,7 +330,7 @@ impl ResourcesReader<'_> {
         &mut self,
         node: &Node,
         scope: Scope,
-        read: &mut Vec<ResourceDescription>,
+        read: &mut Vec<ReadResource>,
     ) -> Vec<Located<ResourceId>> {
         let Some(items) = node.as_sequence() else {
             self.unexpected("`members`", "a list of resources", node);

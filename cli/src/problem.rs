@@ -219,6 +219,8 @@ impl Problem {
         output.findings(&self.warnings);
         let has_one_root = self.request.roots.len() == 1;
         let labelled = labelled(&self.request);
+        let update = self.request.update.clone();
+        let update = update.map(|update| (update, self.request.locked.clone()));
         let progress = output.progress("Resolving", context.registries.activity());
         let certified = Certified::of(&mut self.request, context);
         let answer = solve_with_derivation(self.request, &self.registries, &context.read_options);
@@ -268,7 +270,8 @@ impl Problem {
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
                 if let Some(manifest) = self.manifest.filter(|_| has_one_root) {
-                    let hint = repair_hint(&conflict, &manifest, &context.invocation);
+                    let hint =
+                        repair_hint(&conflict, update.as_ref(), &manifest, &context.invocation);
                     conflict.hints.extend(hint);
                 }
                 if !labelled.is_empty() {

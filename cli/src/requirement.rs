@@ -1,12 +1,15 @@
 //! Requirements that pkgres writes or suggests.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{PackageName, Spec};
-use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, SingleRepair};
+use pkgres_manifest::{PackageName, Spec, Version};
+use pkgres_resolver::{
+    Conflict, Hint, Locked, Reason, ReasonKind, SingleRepair, Update, UpdateTarget,
+};
 
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, quoted};
 
 /// Adds a command to each repair that changes a requirement in the manifest of the root.
 pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocation: &Invocation) {
@@ -39,6 +42,7 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
 /// A hint at `pkgres repair`, if it has something to offer, or if nothing else has.
 pub(crate) fn repair_hint(
     conflict: &Conflict,
+    update: Option<&(Update, Locked)>,
     manifest: &Path,
     invocation: &Invocation,
 ) -> Option<Hint> {
@@ -46,10 +50,16 @@ pub(crate) fn repair_hint(
     let mut others = ["add", "remove", "repair", "why-not"].iter();
     let is_of_update =
         |reason: &Reason| matches!(reason.kind, ReasonKind::Wanted { .. } | ReasonKind::Stays);
-    if others.any(|command| invocation.is(command)) || conflict.reasons.iter().any(is_of_update) {
+    if others.any(|command| invocation.is(command)) {
         return None;
     }
-    let command = invocation.command_for_manifest("repair", manifest);
+    let words = if conflict.reasons.iter().any(is_of_update) {
+        let (update, locked) = update?;
+        format!("repair {}", update_arguments(update, locked)?)
+    } else {
+        "repair".to_owned()
+    };
+    let command = invocation.command_for_manifest(&words, manifest);
     // Each of these is a repair.
     if !conflict.repairs.is_empty() {
         return Some(Hint::option(format!(
@@ -58,6 +68,33 @@ pub(crate) fn repair_hint(
     }
     let is_open = conflict.code == Code::NoVersion && conflict.hints.is_empty();
     is_open.then(|| Hint::option(format!("`{command}` looks for changes that would help")))
+}
+
+/// The arguments of `pkgres repair` for an update to an exact version; `None` for other updates.
+pub(crate) fn update_arguments(update: &Update, locked: &Locked) -> Option<String> {
+    let mut arguments = Vec::new();
+    let mut target = None;
+    for (name, moving) in &update.packages {
+        let UpdateTarget::Exactly(version) = &moving.to else {
+            return None;
+        };
+        target = Some(version);
+        let releases = locked.bound().filter(|(locked, _)| *locked == name);
+        let releases: BTreeSet<&Version> = releases.map(|(_, version)| version).collect();
+        let mut named: Vec<String> = vec![name.to_string()];
+        if releases.len() > 1 {
+            let from = moving.from.iter();
+            named = from.map(|version| format!("{name}@{version}")).collect();
+        }
+        arguments.extend(
+            named
+                .iter()
+                .map(|named| format!("--update {}", quoted(Path::new(named)))),
+        );
+    }
+    let version = target?.to_string();
+    arguments.push(format!("--precise {}", quoted(Path::new(&version))));
+    Some(arguments.join(" "))
 }
 
 #[cfg(test)]

@@ -179,6 +179,16 @@ pub(crate) struct RepairArgs {
     #[arg(long, value_name = "N", value_parser = number_of_list)]
     pub(crate) apply: Option<usize>,
 
+    /// Repair an update of this package instead, which has a conflict
+    ///
+    /// If several releases of a package are locked, `NAME@VERSION` names one of them.
+    #[arg(long, value_name = "PACKAGE[@VERSION]", requires = "precise")]
+    pub(crate) update: Vec<String>,
+
+    /// The version to which `--update` moves the package
+    #[arg(long, value_name = "VERSION", requires = "update")]
+    pub(crate) precise: Option<String>,
+
     /// List all cheapest ways, not only the first five
     #[arg(long)]
     pub(crate) all: bool,

@@ -135,6 +135,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
                 "what the first would change in manifest and lockfile",
             ),
             ("pkgres repair --apply 1", "make these changes"),
+            (
+                "pkgres repair --update org.example.Db --precise 2.0.0",
+                "what to change so that a package can be updated to a version",
+            ),
         ],
     ),
     (

@@ -334,13 +334,13 @@ pub(crate) fn unapplicable(repair: &Repair, editable: Editable) -> Option<String
 pub(crate) fn how_to_apply(
     repairs: &Repairs,
     editable: Editable,
-    command: &dyn Fn(&str) -> String,
+    command: &dyn Fn(usize) -> String,
 ) -> Option<String> {
     let mut found = repairs.found.iter().enumerate();
     let (first, _) = found.find(|(_, repair)| unapplicable(repair, editable).is_none())?;
     let number = first + 1;
     Some(format!(
         "`{}` makes the changes of number {number}; with `--dry-run` it only shows them",
-        command(&format!("repair --apply {number}"))
+        command(number)
     ))
 }

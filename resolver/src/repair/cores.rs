@@ -1,4 +1,4 @@
-//! Cores: what each mending set must have in common with a conflict.
+//! Cores: what each set that repairs a conflict has in common with it.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ impl Cores {
         self.0.push(core);
     }
 
-    /// Whether a core has no restriction that may be given up: nothing mends the conflict.
+    /// Whether a core has no restriction that may be given up: nothing repairs the conflict.
     pub(super) fn rule_out_all(&self, may_change: &impl Fn(&Restriction) -> bool) -> bool {
         let has_none = |core: &Core| !core.restrictions.iter().any(may_change);
         self.0.iter().any(has_none)

@@ -11,7 +11,7 @@
 //! A [`Restriction`] is something that could be given up: a requirement of a root, all requirements on a package (by
 //! an override), the requirement of another package (by a release that somebody would have to make), the cut-off
 //! date, or the prerelease policy. To *relax* a requirement means to allow every version. A set of restrictions
-//! *mends* the conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its
+//! *repairs* the conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its
 //! restrictions, so the cheapest sets are those with the fewest. If all of these change something else than
 //! requirements of roots, the cheapest sets that change only these are found as well. An override is left out if a
 //! requirement of a root on the same package can take its place.
@@ -26,8 +26,8 @@
 //! # Idea
 //!
 //! Implicit hitting sets (Reiter 1987; Davies and Bacchus 2011). The reasons of a conflict are a *core*: a set that
-//! mends it must change at least one of them. The search tries the smallest sets that have a restriction of every
-//! known core. A set that does not mend the conflict leaves another one, whose reasons are a further core, so that
+//! repairs it must change at least one of them. The search tries the smallest sets that have a restriction of every
+//! known core. A set that does not repair the conflict leaves another one, whose reasons are a further core, so that
 //! the search never tries a set that a known core rules out. It ends when every set of the least size is tried.
 //!
 //! # Cost
@@ -72,13 +72,13 @@ const MAX_DAYS: i64 = 1 << 15;
 pub struct Repairs {
     /// The repairs: cheap ones first, those of one cost by kind and name.
     pub found: Vec<Repair>,
-    /// The requirements of roots that take part in the conflict, but of which none can be changed alone to mend it.
+    /// The requirements of roots that take part in the conflict, but of which none can be changed alone to repair it.
     pub blocked: Vec<Blocked>,
     /// Whether these are all cheapest repairs. False if a limit was reached: there may be others then.
     pub is_complete: bool,
 }
 
-/// A requirement of a root that cannot mend a conflict alone.
+/// A requirement of a root that cannot repair a conflict alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
     /// The requirement.
@@ -89,8 +89,9 @@ pub struct Blocked {
 
 /// Finds every cheapest repair of a conflict.
 ///
-/// `request` is the request that ended in the conflict, and must have no [update](Request::update). `solve` runs the
-/// [resolver](Trial::resolver) of each trial to its end.
+/// `request` is the request that ended in the conflict. If it has an [update](Request::update), each repair has a
+/// resolution with its target: the target itself cannot be given up. `solve` runs the [resolver](Trial::resolver) of each
+/// trial to its end.
 ///
 /// # Errors
 ///
@@ -124,11 +125,11 @@ pub fn find_repairs<E>(
         let changes: Vec<Restriction> = repair.changes.iter().map(Change::restriction).collect();
         (repair.cost(), changes)
     });
-    let mends_alone =
+    let repairs_alone =
         |own: &Restriction| sets.iter().any(|set| set.len() == 1 && set.contains(own));
     let blocked = first
         .into_iter()
-        .filter(|restriction| is_own(restriction) && !mends_alone(restriction))
+        .filter(|restriction| is_own(restriction) && !repairs_alone(restriction))
         .filter_map(|restriction| {
             let by = search.cores.without(&restriction)?.to_owned();
             Some(Blocked { restriction, by })
@@ -181,13 +182,13 @@ struct RepairSearch<'request, S> {
 }
 
 impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
-    /// Every smallest set of the restrictions that may be given up which mends the conflict.
+    /// Every smallest set of the restrictions that may be given up which repairs the conflict.
     fn cheapest_sets(
         &mut self,
         may_change: impl Fn(&Restriction) -> bool,
     ) -> Result<Vec<BTreeSet<Restriction>>, E> {
         let mut found = Vec::new();
-        if !self.can_mend(&may_change)? {
+        if !self.can_repair(&may_change)? {
             return Ok(found);
         }
         for size in 1..=MAX_CHANGES {
@@ -221,8 +222,8 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         Ok(found)
     }
 
-    /// Whether the conflict is mended if everything is given up that may be. This saves trying all small sets in vain.
-    fn can_mend(&mut self, may_change: &impl Fn(&Restriction) -> bool) -> Result<bool, E> {
+    /// Whether the conflict is repaired if everything is given up that may be. This saves trying all small sets in vain.
+    fn can_repair(&mut self, may_change: &impl Fn(&Restriction) -> bool) -> Result<bool, E> {
         loop {
             if self.cores.rule_out_all(may_change) {
                 return Ok(false);

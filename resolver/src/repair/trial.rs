@@ -47,7 +47,7 @@ impl Relaxed {
     }
 }
 
-/// A request with some restrictions relaxed, to find out whether that mends a conflict.
+/// A request with some restrictions relaxed, to find out whether that repairs a conflict.
 #[derive(Debug, Clone)]
 pub struct Trial {
     request: Request,

@@ -22,10 +22,11 @@ use crate::project::Project;
 use crate::settings::{read_text, with_override, with_setting, without_override, without_setting};
 use crate::show::{self, Editable};
 
-/// Makes the changes of a repair, after solving with them once more, and reports the differences.
+/// Makes the changes of a repair, after solving with them once more, and reports the differences. `request` is the one
+/// that ended in the conflict.
 pub(super) fn apply(
     project: &Project,
-    previous: &PreviousLock,
+    (previous, request): (&PreviousLock, &Request),
     (number, repair, editable): (usize, &Repair, Editable),
     dry_run: bool,
     context: &Context,
@@ -64,7 +65,8 @@ pub(super) fn apply(
     for edit in &settings {
         edit.apply_to(&mut problem.request);
     }
-    problem.request.locked = previous.locked();
+    problem.request.locked = request.locked.clone();
+    problem.request.update = request.update.clone();
     // Warnings about the manifest were reported when the conflict was found.
     problem.warnings.clear();
     let (resolution, registries) = problem.solve_with_registries(context, output)?;

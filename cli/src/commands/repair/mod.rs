@@ -11,12 +11,15 @@ use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::lockfile::PreviousLock;
+use crate::lockfile::{PreviousLock, lock_missing, parse_lock};
 use crate::output::Output;
 use crate::problem::{Problem, Searched};
 use crate::project::Project;
+use crate::requirement::update_arguments;
 use crate::show::{self, Editable, counted};
 use crate::solve::reject_lock_modes;
+
+use super::update::UpdatePlan;
 
 pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.apply.is_some() {
@@ -27,7 +30,22 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
     let previous = PreviousLock::read(&project.lock_path(), context)?;
     output.notes(previous.note());
     problem.request.locked = previous.locked();
+    if !args.update.is_empty() {
+        let Some(bytes) = &previous.bytes else {
+            return Err(lock_missing("to update", context));
+        };
+        let lock = parse_lock(&project.lock_path(), bytes, context)?;
+        let plan = UpdatePlan::new(&args.update, args.precise.as_deref(), &lock, context)?;
+        problem.request.locked = plan.locked;
+        problem.request.update = plan.update;
+    }
     let request = problem.request.clone();
+    let of_update = request.update.as_ref();
+    let of_update = of_update.and_then(|update| update_arguments(update, &request.locked));
+    let words = of_update.map_or_else(
+        || "repair".to_owned(),
+        |of_update| format!("repair {of_update}"),
+    );
     let locations = std::mem::take(&mut problem.searched);
     let (searched, registries) = problem.search(context, output)?;
     let conflict = match searched {
@@ -41,7 +59,11 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
                     "There is nothing to repair: {} resolved",
                     counted(resolution.len(), "package")
                 ));
-                if previous.bytes.is_none() {
+                if let Some(precise) = &args.precise {
+                    let words = format!("update {} --precise {precise}", args.update.join(" "));
+                    let command = context.invocation.command(&words);
+                    output.note(&format!("`{command}` makes the update"));
+                } else if previous.bytes.is_none() {
                     let command = context.invocation.command("lock");
                     output.note(&format!("There is no lockfile; `{command}` writes it"));
                 }
@@ -66,16 +88,17 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
             (&conflict, &found),
             &locations,
             (args.all, editable),
+            &words,
             context,
             output,
         );
         return Ok(Exit::Failed);
     };
     let repair = number.checked_sub(1).and_then(|at| found.found.get(at));
-    let repair = repair.ok_or_else(|| no_such_number(number, &found, context))?;
+    let repair = repair.ok_or_else(|| no_such_number(number, &found, &words, context))?;
     apply::apply(
         &project,
-        &previous,
+        (&previous, &request),
         (number, repair, editable),
         args.write.dry_run,
         context,
@@ -84,7 +107,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
 }
 
 /// The error for a number that is not in the menu.
-fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure {
+fn no_such_number(number: usize, found: &Repairs, words: &str, context: &Context) -> Failure {
     let message = match found.found.len() {
         0 => {
             let message = format!("there is no number {number}: no change repairs this");
@@ -93,16 +116,17 @@ fn no_such_number(number: usize, found: &Repairs, context: &Context) -> Failure 
         1 => format!("there is no number {number}: the only number is 1"),
         count => format!("there is no number {number}: the numbers are 1 to {count}"),
     };
-    let hint = format!("`{}` lists them", context.invocation.command("repair"));
+    let hint = format!("`{}` lists them", context.invocation.command(words));
     Diagnostic::error(Code::Usage, message).hint(hint).into()
 }
 
-/// Prints the conflict and the menu.
+/// Prints the conflict and the menu. `words` are the command and its arguments.
 fn list(
     project: &Project,
     (conflict, found): (&Conflict, &Repairs),
     locations: &[String],
     (all, editable): (bool, Editable),
+    words: &str,
     context: &Context,
     output: &mut Output,
 ) {
@@ -134,6 +158,9 @@ fn list(
             Escaped::new(&project.manifest.to_string_lossy())
         ));
     }
-    let command = |words: &str| context.invocation.command(words);
+    let command = |number: usize| {
+        let words = format!("{words} --apply {number}");
+        context.invocation.command(&words)
+    };
     output.notes(show::how_to_apply(found, editable, &command));
 }

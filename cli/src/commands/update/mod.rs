@@ -125,16 +125,16 @@ fn held_back(
 }
 
 /// The plan of an update: the packages to move and to keep.
-struct UpdatePlan {
+pub(super) struct UpdatePlan {
     /// The named packages; if there are none, all are updated.
     named: BTreeSet<PackageName>,
-    locked: Locked,
-    update: Option<Update>,
+    pub(super) locked: Locked,
+    pub(super) update: Option<Update>,
 }
 
 impl UpdatePlan {
     /// The plan for a lockfile. `packages` are as on the command line.
-    fn new(
+    pub(super) fn new(
         packages: &[String],
         precise: Option<&str>,
         lock: &Lockfile,

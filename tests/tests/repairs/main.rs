@@ -2,6 +2,8 @@
 //!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
+mod updates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{IndexRecord, Spec};
@@ -88,7 +90,7 @@ fn expected(universe: &Universe) -> Option<BTreeSet<BTreeSet<Restriction>>> {
 
 /// Asserts that the resolution of a repair is valid in the universe with its changes, and that requirements of the root
 /// are widened as little as possible.
-fn assert_mends(seed: u64, universe: &Universe, repair: &Repair) {
+fn assert_repaired(seed: u64, universe: &Universe, repair: &Repair) {
     let mut narrowed = universe.clone();
     for (at, change) in repair.changes.iter().enumerate() {
         if let Change::Requirement {
@@ -133,22 +135,22 @@ fn assert_applies(seed: u64, universe: &Universe, repair: &Repair) -> bool {
     if !repair.needs_no_release() {
         return false;
     }
-    let mut mended = universe.clone();
+    let mut repaired = universe.clone();
     let mut overrides = BTreeMap::new();
     for change in &repair.changes {
         match change {
             Change::Requirement { to, .. } => {
-                mended = relaxed(&mended, &change.restriction(), to);
+                repaired = relaxed(&repaired, &change.restriction(), to);
             }
             Change::Override { package, to, .. } => {
                 overrides.insert(package.clone(), to.clone());
             }
-            _ => mended = relaxed(&mended, &change.restriction(), &Spec::any()),
+            _ => repaired = relaxed(&repaired, &change.restriction(), &Spec::any()),
         }
     }
-    let mut request = request(&mended);
+    let mut request = request(&repaired);
     request.overrides = overrides;
-    let Verdict::Solved(resolution) = run(&mended, Supplies::OnDemand, request.clone()) else {
+    let Verdict::Solved(resolution) = run(&repaired, Supplies::OnDemand, request.clone()) else {
         panic!(
             "seed {seed}: {:?} does not solve\n{universe}",
             repair.changes
@@ -162,7 +164,7 @@ fn assert_applies(seed: u64, universe: &Universe, repair: &Repair) -> bool {
     let lock = resolution.to_lockfile().expect("the root is a package");
     request.locked = Locked::default();
     let mut check = LockCheck::new(request, lock);
-    let records = Records::new(mended.records.iter().cloned());
+    let records = Records::new(repaired.records.iter().cloned());
     for name in check.needs() {
         let provided = check.provide(&name, records.supply_of(&name));
         provided.expect("the records are of the package");
@@ -188,7 +190,7 @@ fn compare(seed: u64, universe: &Universe) -> Compared {
     } = repairs(universe, &conflict);
     assert!(is_complete, "seed {seed}\n{universe}");
     for repair in &found {
-        assert_mends(seed, universe, repair);
+        assert_repaired(seed, universe, repair);
         compared.applied += usize::from(assert_applies(seed, universe, repair));
         compared.repairs += 1;
         *compared.sizes.entry(repair.changes.len()).or_default() += 1;

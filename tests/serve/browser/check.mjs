@@ -1,5 +1,5 @@
 // Looks at pages in a browser: HTML that is valid, no violations of the rules of accessibility that axe checks, nothing
-// wider than the window, no errors in the console; in a wide and a narrow window, light and dark. Saves a picture of each.
+// wider than the window, nothing to copy that is cut off, no errors in the console; in a wide and a narrow window, light and dark. Saves a picture of each.
 //
 // node check.mjs TOOLS CHROMIUM BASE PICTURES PATH...
 //
@@ -53,6 +53,10 @@ async function look(browser, path, at, window, scheme) {
   for (const details of await page.$$("details > summary")) await details.click();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   if (wide > window.width) findings.push(`${where}: ${wide} px wide`);
+  const cut = await page.$$eval("pre.copy", (boxes) =>
+    boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent),
+  );
+  for (const text of cut) findings.push(`${where}: cut off: ${text}`);
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => window.axe.run());
   for (const violation of violations) {

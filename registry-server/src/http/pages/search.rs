@@ -147,7 +147,7 @@ fn nothing(query: &str, marker: &str) -> Markup {
         @if query.is_empty() && marker.is_empty() { p.lead { "This registry has no packages yet." } }
         @else {
             p.lead { "Nothing was found." }
-            p { "The search looks for packages with all words in names, titles, descriptions, tags, authors, classes and interfaces. A phrase is in double quotes. " a href="packages" { "All packages" } }
+            p { "The search finds packages whose names, titles, descriptions, tags, authors, classes and interfaces contain all of the words. Put a phrase in double quotes. " a href="packages" { "All packages" } }
         }
     }
 }

@@ -126,7 +126,7 @@ impl Round {
         let places: Vec<Place> = cycle.iter().map(place).collect();
         let repeats = |length: &usize| {
             let later = places.iter().skip(*length);
-            places.len() % length == 0 && later.eq(&places[..places.len() - length])
+            places.len().is_multiple_of(*length) && later.eq(&places[..places.len() - length])
         };
         let length = (1..places.len()).find(repeats).unwrap_or(places.len());
         let mut round = Self { start: 0, length };

@@ -66,7 +66,7 @@ pub(super) fn apply(
         edit.apply_to(&mut problem.request);
     }
     problem.request.locked = request.locked.clone();
-    problem.request.update = request.update.clone();
+    problem.request.update.clone_from(&request.update);
     // Warnings about the manifest were reported when the conflict was found.
     problem.warnings.clear();
     let (resolution, registries) = problem.solve_with_registries(context, output)?;

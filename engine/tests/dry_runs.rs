@@ -64,6 +64,84 @@ fn default() -> MetaParameters {
     MetaParameters::default()
 }
 
+/// A machine that seems to have these programs.
+fn machine_with(programs: &[&str]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let folder = root.path().join("bin");
+    std::fs::create_dir(&folder).expect("the root is there");
+    for program in programs {
+        let path = folder.join(program);
+        std::fs::write(&path, "").expect("the folder is there");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("the file is there");
+    }
+    root
+}
+
+/// What becomes of a command on a machine.
+fn states_of(root: &Path, exec: &Exec, noop: bool) -> Run {
+    let graph = with(|builder| {
+        builder.add(id("exec:it"), exec.clone(), default());
+    });
+    run(root, graph, noop)
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_neither_promised_nor_begun() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let exec = |command: Command| Exec::new(command, Guard::creates("/made"));
+    let refused = |command: Command, reason: &str| {
+        for noop in [true, false] {
+            let run = states_of(root.path(), &exec(command.clone()), noop);
+            assert_eq!(run.states.len(), 1, "{:?}", run.states);
+            assert!(run.states[0].contains("Failed("), "{:?}", run.states);
+            assert!(run.states[0].contains(reason), "{:?}", run.states);
+            let has_begun = run.steps.iter().any(|step| step.starts_with("Unfinished"));
+            assert!(!has_begun, "{:?}", run.steps);
+        }
+    };
+    refused(Command::new("/bin/sh"), "the machine has no /bin/sh");
+    std::fs::create_dir(root.path().join("bin")).expect("it can be made");
+    std::fs::write(root.path().join("bin/sh"), "").expect("it can be written");
+    refused(Command::new("make"), "the machine has no program `make`");
+    refused(Command::new("/bin/make"), "has no program `/bin/make`");
+    refused(Command::new("/bin/sh"), "/bin/sh is not executable");
+    std::fs::write(root.path().join("bin/make"), "").expect("it can be written");
+    let elsewhere = Command::new("make").folder("/srv");
+    refused(
+        elsewhere.clone(),
+        "the folder /srv, which it starts in, does not exist",
+    );
+
+    // Something before it makes the folder.
+    let graph = with(|builder| {
+        builder.add(id("directory:/srv"), Directory::new("/srv"), default());
+        builder.add(id("exec:it"), exec(elsewhere), default());
+    });
+    let planned = run(root.path(), graph, true);
+    let pending = planned
+        .states
+        .iter()
+        .filter(|state| state.contains("Pending("));
+    assert_eq!(pending.count(), 2, "{:?}", planned.states);
+    // Where it begins at its folder, or in a shell that has programs in itself, nobody knows.
+    let relative = states_of(root.path(), &exec(Command::new("bin/nothing")), true);
+    assert!(
+        relative.states[0].contains("Pending("),
+        "{:?}",
+        relative.states
+    );
+    std::fs::rename(root.path().join("bin/sh"), root.path().join("bin/busybox"))
+        .expect("it can be renamed");
+    std::os::unix::fs::symlink("busybox", root.path().join("bin/sh")).expect("it can be made");
+    let built_in = states_of(root.path(), &exec(Command::new("touch")), true);
+    assert!(
+        built_in.states[0].contains("Pending("),
+        "{:?}",
+        built_in.states
+    );
+}
+
 #[test]
 fn a_dry_run_does_not_promise_what_the_machine_refuses() {
     let root = tempfile::tempdir().expect("a folder for the test");
@@ -125,7 +203,7 @@ fn missing_folders_are_made_around_what_asks_for_them() {
 
 #[test]
 fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
-    let root = tempfile::tempdir().expect("a folder for the test");
+    let root = machine_with(&["sh", "useradd"]);
     let graph = || {
         with(|builder| {
             builder.add(id("user:web"), User::new("web"), default());
@@ -158,7 +236,7 @@ fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
 
 #[test]
 fn what_was_changed_in_part_has_failed_behind_a_change_that_is_not_made() {
-    let root = tempfile::tempdir().expect("a folder for the test");
+    let root = machine_with(&["sh", "false"]);
     let graph = with(|builder| {
         builder.add(id("directory:/e"), Directory::new("/e"), noop());
         let fails = Exec::new(Command::new("false"), Guard::creates("/none"));
@@ -213,7 +291,7 @@ fn rendered(guard: Guard, meta: MetaParameters) -> Graph {
 
 #[test]
 fn content_that_was_not_sent_is_neither_checked_nor_made_up() {
-    let root = tempfile::tempdir().expect("a folder for the test");
+    let root = machine_with(&["sh"]);
     let page = root.path().join("page");
     // The command has nothing to do, so it does not run, and sends nothing.
     let done = || Guard::creates("/");

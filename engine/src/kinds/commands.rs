@@ -1,5 +1,6 @@
 //! Changes that are made by programs of the machine.
 
+use super::program::require_startable;
 use crate::resource::{Change, Difference, ResourceError};
 use crate::target::{Command, Probe, Target, TargetError};
 
@@ -33,11 +34,13 @@ impl Change for Commands {
         self.differences.clone()
     }
 
-    fn precheck(&self, _: &dyn Probe) -> Result<(), ResourceError> {
-        match &self.obstacle {
-            Some(obstacle) => Err(ResourceError::Invalid(obstacle.clone())),
-            None => Ok(()),
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        if let Some(obstacle) = &self.obstacle {
+            return Err(ResourceError::Invalid(obstacle.clone()));
         }
+        // What the others need may come with the first one.
+        let first = self.in_order.first();
+        first.map_or(Ok(()), |command| require_startable(command, probe))
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use super::path_text;
-use super::program::program_wishes;
+use super::program::{program_wishes, require_startable};
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, ValueType,
     Values, Watching, Wish,
@@ -305,6 +305,10 @@ impl Change for RunCommand {
             None::<String>,
             Some(shown(&self.command)),
         )]
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        require_startable(&self.command, probe)
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

@@ -1,29 +1,86 @@
-//! What commands need of other resources.
+//! What commands need of other resources, and of the machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::resource::{Identifier, Wish};
-use crate::target::Command;
+use pkgres_files::EntryKind;
+use pkgres_manifest::diagnostic::Escaped;
+
+use crate::resource::{Identifier, ResourceError, Wish};
+use crate::target::{Command, NO_SHELL, Probe, TargetError, shown};
+
+/// The shell of a machine, which starts commands.
+const SHELL: &str = "/bin/sh";
 
 /// The file of a program, the user and group that it runs as, and its folder have to be there first.
 pub(super) fn program_wishes(command: &Command) -> Vec<Wish> {
-    let program = Path::new(&command.program);
-    let alternatives = if program.is_absolute() {
-        vec![Identifier::path(program)]
-    } else {
-        let path = command.variables.get("PATH").map_or("", String::as_str);
-        let folders = path.split(':').filter(|folder| folder.starts_with('/'));
-        folders
-            .map(|folder| Identifier::path(Path::new(folder).join(program)))
-            .collect()
-    };
+    let places = places_of_program(command);
     let program = Wish {
         relation: crate::resource::Relation::After,
-        alternatives,
+        alternatives: places.into_iter().map(Identifier::path).collect(),
     };
     let user = command.user.clone().map(Identifier::User);
     let group = command.group.clone().map(Identifier::Group);
     let mut wishes = vec![program, Wish::after(Identifier::path(&command.folder))];
     wishes.extend(user.into_iter().chain(group).map(Wish::after));
     wishes
+}
+
+/// The paths at which the program of a command may be.
+fn places_of_program(command: &Command) -> Vec<PathBuf> {
+    let program = Path::new(&command.program);
+    if program.is_absolute() {
+        return vec![program.to_owned()];
+    }
+    let path = command.variables.get("PATH").map_or("", String::as_str);
+    let folders = path.split(':').filter(|folder| folder.starts_with('/'));
+    folders
+        .map(|folder| Path::new(folder).join(program))
+        .collect()
+}
+
+/// Checks that a command can be started, as far as that is known without starting it.
+pub(super) fn require_startable(command: &Command, probe: &dyn Probe) -> Result<(), ResourceError> {
+    let Some(reason) = obstacle(command, probe) else {
+        return Ok(());
+    };
+    let message = format!("cannot run `{}`: {reason}", shown(command));
+    Err(TargetError::Unsupported(message).into())
+}
+
+/// Why a command cannot be started; `None` if that is not certain.
+fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
+    // What cannot be read may be there.
+    let is_missing = |path: &Path| matches!(probe.entry(path), Ok(None));
+    if is_missing(Path::new(SHELL)) {
+        return Some(NO_SHELL.to_owned());
+    }
+    if is_missing(&command.folder) {
+        let folder = command.folder.to_string_lossy();
+        let folder = Escaped::shortened(&folder);
+        return Some(format!(
+            "the folder {folder}, which it starts in, does not exist"
+        ));
+    }
+    let program = Escaped::shortened(&command.program);
+    let places = places_of_program(command);
+    let is_name = !command.program.contains('/');
+    if !is_name && !Path::new(&command.program).is_absolute() {
+        // It begins at the folder.
+        return None;
+    }
+    let found = places.iter().find(|place| !is_missing(place));
+    let Some(found) = found else {
+        // A shell of BusyBox may have the program in itself.
+        let is_built_in = is_name && is_busybox(probe);
+        return (!is_built_in).then(|| format!("the machine has no program `{program}`"));
+    };
+    let entry = probe.entry(found).ok().flatten()?;
+    let is_plain = entry.kind == EntryKind::File && entry.mode & 0o111 == 0 && !is_name;
+    is_plain.then(|| format!("{program} is not executable"))
+}
+
+fn is_busybox(probe: &dyn Probe) -> bool {
+    let shell = probe.entry(Path::new(SHELL)).ok().flatten();
+    let target = shell.and_then(|shell| shell.link_target);
+    target.is_some_and(|target| target.ends_with("busybox"))
 }

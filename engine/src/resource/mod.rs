@@ -107,7 +107,8 @@ pub trait Change: Send {
     fn differences(&self) -> Vec<Difference>;
 
     /// Whether the machine, as it is, lets the change be made; an error is the reason why not. A dry run asks this in
-    /// place of changing the machine, so that it does not promise what the change could not do.
+    /// place of changing the machine, so that it does not promise what the change could not do. So does an attempt before
+    /// a change that is not [atomic](Self::is_atomic), so that nothing is begun that cannot be ended.
     fn precheck(&self, _probe: &dyn Probe) -> Result<(), ResourceError> {
         Ok(())
     }

@@ -56,6 +56,10 @@ fn try_once(
         });
     }
     let is_atomic = change.is_atomic();
+    if !is_atomic {
+        // What cannot be made as a whole is not begun.
+        change.precheck(probe)?;
+    }
     if let Err(error) = change.apply(target) {
         return Ok(if is_atomic {
             Outcome::Failed(error)

@@ -80,6 +80,9 @@ fn explained(words: Option<&str>) -> String {
 /// The most lines of what a command said last that are part of a message.
 const SHOWN_LINES: usize = 3;
 
+/// Why no command can be started on a machine without a shell.
+pub(crate) const NO_SHELL: &str = "the machine has no /bin/sh, which starts commands";
+
 /// Why a command could not even be started in the root of its machine; `None` if it was.
 fn not_entered(output: &Output) -> Option<&'static str> {
     if !output.code.is_some_and(|code| (125..=127).contains(&code)) {
@@ -90,7 +93,7 @@ fn not_entered(output: &Output) -> Option<&'static str> {
     if said.contains("cannot change root directory") {
         Some("only root may run commands in a folder, or users with a namespace of their own")
     } else if said.contains("/bin/sh") {
-        Some("the machine has no /bin/sh, which starts commands")
+        Some(NO_SHELL)
     } else {
         None
     }

@@ -84,7 +84,7 @@ const SHOWN_LINES: usize = 3;
 pub(crate) const NO_SHELL: &str = "the machine has no /bin/sh, which starts commands";
 
 /// Why a command could not even be started in the root of its machine; `None` if it was.
-fn not_entered(output: &Output) -> Option<&'static str> {
+pub(crate) fn not_entered(output: &Output) -> Option<&'static str> {
     if !output.code.is_some_and(|code| (125..=127).contains(&code)) {
         return None;
     }

@@ -110,8 +110,14 @@ impl InventoryReader<'_> {
         let finding = Diagnostic::error(Code::Field, message).at(location);
         let similar = most_similar(&entry.key.text, known.iter().copied());
         self.findings.push(match similar {
+            None if known == INVENTORY_KEYS => {
+                finding.hint("list the machines below `targets`, such as `- local:`")
+            }
             Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-            None => finding,
+            None => {
+                let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
+                finding.hint(format!("the keys of {owner} are {}", known.join(", ")))
+            }
         });
     }
 

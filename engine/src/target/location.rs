@@ -41,8 +41,17 @@ pub enum TargetLocation {
 
 /// The error for a text that does not say where a machine is.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected", Escaped::shortened(.0))]
+#[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected{}", Escaped::shortened(.0), as_folder(.0))]
 pub struct TargetLocationError(String);
+
+/// What to write if the text is meant as a folder.
+fn as_folder(text: &str) -> String {
+    if text.is_empty() || text.contains(':') {
+        return String::new();
+    }
+    let folder = Escaped::shortened(text);
+    format!("; `rootfs:{folder}` is the machine whose root is this folder")
+}
 
 impl TargetLocation {
     /// Opens the machine.

@@ -29,7 +29,7 @@ pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
 pub use command::{Command, Output};
 pub use error::TargetError;
-pub(crate) use error::{NO_SHELL, shown};
+pub(crate) use error::{NO_SHELL, not_entered, shown};
 pub use facts::{ARCHITECTURE, OS, OS_FAMILY, OS_VERSION, read_facts};
 pub use file_differences::{ContentDifference, FileDifference};
 pub use inventory::{Inventory, InventoryArgument, InventoryTarget};

@@ -11,7 +11,7 @@ use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::script;
-use crate::target::{Command, Output, Probe, Target, TargetError};
+use crate::target::{Command, Output, Probe, Target, TargetError, not_entered};
 
 /// What a script says that tried to write where it cannot, in the language that it is run with.
 const READ_ONLY_WORDS: &str = "Read-only file system";
@@ -155,6 +155,9 @@ impl Leaves<'_> {
             }
             other => other.into(),
         })?;
+        if let Some(reason) = not_entered(&output) {
+            return Err(Failure::Because(format!("cannot run `{path}`: {reason}")));
+        }
         if !output.is_success() {
             let ended = match output.code {
                 Some(code) => format!("`{path}` exited with code {code}"),

@@ -42,6 +42,19 @@ fn value(report: &ValidationReport, validation: &Validation) -> String {
 }
 
 #[test]
+fn a_machine_that_cannot_start_commands_is_the_reason_of_the_failure() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
+    let found = findings(&test(&script("", "", "true\n"), &machine));
+    let [finding] = &found[..] else {
+        panic!("{found:?}");
+    };
+    // Without privileges, it is that nobody else may run commands in a folder.
+    assert!(finding.contains("cannot run `page`: "), "{finding}");
+    assert!(!finding.contains("chroot"), "{finding}");
+}
+
+#[test]
 fn the_interpreter_of_the_first_line_runs_a_script() {
     assert_eq!(
         output("", "", "#!/bin/bash\na=(x y z)\necho ${#a[@]} $0\n"),

@@ -29,6 +29,9 @@ use crate::{Certificate, NotCertified, WithoutReason, names};
 /// The rule that [`certify_reasons`] does not state.
 const SPLIT_UPDATE: &str = "an update of a package with several releases";
 
+/// Another rule that [`certify_reasons`] does not state: whatever requires a package can be any package of a registry.
+const REACHED: &str = "a package that was asked for has to be required by another one";
+
 /// The largest problem that is decided, in literals.
 const MOST_LITERALS: usize = 200_000;
 
@@ -65,6 +68,9 @@ pub fn certify_reasons(
     let lines = formula.lines();
     let proof = match decider.decide(&(0..0)) {
         Decision::Unsatisfiable(steps, count) => refutation(formula.rows().len(), &steps, count),
+        Decision::Satisfiable(_) if is_about_dropping(conflict) => {
+            return Err(NotCertified::Rule(REACHED));
+        }
         Decision::Satisfiable(_) => {
             return Err(NotCertified::Step("the reasons as they are shown"));
         }
@@ -95,6 +101,12 @@ pub fn certify_reasons(
         proof,
         without,
     })
+}
+
+/// Whether a conflict is that releases would drop a package that was asked for.
+fn is_about_dropping(conflict: &Conflict) -> bool {
+    let mut kinds = conflict.reasons.iter().map(|reason| &reason.kind);
+    kinds.any(|kind| matches!(kind, ReasonKind::Wanted { dropped_by } if dropped_by.is_some()))
 }
 
 /// The packages whose releases [`certify_reasons`] needs and that are not among the records.

@@ -38,6 +38,8 @@ impl Tally {
                 }
                 Err(error) => {
                     println!("{name}, {claim}: {error}");
+                    let is_wrong = claim == "reasons" && matches!(error, NotCertified::Step(_));
+                    assert!(!is_wrong, "{name}: the reasons do not suffice");
 
                     // A lock is kept even if it has several releases of a package without need.
                     let may_be_wrong = claim == "single" && !request.locked.is_empty();

@@ -50,9 +50,9 @@ fn every_repair_makes_the_universe_solvable() {
             continue;
         };
         for repair in &conflict.repairs {
-            let mut mended = universe.clone();
+            let mut repaired = universe.clone();
             let mut changed = false;
-            for record in releases(&mut mended) {
+            for record in releases(&mut repaired) {
                 let is_owner =
                     record.name == repair.owner && repair.versions.contains(&record.version);
                 for requirement in record.requirements.iter_mut() {
@@ -68,7 +68,7 @@ fn every_repair_makes_the_universe_solvable() {
             }
             tried += 1;
             assert!(
-                matches!(solve(&mended), Verdict::Solved(_)),
+                matches!(solve(&repaired), Verdict::Solved(_)),
                 "seed {seed}: {}\n{universe}",
                 repair.text
             );

@@ -2,6 +2,7 @@
 //!
 //! `SEEDS` sets the number of seeds; see `pkgres_tests::seeds` for long runs.
 
+mod resolver_jl;
 mod updates;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && !KEYWORDS.contains(&text)
 }
 
-/// Whether a text is the name of a collection: a namespace and a name, which are identifiers of Python.
+/// Whether a text is the name of a collection: a namespace and a name, which are Python identifiers.
 pub fn is_collection_name(text: &str) -> bool {
     text.split_once('.')
         .is_some_and(|(namespace, name)| is_identifier(namespace) && is_identifier(name))
@@ -36,7 +36,7 @@ pub(crate) fn package_name(text: &str) -> Result<PackageName, NameError> {
     // The general rules find out what is wrong with most texts.
     PackageName::parse_own(text)?;
     Err(NameError::Other(
-        "a name has two identifiers of Python that are no keywords, as in `acme.web`",
+        "a name has two Python identifiers that are not keywords, as in `acme.web`",
     ))
 }
 
@@ -64,9 +64,6 @@ mod tests {
             assert!(package_name(bad).is_err(), "{bad}");
         }
         let error = package_name("a.class").expect_err("it has a keyword");
-        assert!(
-            error.to_string().contains("identifiers of Python"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("Python identifiers"), "{error}");
     }
 }

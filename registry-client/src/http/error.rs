@@ -185,7 +185,7 @@ impl RequestError {
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
                 "the operator of the registry makes tokens with this scope; `pkgres login {address}` keeps one"
             )),
-            ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` keeps a token")),
+            ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
             ErrorKind::Certificate(CertificateProblem::UnknownIssuer) => finding.hint(
                 "name the certificate of the authority that signed it with `--ca-file`, or with `ca` of the registry in pkgres.toml",
@@ -250,7 +250,7 @@ mod tests {
         };
         assert_eq!(
             hints("pkgres.unauthorized"),
-            ["`pkgres login https://example.org/` keeps a token"]
+            ["`pkgres login https://example.org/` stores a token"]
         );
         assert_eq!(
             hints("pkgres.forbidden"),

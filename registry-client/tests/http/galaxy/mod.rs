@@ -445,7 +445,7 @@ fn tokens_are_sent_as_galaxy_servers_expect_them() {
     let without = connect(&fake, options(folder.path()));
     let finding = versions(&without, "acme.net").expect_err("it is denied");
     assert_eq!(finding.code, Code::Denied);
-    let login = format!("`pkgres login galaxy:{}` keeps a token", fake.address);
+    let login = format!("`pkgres login galaxy:{}` stores a token", fake.address);
     assert_eq!(finding.hints, [login]);
 
     // A password is sent as such.

@@ -70,7 +70,11 @@ pub(crate) fn check_class(class: &ClassDefinition, findings: &mut Vec<Diagnostic
             "unknown key `{}` in a class",
             Escaped::shortened(&key.value)
         );
-        findings.push(Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone()));
+        let mut finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
+        if let Some(similar) = ClassDefinition::similar_key(&key.value) {
+            finding = finding.hint(format!("did you mean `{similar}`?"));
+        }
+        findings.push(finding);
     }
     for property in &class.properties {
         check_property_usage(property, findings);

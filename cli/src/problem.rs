@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{
-    CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package, PackageName, ReleaseSource,
+    ArtifactDigest, CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package,
+    PackageName, ReleaseSource,
 };
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_derivation, strict_uses};
 use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
@@ -314,10 +315,12 @@ fn report_gave_up(steps: u64, output: &mut Output) {
 
 /// Checks that releases have the digests that are locked.
 fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
-    let mut findings: Vec<Diagnostic> = resolution
-        .artifact_changes()
-        .iter()
-        .filter(|change| change.is_violation())
+    let changes = resolution.artifact_changes();
+    let violations = || changes.iter().filter(|change| change.is_violation());
+    let is_folder =
+        |digest: &Option<ArtifactDigest>| matches!(digest, Some(ArtifactDigest::Tree(_)));
+    let is_folder_for_archive = violations().all(|change| is_folder(&change.digest));
+    let mut findings: Vec<Diagnostic> = violations()
         .map(|change| {
             let locked: Vec<String> = change
                 .locked
@@ -347,7 +350,7 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
         return Ok(());
     };
     findings.push(
-        show::digest_hints(context)
+        show::digest_hints(is_folder_for_archive, context)
             .into_iter()
             .fold(last, Diagnostic::hint),
     );

@@ -313,13 +313,26 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
     let invocation = &context.invocation;
     let workspace = context.workspace().ok().flatten();
     let Some(workspace) = workspace.filter(|_| !invocation.names_project()) else {
-        return vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
+        let mut hints =
+            vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
+        if !invocation.names_project() {
+            hints.push("`pkgres init` creates a package in this folder".to_owned());
+        }
+        return hints;
     };
     let members: Vec<&PathBuf> = (workspace.folders.iter())
         .filter(|member| member.join(MANIFEST_FILE).is_file())
         .collect();
     if invocation.is_for_workspace() || members.is_empty() {
-        return vec!["`members` in pkgres.toml names a folder without a manifest.yaml".to_owned()];
+        let missing: Vec<String> = (workspace.folders.iter())
+            .filter(|member| !member.join(MANIFEST_FILE).is_file())
+            .take(MAX_NAMED_MEMBERS)
+            .map(|member| format!("`{}`", quoted(member)))
+            .collect();
+        return vec![format!(
+            "`members` in pkgres.toml names a folder without a {MANIFEST_FILE}: {}",
+            missing.join(", ")
+        )];
     }
     let mut names: Vec<String> = members
         .iter()

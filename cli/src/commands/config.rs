@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
+use crate::registries::check_registries;
 use crate::settings::{Effective, Origin, write_setting};
 
 pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -116,6 +117,9 @@ fn set(
             Escaped::new(&folder)
         ));
     };
+    if setting.key == "registries" {
+        check_registries(values)?;
+    }
     write_setting(&path, setting, values, files, wait)?;
     let shown = Origin::File(path.clone());
     if output.is_json() {

@@ -219,7 +219,7 @@ fn no_registry_has(releases: impl Iterator<Item = String>, context: &Context) ->
             last.hint(format!(
                 "`{check}` checks whether releases changed or are gone"
             ))
-            .hint("an index file has no artifacts: name the registry that has them"),
+            .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts"),
         );
     }
     Failure {

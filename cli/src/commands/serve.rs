@@ -1,5 +1,6 @@
 //! `pkgres serve`
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(args.listen)
             .await
-            .map_err(|error| cannot_start(format!("cannot listen on {}: {error}", args.listen)))?;
+            .map_err(|error| cannot_listen(args.listen, &error))?;
         let address = listener
             .local_addr()
             .map_err(|error| cannot_start(format!("cannot listen: {error}")))?;
@@ -135,6 +136,23 @@ fn shutdown_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+/// The error for an address that cannot be listened on.
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Failure {
+    let mut failure = cannot_start(format!("cannot listen on {address}: {error}"));
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        let free = SocketAddr::new(address.ip(), 0);
+        let hint = format!(
+            "another program uses this port: `--listen {free}` takes any free port, and prints its address"
+        );
+        failure.findings = failure
+            .findings
+            .into_iter()
+            .map(|finding| finding.hint(hint.clone()))
+            .collect();
+    }
+    failure
 }
 
 fn cannot_start(message: impl Into<String>) -> Failure {

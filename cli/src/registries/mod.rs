@@ -18,7 +18,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::http::NetworkLimits;
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
-    Address, HttpOptions, HttpRegistry, Namespace, NetworkActivity, RegistryLocation,
+    Address, HttpOptions, HttpRegistry, LocationError, Namespace, NetworkActivity, RegistryLocation,
 };
 use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
@@ -209,11 +209,9 @@ impl RegistryOptions {
         remotes.next().ok_or_else(|| match wanted {
             Some(name) => {
                 let name = Escaped::shortened(name);
-                let message = format!(
-                    "neither pkgres.toml nor PKGRES_REGISTRY names a registry on the network `{name}`"
-                );
+                let message = format!("there is no registry `{name}` on the network in the settings");
                 Diagnostic::error(Code::Usage, message)
-                    .hint("use its address, or a name from there")
+                    .hint("use its address, such as `https://ADDRESS`, or a name from PKGRES_REGISTRY or `registries` in pkgres.toml")
                     .into()
             }
             None => Failure::usage(
@@ -321,12 +319,39 @@ fn configured_cache_folder(settings: &Settings) -> Option<PathBuf> {
 
 /// Parses registries as `--registry` takes them. `origin` begins the error message.
 fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRegistry>> {
-    let locations = RegistryLocation::parse_all(texts.iter().map(String::as_str), base)
-        .map_err(|error| Failure::usage(format!("{origin}: {error}")))?;
+    let locations =
+        RegistryLocation::parse_all(texts.iter().map(String::as_str), base).map_err(|error| {
+            let mut finding = Diagnostic::error(Code::Usage, format!("{origin}: {error}"));
+            if let LocationError::Kind(text) = &error
+                && let Some(kind) = kind_of_path(text, base)
+            {
+                let text = Escaped::shortened(text);
+                finding = finding.hint(format!("did you mean `{kind}:{text}`?"));
+            }
+            Failure::from(finding)
+        })?;
     Ok(locations
         .into_iter()
         .map(ConfiguredRegistry::from)
         .collect())
+}
+
+/// The kind of registry that a path without a kind is probably meant to be, if it exists.
+fn kind_of_path(text: &str, base: &Path) -> Option<&'static str> {
+    let path = base.join(text);
+    if path.is_dir() {
+        Some("dir")
+    } else if path.is_file() {
+        Some("index")
+    } else {
+        None
+    }
+}
+
+/// Checks the texts of registries before they are written into a settings file.
+pub(crate) fn check_registries(texts: &[String]) -> Result<()> {
+    parse(texts, Path::new(""), "registries")?;
+    Ok(())
 }
 
 /// The registries that a settings file names, if any.

@@ -80,7 +80,7 @@ pub(crate) fn changes(diff: &LockDiff) -> Vec<ChangeLine> {
     }
     for (package, is_new) in &diff.side_by_side {
         let becomes = if *is_new {
-            "may have several releases"
+            "has several releases side by side"
         } else {
             "has one release again"
         };

@@ -158,9 +158,14 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
     for (number, reason) in conflict.reasons.iter().enumerate() {
         let mark = if reason.clashes { "!" } else { " " };
-        for (origin, what) in lines(reason) {
+        for (at, (origin, what)) in lines(reason).into_iter().enumerate() {
             let line = with_origin(reason, &what, &origin);
-            text.push_str(&format!("{:>3}. {mark} {line}\n", number + 1));
+            // The second path of one reason has no number of its own.
+            let number = match at {
+                0 => format!("{:>3}.", number + 1),
+                _ => " ".repeat(4),
+            };
+            text.push_str(&format!("{number} {mark} {line}\n"));
         }
     }
     text.push_str(match (conflict.is_minimal, conflict.is_smallest) {

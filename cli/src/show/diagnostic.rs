@@ -40,10 +40,35 @@ pub(crate) fn diagnostic(finding: &Diagnostic, styled: bool) -> String {
         Renderer::plain()
     };
     let mut text = renderer.render(&groups);
+    if (finding.labels.iter()).all(|label| label.location.source().text().is_empty()) {
+        text = without_margin(&text);
+    }
     for label in &finding.labels {
         correct_column(&mut text, label);
     }
     text
+}
+
+/// A finding that names files, but has no source lines: without the empty margin, and with the arrows indented as they
+/// are beside a margin.
+fn without_margin(text: &str) -> String {
+    let lines = text.lines().filter(|line| plain(line).trim() != "|");
+    let lines: Vec<String> = lines
+        .map(|line| {
+            let indent = if plain(line).starts_with("--> ") {
+                " "
+            } else {
+                ""
+            };
+            format!("{indent}{line}")
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// A line without its styles.
+fn plain(line: &str) -> String {
+    anstream::adapter::strip_str(line).to_string()
 }
 
 /// A finding without a position: the snippet renderer would draw an empty margin.
@@ -130,6 +155,8 @@ impl Window {
         let end = text[span.start..]
             .find('\n')
             .map_or(text.len(), |newline| span.start + newline);
+        // The carriage return of a line ending is no part of the line.
+        let end = begin + text[begin..end].trim_end_matches('\r').len();
         let from = text.floor_char_boundary(begin.max(span.start.saturating_sub(WINDOW_BYTES)));
         let until = text
             .ceil_char_boundary(end.min(span.start + 2 * WINDOW_BYTES))

@@ -10,11 +10,17 @@ use crate::context::Context;
 use crate::registries::OVERRIDE_PREFIX;
 use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
-/// Hints for a release whose content is not what was locked.
-pub(crate) fn digest_hints(context: &Context) -> [String; 2] {
+/// Hints for releases whose content is not what was locked. Where archives are locked and all that is found are folders
+/// with sources, the registries are probably not those of the lockfile.
+pub(crate) fn digest_hints(is_folder_for_archive: bool, context: &Context) -> [String; 2] {
+    let first = if is_folder_for_archive {
+        "an archive was locked, and a folder with sources was found: name the registry that the lockfile was written with, with `--registry` or with `registries` in pkgres.toml"
+    } else {
+        "a release should never change: find out who changed it, and why"
+    };
     let command = context.invocation.command("lock --accept-changed");
     [
-        "a release should never change: find out who changed it, and why".to_owned(),
+        first.to_owned(),
         format!("if the change is intended, `{command}` accepts it"),
     ]
 }
@@ -36,7 +42,13 @@ pub(crate) fn staleness(stale: &[Staleness], mode: &str, context: &Context) -> V
     let mut findings = Vec::new();
     if !changed.is_empty() {
         let message = "locked releases have different digests now";
-        let hints = digest_hints(context);
+        let is_folder = |entry: &&Staleness| {
+            let Staleness::DigestDiffers { found, .. } = entry else {
+                return false;
+            };
+            matches!(found, Some(ArtifactDigest::Tree(_)))
+        };
+        let hints = digest_hints(changed.iter().all(is_folder), context);
         findings.push(finding(Code::Digest, message, &changed, &hints));
     }
     if !outdated.is_empty() {

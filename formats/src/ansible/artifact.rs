@@ -313,7 +313,7 @@ impl<'name> MemberReader<'name> {
         let broken = |reader: &Self, error: &std::io::Error| {
             let shown = error.to_string();
             reader.error(format!(
-                "it is no gzipped tar file: {}",
+                "this is not a gzipped tar file: {}",
                 Escaped::shortened(&shown)
             ))
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Style, Value, read_yaml};
-use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, most_similar};
 
 use super::name::package_name;
 use super::range;
@@ -159,8 +159,11 @@ impl RequirementsReader<'_> {
     fn entry(&mut self, node: &Node, mapping: &Mapping) {
         for entry in &mapping.entries {
             if !KEYS.contains(&entry.key.text.as_str()) {
-                let message = format!("unknown key `{}`", Escaped::shortened(&entry.key.text));
-                self.warning(Code::Field, entry.key_span, message, None);
+                let key = entry.key.text.as_str();
+                let message = format!("unknown key `{}`", Escaped::shortened(key));
+                let hint = most_similar(key, KEYS.iter().copied())
+                    .map(|similar| format!("did you mean `{similar}`?"));
+                self.warning(Code::Field, entry.key_span, message, hint.as_deref());
             }
         }
         let Some(name) = self.text(mapping, "name") else {

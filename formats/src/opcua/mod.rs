@@ -121,7 +121,7 @@ impl Format for NodeSets {
     }
 
     fn why_not_editable(&self, _: &FormatFile<'_>) -> Option<&'static str> {
-        Some("a NodeSet2 file has no ranges, but the models that it was made for")
+        Some("a NodeSet2 file has no ranges, only the models that it was made for")
     }
 
     fn check_root(

@@ -128,6 +128,11 @@ pub struct ClassDefinition {
 }
 
 impl ClassDefinition {
+    /// The key of a class that is most similar to an unknown one.
+    pub fn similar_key(unknown: &str) -> Option<&'static str> {
+        crate::similar::most_similar(unknown, reader::KNOWN_KEYS)
+    }
+
     /// Returns the one class of a Heat template.
     pub(crate) fn of_heat_template(
         name: ClassName,

@@ -58,7 +58,7 @@ pub enum CredentialError {
         reason: String,
     },
     /// The text is not a token.
-    #[error("a token is one line of visible ASCII characters")]
+    #[error("a token is one line of visible ASCII characters, and not empty")]
     NotAToken,
 }
 

@@ -104,7 +104,7 @@ impl ReleaseFiles {
             let (name, version) = release;
             let message = format!("no registry has the files of {name} {version}");
             let finding = Diagnostic::error(Code::Digest, message)
-                .hint("an index file has no artifacts: name the registry that has them");
+                .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts");
             Failure {
                 findings: vec![finding],
                 exit: Exit::of_registry_error(Code::Digest),

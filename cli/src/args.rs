@@ -202,15 +202,15 @@ commands! {
     Unpack("unpack", UnpackArgs),
     /// Check packages, manifests, class files and archives
     Check("check", CheckArgs),
-    /// Compare the classes of two versions, and find the step that they need
+    /// Compare the classes of two versions, and find the version step that the changes require
     Semver("semver", SemverArgs),
     /// Write an interface from classes, or compare two versions of one
     Interface("interface", InterfaceArgs),
-    /// Test a machine as the validation of a package says, or bring about what is missing
+    /// Check a machine with the validation of a package, or set up what is missing
     Validate("validate", ValidateArgs),
-    /// Show what on a machine differs from the resources of the locked releases
+    /// Show how a machine differs from the resources of the locked releases
     Plan("plan", PlanArgs),
-    /// Bring a machine into order: change what differs from the resources of the locked releases
+    /// Change a machine so that it has the resources of the locked releases
     Apply("apply", ApplyArgs),
     /// Call a function of a class on a machine, and print what it returns
     Call("call", CallArgs),
@@ -389,7 +389,7 @@ impl Command {
             Self::Search(args) => SharedArgs::registry(&args.lookup.registry),
             Self::Info(args) => SharedArgs::registry(&args.lookup.registry),
             Self::WhyNot(args) => SharedArgs::of_solve(&args.solve),
-            Self::Whoami(args) => SharedArgs::network(&args.target.network),
+            Self::Whoami(args) => SharedArgs::network(&args.network),
             Self::Owner(args) => SharedArgs::network(match &args.command {
                 OwnerCommand::List(args) => &args.target.network,
                 OwnerCommand::Add(args) | OwnerCommand::Remove(args) => &args.target.network,

@@ -146,6 +146,25 @@ fn a_server_that_cannot_start_reports_the_error() {
 }
 
 #[test]
+fn a_busy_port_has_a_hint_that_works() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let output = Command::new(env!("CARGO_BIN_EXE_pkgres"))
+        .args(["serve", "--listen", &address, "--data"])
+        .arg(folder.path().join("data"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs");
+    let shown = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{shown}");
+    let expected = "hint: `--listen 127.0.0.1:0` takes any free port";
+    assert!(shown.contains(expected), "{shown}");
+    // The servers of the other tests are started so.
+    Server::start(&folder.path().join("other"), &[]);
+}
+
+#[test]
 fn a_static_mirror_has_the_documents_of_the_server() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");

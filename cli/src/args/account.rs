@@ -6,11 +6,35 @@ use clap::{Args, Subcommand};
 
 use super::{NetworkArgs, TargetArgs};
 
+/// The registry of a command that is about nothing else: `login ADDRESS` and `login --registry ADDRESS` mean the same.
 #[derive(Debug, Args)]
-pub(crate) struct LoginArgs {
+pub(crate) struct AccountRegistry {
     /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
     /// first one on the network
-    pub(crate) registry: Option<String>,
+    #[arg(value_name = "REGISTRY", conflicts_with = "registry_option")]
+    registry: Option<String>,
+
+    /// The same as the argument
+    #[arg(
+        id = "registry_option",
+        long = "registry",
+        value_name = "REGISTRY",
+        hide = true
+    )]
+    option: Option<String>,
+}
+
+impl AccountRegistry {
+    /// The name or address of the registry, if there is one on the command line.
+    pub(crate) fn wanted(&self) -> Option<&str> {
+        self.registry.as_deref().or(self.option.as_deref())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    #[command(flatten)]
+    pub(crate) registry: AccountRegistry,
 
     /// Read the token from a file instead of the terminal or stdin
     #[arg(long, value_name = "FILE")]
@@ -35,15 +59,17 @@ pub(crate) struct LoginArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogoutArgs {
-    /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
-    /// first one on the network
-    pub(crate) registry: Option<String>,
+    #[command(flatten)]
+    pub(crate) registry: AccountRegistry,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WhoamiArgs {
     #[command(flatten)]
-    pub(crate) target: TargetArgs,
+    pub(crate) registry: AccountRegistry,
+
+    #[command(flatten)]
+    pub(super) network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
@@ -100,9 +126,15 @@ pub(crate) enum TokenCommand {
     /// again.
     Create(TokenCreateArgs),
     /// List tokens, without their secrets
-    List(WhoamiArgs),
+    List(TokenListArgs),
     /// Revoke a token
     Revoke(TokenRevokeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenListArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 
 use super::{MemberArgs, NetworkArgs, RegistryArgs};
@@ -89,6 +90,7 @@ pub(crate) struct LockedArgs {
 #[derive(Debug, Args)]
 pub(crate) struct VendorArgs {
     /// The folder for the archives; made if it does not exist
+    #[arg(value_parser = PathBufValueParser::new().try_map(folder_to_write))]
     pub(crate) folder: PathBuf,
 
     #[command(flatten)]
@@ -98,6 +100,7 @@ pub(crate) struct VendorArgs {
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
     /// The folder for `ansible_collections`, a path of Ansible's `collections_path`; made if it does not exist
+    #[arg(value_parser = PathBufValueParser::new().try_map(folder_to_write))]
     pub(crate) folder: PathBuf,
 
     #[command(flatten)]
@@ -190,4 +193,13 @@ pub(crate) struct ServeArgs {
     /// Require a token for reading, too
     #[arg(long)]
     pub(crate) private: bool,
+}
+
+/// The folder that a command writes into. A file in its place is probably the manifest, which comes after it.
+fn folder_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if path.is_file() {
+        Err("this is a file; name the folder to write into first, then the manifest")
+    } else {
+        Ok(path)
+    }
 }

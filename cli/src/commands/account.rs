@@ -39,7 +39,7 @@ fn all_shown<'text>(texts: impl IntoIterator<Item = &'text String>) -> String {
 }
 
 pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let registry = open(&args.target, context)?;
+    let registry = context.registries.open_remote(args.registry.wanted())?;
     let identity = registry.whoami()?;
     if output.is_json() {
         output.json(&json!({

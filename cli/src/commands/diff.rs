@@ -211,7 +211,12 @@ fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -
         (text, format!("{text}:{folder}/{LOCK_FILE}"))
     };
     if !is_revision(revision)? {
-        let message = format!("`{shown}` is neither a lockfile nor a git revision");
+        let message = if text == "HEAD" {
+            // The default, which nobody typed.
+            "there is no commit to compare with".to_owned()
+        } else {
+            format!("`{shown}` is neither a lockfile nor a git revision")
+        };
         return Err(Diagnostic::error(Code::Usage, message)
             .hint("a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected")
             .into());

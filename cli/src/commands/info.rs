@@ -163,8 +163,14 @@ fn unknown_version(name: &PackageName, version: Option<&Version>, releases: &Rel
         .map(|record| record.version.to_string())
         .collect();
     let finding = Diagnostic::error(Code::NoVersion, message);
+    let hint = match known.as_slice() {
+        [only] if releases.records.len() == 1 => {
+            format!("the only version of {name} is {only}")
+        }
+        _ => format!("the newest versions are {}", known.join(", ")),
+    };
     Failure {
-        findings: vec![finding.hint(format!("the newest versions are {}", known.join(", ")))],
+        findings: vec![finding.hint(hint)],
         exit: Exit::Failed,
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn run(args: &InitArgs, context: &Context, output: &mut Output) -> Re
     let path = args.folder.join(MANIFEST_FILE);
     let shown = path.to_string_lossy().into_owned();
     let shown = Escaped::new(&shown);
-    if std::fs::symlink_metadata(&path).is_ok() {
+    if let Ok(metadata) = std::fs::symlink_metadata(&path) {
         let finding = Diagnostic::error(Code::File, format!("{shown} already exists"));
+        if metadata.is_dir() {
+            return Err(finding.hint("it is a folder: move it away first").into());
+        }
         return Err(finding
             .hint(format!(
                 "`{} PACKAGE` adds a requirement to it",

@@ -26,10 +26,9 @@ const MAX_INPUT_BYTES: u64 = 64 << 10;
 
 pub(super) fn login(args: &LoginArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.remove {
-        return logout(args.registry.as_deref(), context, output);
+        return logout(args.registry.wanted(), context, output);
     }
-    let RemoteRegistry { registry, address } =
-        context.registries.remote(args.registry.as_deref())?;
+    let RemoteRegistry { registry, address } = context.registries.remote(args.registry.wanted())?;
     let path = stored_tokens()?;
     let mut tokens = TokenFile::read(&path).map_err(|error| failed(&error))?;
     let token = read_token(args, &address, output)?;

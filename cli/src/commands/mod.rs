@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Info(args) => info::run(args, context, output),
         Command::WhyNot(args) => why_not::run(args, context, output),
         Command::Login(args) => login::login(args, context, output),
-        Command::Logout(args) => login::logout(args.registry.as_deref(), context, output),
+        Command::Logout(args) => login::logout(args.registry.wanted(), context, output),
         Command::Whoami(args) => account::whoami(args, context, output),
         Command::Owner(args) => account::owner(args, context, output),
         Command::Token(args) => account::token(args, context, output),

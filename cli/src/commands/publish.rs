@@ -28,6 +28,7 @@ use crate::problem::Problem;
 const WARNING_CHARACTERS: usize = 1000;
 
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    not_address(&args.package)?;
     let options = ReadOptions::default();
     let (package, findings, bytes) = read(&args.package, &options, output)?;
     output.findings(&findings);
@@ -101,6 +102,24 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     } else {
         Exit::Done
     })
+}
+
+/// Fails if the package is the address of a registry: `login` takes it so.
+fn not_address(package: &Path) -> Result<()> {
+    let text = package.to_string_lossy();
+    let is_address = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    if !is_address {
+        return Ok(());
+    }
+    let text = Escaped::shortened(&text).to_string();
+    let message = format!("`{text}` is an address, not a package");
+    Err(Diagnostic::error(Code::Usage, message)
+        .hint(format!(
+            "`pkgres publish --registry {text}` publishes the package of this folder there"
+        ))
+        .into())
 }
 
 /// The failure to read a registry, without the hint to use the cache instead, which does not help to publish.

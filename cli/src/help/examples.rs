@@ -377,7 +377,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "whoami",
-        &[("pkgres whoami", "for the first registry on the network")],
+        &[
+            ("pkgres whoami", "for the first registry on the network"),
+            ("pkgres whoami https://packages.example.org", "for another"),
+        ],
     ),
     (
         "owner list",

@@ -246,6 +246,9 @@ impl<'source> LockReader<'source> {
     }
 
     fn format(&mut self) -> Read<()> {
+        if self.source.text().trim().is_empty() {
+            return self.problem("the lockfile is empty");
+        }
         let Some(Ok(format)) = self.peek("lock: ").map(str::parse::<u64>) else {
             return self.problem("expected `lock:` and the number of the format");
         };

@@ -73,6 +73,10 @@ pub(super) fn cause(
 pub(crate) fn mapping_hint(node: &Node) -> Option<String> {
     match &node.value {
         Value::Scalar(scalar) if scalar.style == Style::Plain => {
+            if let Some(entry) = with_colon(&scalar.text) {
+                let entry = Escaped::shortened(&entry);
+                return Some(format!("a colon is missing after the key: write `{entry}`"));
+            }
             let entry = with_blank(&scalar.text)?;
             Some(format!(
                 "a blank is missing after the colon: write `{}`",
@@ -106,15 +110,29 @@ fn with_blank(scalar: &str) -> Option<String> {
     Some(format!("{key}: {value}{rest}"))
 }
 
+/// The entry that a plain scalar of two words was probably meant to be: `name: value` for `name value`, where the value
+/// has a digit, as versions do.
+fn with_colon(scalar: &str) -> Option<String> {
+    let (key, value) = scalar.split_once(' ')?;
+    let value = value.trim_start();
+    let is_value = value.contains(|part: char| part.is_ascii_digit())
+        && !value.contains(|part: char| part.is_whitespace() || part == ':');
+    (is_key(key) && is_value).then(|| format!("{key}: {value}"))
+}
+
+/// Whether a word is like the keys of a manifest: a name, perhaps a dotted one.
+fn is_key(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && word
+            .chars()
+            .all(|part| part.is_ascii_alphanumeric() || "_.".contains(part))
+}
+
 /// The two parts of `name:value`, where the name is like those of keys. Addresses such as `https://…` are not.
 fn glued(word: &str) -> Option<(&str, &str)> {
     let (key, value) = word.split_once(':')?;
-    let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && key
-            .chars()
-            .all(|part| part.is_ascii_alphanumeric() || "_.".contains(part));
     let is_value = !value.is_empty() && !value.starts_with('/') && !value.ends_with(':');
-    (is_key && is_value).then_some((key, value))
+    (is_key(key) && is_value).then_some((key, value))
 }
 
 /// The place where the parser noticed an error.

@@ -103,7 +103,10 @@ fn fixtures(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "in"))
         .collect();
     while let Some(path) = rest.pop() {
-        if path.is_dir() {
+        if let Ok(target) = std::fs::read_link(&path) {
+            // It may lead nowhere.
+            files.insert(path, target.into_os_string().into_encoded_bytes());
+        } else if path.is_dir() {
             rest.extend(entries(&path));
         } else {
             let bytes = std::fs::read(&path).expect("a fixture can be read");

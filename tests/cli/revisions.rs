@@ -242,12 +242,14 @@ fn invalid_revisions_are_errors() {
 #[test]
 fn without_a_repository_there_are_no_revisions() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (code, _, stderr) = diff(folder.path(), &["HEAD"]);
-    assert_eq!(code, Some(2), "{stderr}");
-    assert!(
-        stderr.contains("neither a lockfile nor a git revision"),
-        "{stderr}"
-    );
+    for (revision, expected) in [
+        ("HEAD", "there is no commit to compare with"),
+        ("v1", "`v1` is neither a lockfile nor a git revision"),
+    ] {
+        let (code, _, stderr) = diff(folder.path(), &[revision]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
+    }
 }
 
 /// A repository whose first commit has a package with a method that the folder does not have any more.

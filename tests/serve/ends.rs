@@ -158,7 +158,7 @@ fn a_busy_port_has_a_hint_that_works() {
         .expect("the binary runs");
     let shown = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{shown}");
-    let expected = "hint: `--listen 127.0.0.1:0` takes any free port";
+    let expected = "`--listen 127.0.0.1:0` takes any free port, and prints its address";
     assert!(shown.contains(expected), "{shown}");
     // The servers of the other tests are started so.
     Server::start(&folder.path().join("other"), &[]);

@@ -129,6 +129,7 @@ pub struct ClassDefinition {
 
 impl ClassDefinition {
     /// The key of a class that is most similar to an unknown one.
+    #[cfg(feature = "packages")]
     pub fn similar_key(unknown: &str) -> Option<&'static str> {
         crate::similar::most_similar(unknown, reader::KNOWN_KEYS)
     }

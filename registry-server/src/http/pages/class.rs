@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use http::StatusCode;
-use maud::{Markup, html};
-use pkgres_manifest::{ClassName, PackageName, Version};
+use maud::html;
+use pkgres_manifest::{ClassName, PackageName};
 
 use super::layout::{self, Page, ROOT, class_link, package_link, version_link};
 use super::{conformance, errors, members, package, release, text};
@@ -12,49 +12,13 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
-use crate::registry::{Bounds, ReleaseView};
+use crate::registry::Bounds;
 
 /// The bounds of the search for classes that extend the class.
 const BOUNDS: Bounds = Bounds {
     packages: 2000,
     bytes: 16 << 20,
 };
-
-/// The limit of packages that define the class.
-const MAX_DEFINERS: usize = 20;
-
-/// The limit of versions of a package that define the class.
-const MAX_VERSIONS: usize = 20;
-
-/// The packages that define the class, each with the releases that do, the newest first.
-fn definitions(
-    service: &Service,
-    class: &ClassName,
-    definers: &[PackageName],
-) -> Result<Vec<(PackageName, Vec<ReleaseView>)>, Problem> {
-    let mut definitions = Vec::new();
-    for name in definers.iter().take(MAX_DEFINERS) {
-        let mut releases = match service.registry.package(name) {
-            // It was removed meanwhile.
-            Err(problem) if problem.code == ProblemCode::NoSuchPackage => continue,
-            other => other?.versions,
-        };
-        releases.retain(|release| {
-            let mut classes = release.record.classes.iter().flatten();
-            classes.any(|known| known.name == *class && !known.internal)
-        });
-        definitions.push((name.clone(), releases));
-    }
-    Ok(definitions)
-}
-
-fn versions(package: &PackageName, releases: &[ReleaseView]) -> Markup {
-    let all: Vec<Version> = releases
-        .iter()
-        .map(|release| release.record.version.clone())
-        .collect();
-    release::version_links(ROOT, package, &all, MAX_VERSIONS)
-}
 
 /// Shows a class.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
@@ -89,7 +53,10 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         return Ok(errors::missing_page("class", ROOT, class.as_str(), link));
     }
     let (_, last) = text::halves(class.as_str());
-    let definitions = definitions(service, &class, &definers)?;
+    let definitions = release::defining(service, &definers, &|record| {
+        let mut classes = record.classes.iter().flatten();
+        classes.any(|known| known.name == class && !known.internal)
+    })?;
     let best = definitions
         .iter()
         .find_map(|(_, releases)| package::best(releases));
@@ -120,7 +87,7 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
                         @for (package, releases) in &definitions {
                             li {
                                 (package_link(ROOT, package))
-                                span.quiet { "in " (versions(package, releases)) }
+                                span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
                             }
                         }
                     }

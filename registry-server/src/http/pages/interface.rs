@@ -15,12 +15,6 @@ use crate::http::service::Service;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{Implementers, ReleaseView};
 
-/// The limit of packages that define the interface.
-const MAX_DEFINERS: usize = 20;
-
-/// The limit of versions of a package that define the interface.
-const MAX_VERSIONS: usize = 20;
-
 /// The limit of classes that are compared with the interface.
 const MAX_IMPLEMENTERS: usize = 20;
 
@@ -37,7 +31,8 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
         let name = interface.as_str();
         return Ok(errors::missing_page("interface", ROOT, name, None));
     }
-    let definitions = definitions(service, &interface, &definers)?;
+    let has = |record: &IndexRecord| record.interfaces.contains(&interface);
+    let definitions = release::defining(service, &definers, &has)?;
     let best = definitions
         .iter()
         .find_map(|(_, releases)| package::best(releases));
@@ -69,25 +64,6 @@ pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Pro
     Ok(page.response(StatusCode::OK))
 }
 
-/// The packages that define the interface, each with the releases that do, the newest first.
-fn definitions(
-    service: &Service,
-    interface: &ClassName,
-    definers: &[PackageName],
-) -> Result<Vec<(PackageName, Vec<ReleaseView>)>, Problem> {
-    let mut definitions = Vec::new();
-    for name in definers.iter().take(MAX_DEFINERS) {
-        let mut releases = match service.registry.package(name) {
-            // It was removed meanwhile.
-            Err(problem) if problem.code == ProblemCode::NoSuchPackage => continue,
-            other => other?.versions,
-        };
-        releases.retain(|release| release.record.interfaces.contains(interface));
-        definitions.push((name.clone(), releases));
-    }
-    Ok(definitions)
-}
-
 fn defined_by(definers: &[PackageName], definitions: &[(PackageName, Vec<ReleaseView>)]) -> Markup {
     html! {
         section aria-labelledby="defined" {
@@ -96,7 +72,7 @@ fn defined_by(definers: &[PackageName], definitions: &[(PackageName, Vec<Release
                 @for (package, releases) in definitions {
                     li {
                         (package_link(ROOT, package))
-                        span.quiet { "in " (versions(package, releases)) }
+                        span.quiet { "in " (release::versions_of(ROOT, package, releases)) }
                     }
                 }
             }
@@ -105,14 +81,6 @@ fn defined_by(definers: &[PackageName], definitions: &[(PackageName, Vec<Release
             }
         }
     }
-}
-
-fn versions(package: &PackageName, releases: &[ReleaseView]) -> Markup {
-    let all: Vec<Version> = releases
-        .iter()
-        .map(|release| release.record.version.clone())
-        .collect();
-    release::version_links(ROOT, package, &all, MAX_VERSIONS)
 }
 
 /// The section with the functions, as a release defines them.

@@ -3,12 +3,14 @@
 use maud::{Markup, html};
 use pkgres_formats::Format as _;
 use pkgres_formats::ansible::Collections;
-use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec};
+use pkgres_manifest::{ArtifactDigest, CLASS_PACKAGES, IndexRecord, PackageName, Spec, Version};
 
 use super::layout::{self, package_link, version_link};
 use super::{licence, readme, text};
+use crate::http::service::Service;
 use crate::package_text::PackageText;
-use crate::registry::{PackageView, ReleaseContents};
+use crate::problem::{Problem, ProblemCode};
+use crate::registry::{PackageView, ReleaseContents, ReleaseView};
 
 /// The limit of tags.
 const MAX_TAGS: usize = 30;
@@ -193,7 +195,7 @@ fn cut_note(text: &PackageText) -> Markup {
 pub(super) fn version_links(
     root: &str,
     package: &PackageName,
-    versions: &[pkgres_manifest::Version],
+    versions: &[Version],
     limit: usize,
 ) -> Markup {
     html! {
@@ -203,4 +205,38 @@ pub(super) fn version_links(
         }
         @if versions.len() > limit { " and " (versions.len() - limit) " more" }
     }
+}
+
+/// The limit of packages that define a class or an interface.
+const MAX_DEFINERS: usize = 20;
+
+/// The limit of versions of a package that define it.
+const MAX_VERSIONS: usize = 20;
+
+/// Some packages, each with the releases that define something, the newest first.
+pub(super) fn defining(
+    service: &Service,
+    packages: &[PackageName],
+    is_defining: &dyn Fn(&IndexRecord) -> bool,
+) -> Result<Vec<(PackageName, Vec<ReleaseView>)>, Problem> {
+    let mut definitions = Vec::new();
+    for name in packages.iter().take(MAX_DEFINERS) {
+        let mut releases = match service.registry.package(name) {
+            // It was removed meanwhile.
+            Err(problem) if problem.code == ProblemCode::NoSuchPackage => continue,
+            other => other?.versions,
+        };
+        releases.retain(|release| is_defining(&release.record));
+        definitions.push((name.clone(), releases));
+    }
+    Ok(definitions)
+}
+
+/// The versions of some releases of a package.
+pub(super) fn versions_of(root: &str, package: &PackageName, releases: &[ReleaseView]) -> Markup {
+    let releases = releases.iter();
+    let all: Vec<Version> = releases
+        .map(|release| release.record.version.clone())
+        .collect();
+    version_links(root, package, &all, MAX_VERSIONS)
 }

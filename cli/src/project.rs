@@ -164,7 +164,8 @@ impl Project {
         }
     }
 
-    /// What the files around a root use that has no classes itself, with warnings about what cannot be read.
+    /// Reads what the files around the root use, such as playbooks beside a `requirements.yml`. The warnings are about files
+    /// that cannot be read.
     pub(crate) fn uses(&self, context: &Context) -> (Vec<ProjectUse>, Vec<Diagnostic>) {
         let RootContent::Foreign(_, bytes) = &self.content else {
             return (Vec::new(), Vec::new());

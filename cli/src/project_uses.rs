@@ -64,7 +64,7 @@ impl ProjectUses {
     }
 }
 
-/// The class that stands for a file of a project: its path, as far as classes can have such a name.
+/// The name of the class for a file: its path, in which `_` replaces characters that class names cannot have.
 fn class_of_file(path: &str) -> ClassName {
     let plain = |next: char| next.is_ascii_alphanumeric() || matches!(next, '_' | '-' | '.' | '/');
     let replaced: String = path

@@ -44,7 +44,7 @@ pub enum TargetLocation {
 #[error("`{}` is not a target: `local:`, `rootfs:PATH` or `ssh://USER@HOST:PORT` is expected{}", Escaped::shortened(.0), as_folder(.0))]
 pub struct TargetLocationError(String);
 
-/// What to write if the text is meant as a folder.
+/// A hint that a folder is written `rootfs:FOLDER`; empty if the text cannot be one.
 fn as_folder(text: &str) -> String {
     if text.is_empty() || text.contains(':') {
         return String::new();

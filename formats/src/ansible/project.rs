@@ -91,8 +91,8 @@ fn read(
     Ok((uses, findings))
 }
 
-/// What comes before the paths of files in the folder around one that is called [`FOLDER_OF_REQUIREMENTS`]. `folder` is the
-/// path of that one, up to its last slash.
+/// The prefix of paths in the parent of a folder called [`FOLDER_OF_REQUIREMENTS`]. `folder` is the path of that folder, with
+/// its last slash.
 fn path_around(folder: &str) -> String {
     let around = folder
         .trim_end_matches('/')

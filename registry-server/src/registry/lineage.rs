@@ -56,7 +56,7 @@ impl Lineage {
         parts.collect()
     }
 
-    /// How the class stands to the interfaces that it or an ancestor implements; `None` if its file cannot be read.
+    /// Compares the class with the interfaces that it implements or inherits; `None` if its class file cannot be read.
     pub(crate) fn conformance(&self) -> Option<ClassConformance<'_>> {
         class_conformance(&self.packages, &self.release, &self.class)
     }

@@ -1,12 +1,13 @@
 //! Class rules as reasons: classes that are not found, and classes of a package that extend each other.
 
+use pkgres_manifest::ClassName;
+
 use super::conflict::{Reason, ReasonKind, reason_about};
 use super::wording::{Edge, candidates, some_classes};
 use crate::budget::Interrupt;
 use crate::problem::Problem;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, ClassTable, Missing, PackageId, ReleaseId, Universe};
-use pkgres_manifest::ClassName;
 
 /// The candidates of a package with a class that extends a class of another package.
 pub(super) fn extending(

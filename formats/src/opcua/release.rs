@@ -272,7 +272,10 @@ pub(super) fn read_spec(text: &str) -> Result<Spec, SpecError> {
         return Ok(release.to_spec());
     }
     let set = VersionSet::exactly(&release.to_version());
-    Ok(Spec::native(text, set, false))
+    // Written anew, as blanks around the parts of a release could be line breaks.
+    let equals = if text.starts_with('=') { "=" } else { "" };
+    let written = format!("{equals}{}", release.full_text());
+    Ok(Spec::native(&written, set, false))
 }
 
 /// Whether a text can be the `Version` of a release.

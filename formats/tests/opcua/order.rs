@@ -206,3 +206,16 @@ fn errors_say_how_versions_and_requirements_are_written() {
         .expect_err("it is no requirement");
     assert!(error.to_string().contains(">=VERSION@DATE"), "{error}");
 }
+
+#[test]
+fn a_spec_is_written_in_one_line_whatever_blanks_it_had() {
+    for (text, written) in [
+        ("1.05 \n@ 2023-12-15\t", "1.05@2023-12-15"),
+        ("== \t1.05@2023-12-15 (1.5.3)", "=1.05@2023-12-15 (1.5.3)"),
+        (">=\n1.05 @2023-12-15", ">=1.05@2023-12-15"),
+    ] {
+        let spec = ECOSYSTEM.spec(text).expect("a spec");
+        assert_eq!(spec.written(), written);
+        assert_eq!(ECOSYSTEM.spec(written).as_ref(), Ok(&spec));
+    }
+}

@@ -7,7 +7,7 @@ use pkgres_engine::{
     Action, Checked, Difference, Event, File, Graph, GraphBuilder, Input, NodeKey, NodeStatus,
     Outcome, Probe, Receipt, Resource, ResourceError, RunOptions, Runner, Status, ValueType,
 };
-use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_manifest::{MetaParameters, Polling, ResourceId};
 
 /// A resource that is refreshed, and sends a text. It is never checked: the tests say how attempts end.
 #[derive(Debug)]
@@ -317,4 +317,170 @@ fn what_waits_for_a_change_that_nothing_may_make_follows_what_becomes_of_it() {
     run.end("directory:/etc/web", changed());
     run.end("service:web", changed());
     assert_eq!(run.status_of("service:web"), NodeStatus::InOrder);
+}
+
+#[test]
+fn a_resource_whose_failing_attempts_cause_events_counts_as_failed_in_the_end() {
+    for converged_timeout in [Duration::ZERO, Duration::from_mins(2)] {
+        let service = ("service:web", "web", MetaParameters::default());
+        let options = RunOptions {
+            watch: true,
+            converged_timeout,
+            ..RunOptions::default()
+        };
+        let mut run = Run::new(services(&[service], &[]), options);
+        let mut attempts = 0;
+        while run.runner.status() == Status::Working {
+            if run.is_idle() {
+                run.wait();
+                continue;
+            }
+            attempts += 1;
+            assert!(attempts < 20, "it goes on for ever");
+            let key = run.key("service:web");
+            run.end("service:web", unfinished());
+            run.tell(Event::Changed(vec![key]));
+        }
+        assert_eq!(run.runner.status(), Status::Failed);
+        let status = run.status_of("service:web");
+        assert_eq!(status, NodeStatus::Failed("the disk is full".to_owned()));
+
+        // It is still tried, and succeeds once the reason is gone.
+        while run.is_idle() {
+            run.wait();
+        }
+        run.end("service:web", changed());
+        run.now += converged_timeout;
+        run.tell(Event::Time);
+        assert_eq!(run.runner.status(), Status::Converged);
+    }
+}
+
+#[test]
+fn a_failing_resource_that_changes_what_goes_first_does_not_run_for_ever() {
+    let graph = services(
+        &[
+            ("file:/conf", "conf", MetaParameters::default()),
+            ("service:web", "web", MetaParameters::default()),
+        ],
+        &[("file:/conf", "service:web", false)],
+    );
+    let mut run = Run::watched(graph);
+    let file = run.key("file:/conf");
+    let mut attempts = 0;
+    while run.runner.status() == Status::Working {
+        if run.is_idle() {
+            run.wait();
+            continue;
+        }
+        attempts += 1;
+        assert!(attempts < 50, "it goes on for ever");
+        if run.attempts[0].1 == file {
+            run.end("file:/conf", changed());
+        } else {
+            run.end("service:web", failed());
+            run.tell(Event::Changed(vec![file]));
+        }
+    }
+    assert_eq!(run.runner.status(), Status::Failed);
+    let status = run.status_of("service:web");
+    assert_eq!(status, NodeStatus::Failed("the disk is full".to_owned()));
+}
+
+#[test]
+fn resources_that_undo_each_others_changes_fail_and_are_named() {
+    let graph = services(
+        &[
+            ("file:/conf", "conf", MetaParameters::default()),
+            ("file:/other", "other", MetaParameters::default()),
+            ("service:web", "web", MetaParameters::default()),
+        ],
+        &[("file:/conf", "service:web", true)],
+    );
+    for converged_timeout in [Duration::ZERO, Duration::from_mins(2)] {
+        let options = RunOptions {
+            watch: true,
+            converged_timeout,
+            ..RunOptions::default()
+        };
+        let mut run = Run::new(graph.clone(), options);
+        let file = run.key("file:/conf");
+        run.end("file:/other", changed());
+        let mut attempts = 0;
+        while run.runner.status() == Status::Working {
+            let Some((id, ..)) = run.attempts.first() else {
+                run.wait();
+                continue;
+            };
+            attempts += 1;
+            assert!(attempts < 100, "it goes on for ever");
+            if id.to_string() == "file:/conf" {
+                run.end("file:/conf", changed());
+            } else {
+                // It is refreshed, and changes the file.
+                run.end("service:web", changed());
+                run.tell(Event::Changed(vec![file]));
+            }
+        }
+        assert_eq!(run.runner.status(), Status::Failed);
+        let NodeStatus::Failed(reason) = run.status_of("file:/conf") else {
+            panic!("{:?}", run.status_of("file:/conf"));
+        };
+        assert_eq!(
+            reason,
+            "it was changed 10 times in a row, each time soon after a change of service:web: they undo each other's changes"
+        );
+        assert_eq!(run.status_of("file:/other"), NodeStatus::InOrder);
+    }
+}
+
+#[test]
+fn what_others_change_again_and_again_does_not_fail() {
+    let graph = services(
+        &[
+            ("file:/a", "a", MetaParameters::default()),
+            ("file:/b", "b", MetaParameters::default()),
+        ],
+        &[],
+    );
+    let mut run = Run::watched(graph);
+    let file = run.key("file:/a");
+    run.end("file:/a", changed());
+    run.end("file:/b", changed());
+    for _ in 0..30 {
+        run.now += Duration::from_millis(100);
+        run.tell(Event::Changed(vec![file]));
+        run.end("file:/a", changed());
+    }
+    assert_eq!(run.runner.status(), Status::Converged);
+}
+
+#[test]
+fn checks_that_find_all_in_order_do_not_put_off_the_end() {
+    let meta = MetaParameters {
+        poll: Polling::Every(Duration::from_secs(30)),
+        ..MetaParameters::default()
+    };
+    let options = RunOptions {
+        watch: true,
+        converged_timeout: Duration::from_secs(100),
+        ..RunOptions::default()
+    };
+    let mut run = Run::new(services(&[("service:web", "web", meta)], &[]), options);
+    run.end("service:web", changed());
+    while run.runner.status() == Status::Working {
+        run.wait();
+        if !run.is_idle() {
+            run.end("service:web", in_order());
+        }
+        assert!(run.now < Duration::from_secs(200), "it does not end");
+    }
+    assert_eq!(run.now, Duration::from_secs(100));
+    // A change does.
+    let mut run = Run::watched(services(
+        &[("file:/a", "a", MetaParameters::default())],
+        &[],
+    ));
+    run.end("file:/a", changed());
+    assert_eq!(run.runner.status(), Status::Converged);
 }

@@ -7,6 +7,7 @@
 
 mod attempt;
 mod bucket;
+mod chances;
 mod node_state;
 mod schedule;
 mod semaphores;
@@ -24,6 +25,7 @@ use pkgres_manifest::ResourceId;
 
 use crate::graph::Graph;
 use crate::resource::{Difference, Input, Resource};
+use chances::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
 use semaphores::Semaphores;
 
@@ -34,7 +36,8 @@ pub struct RunOptions {
     pub jobs: usize,
     /// Whether nothing is changed.
     pub noop: bool,
-    /// How long nothing may happen until the graph counts as converged.
+    /// How long nothing may happen until the graph counts as converged. That what is in order is checked, and is so
+    /// again, is nothing.
     pub converged_timeout: Duration,
     /// The pause after which a resource is checked again if it cannot be watched.
     pub polling: Duration,
@@ -194,8 +197,13 @@ pub struct Runner {
     next_graph: Option<Graph>,
     /// The times at which nodes have to be looked at again.
     alarms: BTreeSet<(Duration, usize)>,
-    /// Since when nothing is left to do.
-    settled_since: Option<Duration>,
+    /// Whether nothing is left to do.
+    is_settled: bool,
+    /// When something happened last that counts.
+    quiet_since: Duration,
+    /// Whether resources undo each other's changes, so that the run need not wait until nothing happens.
+    is_endless: bool,
+    latest_changes: LatestChanges,
 }
 
 impl std::fmt::Debug for Runner {
@@ -227,7 +235,10 @@ impl Runner {
             interrupts: 0,
             next_graph: None,
             alarms: BTreeSet::new(),
-            settled_since: None,
+            is_settled: false,
+            quiet_since: Duration::ZERO,
+            is_endless: false,
+            latest_changes: LatestChanges::default(),
         };
         runner.load(graph);
         runner
@@ -282,9 +293,8 @@ impl Runner {
     /// When [`Event::Time`] has to be reported at the latest.
     pub fn next_alarm(&self) -> Option<Duration> {
         let alarm = self.alarms.first().map(|(time, _)| *time);
-        let settled = self
-            .settled_since
-            .map(|since| since + self.options.converged_timeout)
+        let settled = (self.is_settled)
+            .then(|| self.quiet_since + self.options.converged_timeout)
             .filter(|time| *time > self.now);
         alarm.into_iter().chain(settled).min()
     }
@@ -294,10 +304,7 @@ impl Runner {
         if self.interrupts > 0 && (self.running == 0 || self.interrupts > 2) {
             return Status::Interrupted;
         }
-        let Some(since) = self.settled_since else {
-            return Status::Working;
-        };
-        if self.now < since + self.options.converged_timeout {
+        if !self.is_settled || self.now < self.quiet_since + self.options.converged_timeout {
             return Status::Working;
         }
         if self.nodes.iter().all(|node| node.failure.is_none()) {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::NodeKey;
 use super::bucket::Bucket;
+use super::chances::{Failures, Undone};
 use crate::resource::{Difference, Values};
 
 /// Where a node is between two checks.
@@ -72,8 +73,12 @@ pub(super) struct NodeState {
     pub(super) is_changed: bool,
     /// Whether its last attempt was cancelled by the user.
     pub(super) is_cancelled: bool,
-    /// How often it failed for good in a row, and when the last time was.
-    pub(super) given_up: (u32, Duration),
+    /// How often it has failed for good since it was in order.
+    pub(super) failures: Failures,
+    /// When it is tried again although it has failed for good, and why.
+    pub(super) chance_at: Option<(Duration, Cause)>,
+    /// Its changes in a row that were undone.
+    pub(super) undone: Undone,
     /// Whether a resource that notifies it was changed.
     pub(super) refresh: bool,
     /// The values that it received, by property.

@@ -6,16 +6,11 @@ use std::time::Duration;
 use pkgres_manifest::{Polling, Retries};
 
 use super::attempt::Outcome;
+use super::chances::Before;
 use super::node_state::{Cause, Observed, Phase};
 use super::{Action, NodeKey, Runner};
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
 use crate::target::TargetError;
-
-/// The pause after which an event gives a node that has failed for good another chance. An attempt that fails can cause
-/// events itself, so the pause is doubled each time, up to about half a minute.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// How often the pause is doubled at most.
-const LAST_DOUBLING: u32 = 6;
 
 impl Runner {
     /// The node that runs with a key.
@@ -24,46 +19,8 @@ impl Runner {
         matches!(self.nodes[node].phase, Phase::Running { .. }).then_some(node)
     }
 
-    /// An event says that a node may have changed.
-    pub(super) fn may_have_changed(&mut self, node: usize) {
-        if self.graph.nodes()[node].meta.hidden {
-            return;
-        }
-        let state = &mut self.nodes[node];
-        if state.failure.is_some() {
-            let (times, at) = state.given_up;
-            let pause = FIRST_PAUSE.saturating_mul(1 << times.saturating_sub(1).min(LAST_DOUBLING));
-            self.try_again(node, Cause::Noticed, at + pause);
-            return;
-        }
-        match &mut state.phase {
-            Phase::Running { again, .. } => *again = true,
-            Phase::Dirty => {}
-            Phase::Clean => {
-                if let Some(bucket) = &mut state.bucket {
-                    state.not_before = state.not_before.max(bucket.take(self.now));
-                }
-                self.make_dirty(node, Cause::Noticed);
-            }
-        }
-    }
-
-    /// Gives a node that has failed for good another chance, if the run goes on.
-    fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
-        let state = &mut self.nodes[node];
-        if !self.options.watch {
-            return;
-        }
-        state.last_error = state.failure.take();
-        state.attempts = 0;
-        state.phase = Phase::Dirty;
-        state.cause = cause;
-        state.not_before = state.not_before.max(not_before);
-        self.update_open(node);
-    }
-
     /// A node has to be checked.
-    fn make_dirty(&mut self, node: usize, cause: Cause) {
+    pub(super) fn make_dirty(&mut self, node: usize, cause: Cause) {
         let state = &mut self.nodes[node];
         if self.graph.nodes()[node].meta.hidden || state.failure.is_some() {
             return;
@@ -215,6 +172,8 @@ impl Runner {
         // What is owed stays owed until an attempt succeeds.
         let is_success = matches!(outcome, Outcome::InOrder(_) | Outcome::Changed(..));
         state.refresh |= refresh && !is_success;
+        let before = Before::of(state);
+        let is_change = matches!(outcome, Outcome::Changed(..) | Outcome::Unfinished(..));
         let was_unchanged = state.is_unchanged();
         state.timeout_at = None;
         state.phase = Phase::Clean;
@@ -233,6 +192,9 @@ impl Runner {
                 state.is_changed = false;
                 self.succeeded(node, &values);
                 self.tell_successors(node);
+                if let Some(reason) = self.note_change(node) {
+                    self.given_up(node, reason);
+                }
             }
             Outcome::Pending(differences) => self.is_pending(node, differences),
             Outcome::Impossible(differences, error) => {
@@ -245,6 +207,7 @@ impl Runner {
             }
             Outcome::Unfinished(_, error) => {
                 state.is_changed = true;
+                self.note_change_in_part(node);
                 self.failed(node, &error);
             }
             Outcome::Failed(error) => self.failed(node, &error),
@@ -252,6 +215,7 @@ impl Runner {
         if was_unchanged && !self.nodes[node].is_unchanged() {
             self.wake_deferred(node);
         }
+        self.note_end(node, before, is_change);
         if again && self.nodes[node].failure.is_some() {
             self.may_have_changed(node);
         } else if again {
@@ -265,7 +229,7 @@ impl Runner {
         let state = &mut self.nodes[node];
         state.pending = Some(differences);
         state.last_error = None;
-        state.given_up.0 = 0;
+        state.forgive();
         if self.options.noop {
             // It would be changed, and would refresh them.
             self.refresh_successors(node);
@@ -276,7 +240,7 @@ impl Runner {
         let state = &mut self.nodes[node];
         state.pending = None;
         state.last_error = None;
-        state.given_up.0 = 0;
+        state.forgive();
         if self.graph.nodes()[node].meta.retry_reset {
             state.attempts = 0;
         }
@@ -321,11 +285,9 @@ impl Runner {
     fn tell_successors(&mut self, node: usize) {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
-            let state = &mut self.nodes[edge.to];
-            if let Some(failure) = state.failure.take() {
-                state.last_error = Some(failure);
-                state.attempts = 0;
-                self.update_open(edge.to);
+            let state = &self.nodes[edge.to];
+            if state.failure.is_some() {
+                self.give_chance_behind_change(edge.to);
             } else if state.deferred.is_some() || matches!(state.phase, Phase::Running { .. }) {
                 self.make_dirty(edge.to, Cause::Noticed);
             }
@@ -382,14 +344,22 @@ impl Runner {
                     state.deferred = Some((before, message));
                     return;
                 }
-                state.failure = Some(message);
-                state.given_up = (state.given_up.0.saturating_add(1), self.now);
+                self.given_up(node, message);
             }
             _ => {
                 state.last_error = Some(message);
                 state.not_before = state.not_before.max(self.now + meta.delay);
             }
         }
+    }
+
+    /// A node has failed for good.
+    fn given_up(&mut self, node: usize, message: String) {
+        let state = &mut self.nodes[node];
+        state.phase = Phase::Dirty;
+        state.cause = Cause::Retried;
+        state.failure = Some(message);
+        state.failures.add(self.now);
     }
 
     /// Decides when a node that was checked is checked again.
@@ -431,6 +401,12 @@ impl Runner {
                 }
                 continue;
             }
+            if let Some((at, cause)) = state.chance_at
+                && at <= self.now
+            {
+                self.try_again(node, cause, self.now);
+                continue;
+            }
             if state.timeout_at.is_some_and(|at| at <= self.now) {
                 state.timeout_at = None;
                 state.is_timed_out = true;
@@ -456,16 +432,12 @@ impl Runner {
         }
     }
 
-    /// Notes since when nothing is left to do.
+    /// Notes whether something is left to do.
     pub(super) fn note_settled(&mut self) {
         let waits = self.running > 0
             || self.next_graph.is_some()
             || !self.ready.is_empty()
             || !self.delayed.is_empty();
-        if waits {
-            self.settled_since = None;
-        } else {
-            self.settled_since.get_or_insert(self.now);
-        }
+        self.is_settled = !waits;
     }
 }

@@ -1,11 +1,11 @@
 //! Another graph in place of the one that runs: what stays the same keeps its state.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use pkgres_manifest::{Polling, ResourceId};
 
 use super::bucket::Bucket;
+use super::chances::{Failures, Undone};
 use super::node_state::{Cause, NodeState, Observed, Phase};
 use super::{Action, NodeKey, Runner};
 use crate::graph::Graph;
@@ -54,7 +54,11 @@ impl Runner {
                     state.refresh = true;
                     state.phase = Phase::Dirty;
                 }
+                // What undid its changes may be gone.
+                state.undone = Undone::default();
                 if node.meta.rewatch && state.failure.take().is_some() {
+                    state.failures = Failures::default();
+                    state.chance_at = None;
                     state.attempts = 0;
                     state.phase = Phase::Dirty;
                     state.cause = Cause::Retried;
@@ -78,7 +82,9 @@ impl Runner {
                     deferred: None,
                     is_changed: false,
                     is_cancelled: false,
-                    given_up: (0, Duration::ZERO),
+                    failures: Failures::default(),
+                    chance_at: None,
+                    undone: Undone::default(),
                     refresh: owed.contains(&node.id),
                     received: Values::new(),
                     sent: Values::new(),
@@ -134,7 +140,9 @@ impl Runner {
         self.ready.clear();
         self.delayed.clear();
         self.alarms.clear();
-        self.settled_since = None;
+        self.is_settled = false;
+        self.is_endless = false;
+        self.quiet_since = self.now;
         for state in &mut self.nodes {
             state.blocked = 0;
             state.is_open = false;
@@ -144,6 +152,9 @@ impl Runner {
             if let Some(at) = state.poll_at
                 && self.graph.nodes()[node].meta.poll != Polling::Once
             {
+                self.alarms.insert((at, node));
+            }
+            if let Some((at, _)) = state.chance_at {
                 self.alarms.insert((at, node));
             }
             self.update_open(node);

@@ -48,7 +48,10 @@ impl Simulation {
     pub(crate) fn adopt(&mut self, plans: Vec<Plan>) {
         // A resource that was none that can be refreshed before was not notified either.
         let notifying = |plans: &[Plan], plan: &Plan| -> BTreeSet<ResourceId> {
-            let is_refreshable = matches!(plan.wanted, Wanted::Unit);
+            let is_refreshable = matches!(
+                plan.wanted,
+                Wanted::Unit | Wanted::Meddler { fails: false, .. }
+            );
             let notifying = plan.after.iter();
             let notifying = notifying.filter(|(_, notifies)| *notifies && is_refreshable);
             notifying.map(|(node, _)| plans[*node].id.clone()).collect()

@@ -3,7 +3,8 @@
 //! Nothing but these excuses is accepted:
 //! - A resource is *pending* if nothing may change it (`noop`), and it differs or is owed a refresh.
 //! - It has *failed* if the last attempt failed with the error that is reported, a fault or a change by others hit that
-//!   attempt, and nothing gave it another chance since: see [`Simulation::give_chance`].
+//!   attempt, and nothing gave it another chance since: see [`Simulation::give_chance`]. A resource that always fails has
+//!   no other excuse, and one whose changes another resource undoes has failed if it names that one.
 //! - It is *blocked* by a resource before it that has failed.
 //! - It is *deferred* by one before it that is pending, or deferred itself, if its last attempt failed as above or it
 //!   lacks a value. It is *unknown* if it lacks a value. Only a sender that is deferred may lack to send one.
@@ -130,6 +131,14 @@ impl Simulation {
 
     /// Whether a resource has failed with the true cause.
     fn judge_failure(&self, id: &ResourceId, message: &String) -> Result<(), String> {
+        if message.ends_with("undo each other's changes") {
+            return self.judge_quarrel(id, message);
+        }
+        let plan = self.plans.iter().find(|plan| plan.id == *id);
+        let meddles = plan.is_some_and(|plan| plan.wanted.always_fails());
+        if meddles && self.errors.get(id) == Some(message) {
+            return Ok(());
+        }
         if !self.disturbed.contains(id) {
             return Err(format!("{id} failed without a cause: {message}"));
         }
@@ -138,6 +147,19 @@ impl Simulation {
             return Err(format!("{id} failed with {last:?}, and says {message}"));
         }
         Ok(())
+    }
+
+    /// Whether a resource that is said to be undone by others is.
+    fn judge_quarrel(&self, id: &ResourceId, message: &str) -> Result<(), String> {
+        let node = self.plans.iter().position(|plan| plan.id == *id);
+        let mut meddlers = self.plans.iter().filter(|plan| {
+            let other = plan.wanted.meddles_with();
+            other.is_some() && other == node && message.contains(&plan.id.to_string())
+        });
+        match meddlers.next() {
+            Some(_) => Ok(()),
+            None => Err(format!("nothing undoes {id}: {message}")),
+        }
     }
 
     /// Whether a resource receives a value that was never sent, because its sender is deferred.
@@ -164,7 +186,10 @@ impl Simulation {
                 return (sent != Some(&is)).then(|| format!("{id} is {is:?}, and sent {sent:?}"));
             }
             Wanted::Unit if is.is_none() => return Some(format!("{id} is not started")),
-            Wanted::Unit => return self.missing_refresh(plan),
+            Wanted::Unit | Wanted::Meddler { fails: false, .. } => {
+                return self.missing_refresh(plan);
+            }
+            Wanted::Meddler { fails: true, .. } => return Some(format!("{id} cannot succeed")),
             Wanted::File(content) => content,
             Wanted::Received => {
                 let from = &self.plans[plan.receives_from?].id;

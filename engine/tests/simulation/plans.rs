@@ -7,7 +7,7 @@ use pkgres_engine::{File, Graph, GraphBuilder, Receipt};
 use pkgres_manifest::{MetaParameters, Polling, RateLimit, ResourceId, Retries};
 
 use crate::random::Random;
-use crate::resources::{Source, Unit};
+use crate::resources::{Meddler, Source, Unit};
 
 /// What a node is to become.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,25 @@ pub(crate) enum Wanted {
     Received,
     Unit,
     Source,
+    /// It writes its own file, and that of another node, and fails unless it is refreshed.
+    Meddler {
+        other: Option<usize>,
+        fails: bool,
+    },
+}
+
+impl Wanted {
+    pub(crate) fn always_fails(&self) -> bool {
+        matches!(self, Self::Meddler { fails: true, .. })
+    }
+
+    /// The node whose file it writes.
+    pub(crate) fn meddles_with(&self) -> Option<usize> {
+        match self {
+            Self::Meddler { other, .. } => *other,
+            _ => None,
+        }
+    }
 }
 
 /// A node as the simulation knows it.
@@ -48,6 +67,10 @@ fn random_plan(random: &mut Random, number: usize, plans: &[Plan]) -> Plan {
     let wanted = match random.below(8) {
         0 | 1 => Wanted::Unit,
         2 => Wanted::Source,
+        5 if random.chance(8) => Wanted::Meddler {
+            other: (number > 0).then(|| random.below(number)),
+            fails: random.chance(60),
+        },
         3 | 4 if !sources.is_empty() => Wanted::Received,
         _ => Wanted::File(format!("content {number}")),
     };
@@ -139,6 +162,12 @@ pub(crate) fn graph_of(plans: &[Plan]) -> Graph {
             Wanted::Received => builder.add(id, File::new(path), meta),
             Wanted::Unit => builder.add(id, Unit(path.clone()), meta),
             Wanted::Source => builder.add(id, Source(path.clone()), meta),
+            Wanted::Meddler { other, fails } => {
+                let others = other.iter().map(|other| plans[*other].path.clone());
+                let paths = [path.clone()].into_iter().chain(others).collect();
+                let fails = *fails;
+                builder.add(id, Meddler { paths, fails }, meta)
+            }
         };
     }
     for plan in plans {

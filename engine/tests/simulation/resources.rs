@@ -44,6 +44,53 @@ impl Change for Start {
     }
 }
 
+/// A command that writes files, which causes events, and then fails; or that succeeds, but is only made after a change.
+#[derive(Debug)]
+pub(crate) struct Meddler {
+    /// What it writes: its own file, and perhaps that of another resource.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) fails: bool,
+}
+
+impl Resource for Meddler {
+    fn definition(&self) -> String {
+        format!("{self:?}")
+    }
+
+    fn check(&self, _: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
+        if !self.fails && !input.refresh {
+            return Ok(Checked::in_order());
+        }
+        Ok(Checked::drift(Meddle(self.paths.clone(), self.fails)))
+    }
+
+    fn watching(&self, _: &dyn Probe) -> Watching {
+        Watching::path(&self.paths[0])
+    }
+
+    fn is_refreshable(&self) -> bool {
+        !self.fails
+    }
+}
+
+struct Meddle(Vec<PathBuf>, bool);
+
+impl Change for Meddle {
+    fn differences(&self) -> Vec<Difference> {
+        vec![Difference::new("command", Some("not run"), Some("run"))]
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        for path in &self.0 {
+            target.write_file(path, b"meddled with", EntryAttributes::with_mode(0o644))?;
+        }
+        if self.1 {
+            return Err(ResourceError::Invalid("it meddles".to_owned()));
+        }
+        Ok(())
+    }
+}
+
 /// A file of others, whose content is sent.
 #[derive(Debug)]
 pub(crate) struct Source(pub(crate) PathBuf);

@@ -355,7 +355,12 @@ impl Simulation {
             }
         }
         let outcome = attempt(resource, &self.machine, input, noop);
-        let world = self.world.lock().expect("no panic holds it");
+        let other = self.plan_of(id).and_then(|plan| plan.wanted.meddles_with());
+        let meddled = other.map(|other| self.plans[other].path.clone());
+        let mut world = self.world.lock().expect("no panic holds it");
+        if let Some(path) = meddled.filter(|path| world.written.contains(path)) {
+            world.touched_at.insert(path, self.step);
+        }
         if world.is_disturbed {
             self.disturbed.insert(id.clone());
         } else {

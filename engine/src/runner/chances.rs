@@ -1,0 +1,257 @@
+//! What happens to resources that fail again, or are changed again, because of what the run itself does.
+//!
+//! An attempt can cause events: a command that writes a file and then fails is told that the file has changed, and two
+//! resources that undo each other's changes are told so for ever. Trying again at once would never end. So what has
+//! failed is tried again after pauses that double, and after [`MOST_CHANCES`] failures in a row, the run no longer
+//! waits for it: it can end as failed, and if it goes on, it still tries. What is changed [`MOST_UNDONE`] times in a row,
+//! each time soon after a change of the same other resource, has failed.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use super::node_state::{Cause, NodeState, Phase};
+use super::{NodeKey, Runner};
+
+/// The pause after which an event gives a node that has failed for good another chance. It is doubled each time, up to
+/// about half a minute.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// How often the pause is doubled at most.
+const LAST_DOUBLING: u32 = 6;
+/// After how many failures for good in a row the run does not wait for another chance.
+const MOST_CHANCES: u32 = 5;
+/// After how many changes in a row, each of which was undone, a node has failed.
+const MOST_UNDONE: u32 = 10;
+/// How soon after another change one has to be noticed for the other one to be suspected.
+const SOON: Duration = Duration::from_secs(10);
+/// From which change on it is looked for what undoes them. Most nodes never get there.
+const FIRST_SUSPICION: u32 = 3;
+
+/// The failures for good of a node since it was in order last.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    times: u32,
+    last: Duration,
+}
+
+impl Failures {
+    pub(super) fn add(&mut self, now: Duration) {
+        self.times = self.times.saturating_add(1);
+        self.last = now;
+    }
+
+    pub(super) fn any(&self) -> bool {
+        self.times > 0
+    }
+
+    /// Whether the run does not wait for the node any more.
+    fn is_hopeless(&self) -> bool {
+        self.times >= MOST_CHANCES
+    }
+
+    /// When an event that says that the node may have changed lets it be tried again.
+    fn next_chance(&self) -> Duration {
+        let doublings = self.times.saturating_sub(1).min(LAST_DOUBLING);
+        self.last + FIRST_PAUSE.saturating_mul(1 << doublings)
+    }
+}
+
+/// The changes of a node in a row that were undone.
+#[derive(Debug, Default)]
+pub(super) struct Undone {
+    times: u32,
+    last: Duration,
+    /// The nodes that were changed, or were running, before each of the last changes, with how often they were changed.
+    suspects: BTreeMap<NodeKey, u32>,
+}
+
+impl Undone {
+    fn is_proved(&self) -> bool {
+        self.times >= MOST_UNDONE
+    }
+}
+
+/// The latest changes of any node.
+#[derive(Debug, Default)]
+pub(super) struct LatestChanges(VecDeque<(Duration, NodeKey)>);
+
+impl LatestChanges {
+    fn add(&mut self, key: NodeKey, now: Duration) {
+        while self.0.front().is_some_and(|(at, _)| *at + SOON < now) {
+            self.0.pop_front();
+        }
+        self.0.push_back((now, key));
+    }
+
+    /// The other nodes that were changed since a node was.
+    fn since(&self, key: NodeKey) -> BTreeSet<NodeKey> {
+        let latest = self.0.iter().rev().map(|(_, other)| *other);
+        latest.take_while(|other| *other != key).collect()
+    }
+}
+
+/// What was known of a node before an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    has_failed: bool,
+    is_unchanged: bool,
+}
+
+impl Before {
+    pub(super) fn of(state: &NodeState) -> Self {
+        Self {
+            has_failed: state.failures.any(),
+            is_unchanged: state.is_unchanged(),
+        }
+    }
+}
+
+impl NodeState {
+    /// It is in order, so that what failed before does not count.
+    pub(super) fn forgive(&mut self) {
+        // That two resources undo each other's changes is only seen after some time.
+        if !self.undone.is_proved() {
+            self.failures = Failures::default();
+        }
+    }
+}
+
+impl Runner {
+    /// An event says that a node may have changed.
+    pub(super) fn may_have_changed(&mut self, node: usize) {
+        if self.graph.nodes()[node].meta.hidden {
+            return;
+        }
+        let state = &mut self.nodes[node];
+        if state.failure.is_some() {
+            if self.options.watch {
+                let at = state.failures.next_chance();
+                self.give_chance(node, Cause::Noticed, at);
+            }
+            return;
+        }
+        match &mut state.phase {
+            Phase::Running { again, .. } => *again = true,
+            Phase::Dirty => {}
+            Phase::Clean => {
+                if let Some(bucket) = &mut state.bucket {
+                    state.not_before = state.not_before.max(bucket.take(self.now));
+                }
+                self.make_dirty(node, Cause::Noticed);
+            }
+        }
+    }
+
+    /// Something before a node that has failed for good was changed, which may have been the reason. The first time, it
+    /// is tried again at once.
+    pub(super) fn give_chance_behind_change(&mut self, node: usize) {
+        let failures = &self.nodes[node].failures;
+        let at = if failures.times > 1 && self.options.watch {
+            failures.next_chance()
+        } else {
+            self.now
+        };
+        self.give_chance(node, Cause::Noticed, at);
+    }
+
+    /// Gives a node that has failed for good another chance at a time.
+    fn give_chance(&mut self, node: usize, cause: Cause, at: Duration) {
+        let state = &mut self.nodes[node];
+        if state.failures.is_hopeless() && at > self.now {
+            // It counts as failed until then.
+            let at = state.chance_at.map_or(at, |(before, _)| before.min(at));
+            state.chance_at = Some((at, cause));
+            self.alarms.insert((at, node));
+            return;
+        }
+        self.try_again(node, cause, at);
+    }
+
+    /// Tries a node that has failed for good again.
+    pub(super) fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
+        let state = &mut self.nodes[node];
+        state.chance_at = None;
+        state.last_error = state.failure.take();
+        state.attempts = 0;
+        state.phase = Phase::Dirty;
+        state.cause = cause;
+        state.not_before = state.not_before.max(not_before);
+        self.update_open(node);
+    }
+
+    /// Takes note of a change of a node. What undoes its changes, if they were undone too often.
+    pub(super) fn note_change(&mut self, node: usize) -> Option<String> {
+        let now = self.now;
+        let state = &mut self.nodes[node];
+        let undone = &mut state.undone;
+        let before = std::mem::replace(&mut undone.last, now);
+        if state.cause == Cause::Noticed && now <= before + SOON {
+            undone.times = undone.times.saturating_add(1);
+        } else {
+            undone.times = 0;
+        }
+        if undone.times >= FIRST_SUSPICION {
+            self.suspect(node);
+        }
+        self.note_change_in_part(node);
+        let undone = &self.nodes[node].undone;
+        if !undone.is_proved() {
+            return None;
+        }
+        let suspects = undone.suspects.keys().filter_map(|key| self.id_of(*key));
+        let suspects: Vec<_> = suspects.map(ToString::to_string).collect();
+        let suspects = suspects.join(", ");
+        let times = undone.times;
+        Some(format!(
+            "it was changed {times} times in a row, each time soon after a change of {suspects}: they undo each other's changes"
+        ))
+    }
+
+    /// Looks for what may have undone the last change of a node, as all those before it.
+    fn suspect(&mut self, node: usize) {
+        let changed = self.latest_changes.since(self.nodes[node].key);
+        let states = self.nodes.iter();
+        let running = states.filter(|state| matches!(state.phase, Phase::Running { .. }));
+        let mut possible: BTreeSet<_> = running.map(|state| state.key).collect();
+        possible.extend(&changed);
+        let undone = &mut self.nodes[node].undone;
+        if undone.times == FIRST_SUSPICION {
+            undone.suspects = possible.into_iter().map(|key| (key, 0)).collect();
+        } else {
+            undone.suspects.retain(|key, _| possible.contains(key));
+        }
+        for (key, times) in &mut undone.suspects {
+            *times += u32::from(changed.contains(key));
+        }
+        if undone.is_proved() {
+            // What ran all the time did not do it.
+            let enough = (undone.times - FIRST_SUSPICION) / 2;
+            undone.suspects.retain(|_, times| *times > enough);
+        }
+        if undone.suspects.is_empty() {
+            undone.times = 0;
+        }
+    }
+
+    /// Takes note of a change of a node that may have changed what others look at.
+    pub(super) fn note_change_in_part(&mut self, node: usize) {
+        self.latest_changes.add(self.nodes[node].key, self.now);
+    }
+
+    /// Takes note of when something happened that counts: not that what was in order is so again, and not that what
+    /// failed fails again.
+    pub(super) fn note_end(&mut self, node: usize, before: Before, is_change: bool) {
+        let state = &self.nodes[node];
+        self.is_endless |= state.undone.is_proved() && state.failures.is_hopeless();
+        let is_nothing_new = if before.has_failed {
+            state.failures.any() && !state.is_in_order()
+        } else {
+            !is_change
+                && matches!(state.cause, Cause::Noticed | Cause::Polled)
+                && state.is_in_order()
+                && state.is_unchanged() == before.is_unchanged
+        };
+        if !is_nothing_new && !self.is_endless {
+            self.quiet_since = self.now;
+        }
+    }
+}

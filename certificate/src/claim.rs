@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use pkgres_manifest::{PackageName, Version};
-use pkgres_resolver::Request;
+use pkgres_resolver::{Request, Root};
 use serde_json::{Value, json};
 
 /// How many releases, and versions of one, a sentence names.
@@ -22,6 +22,8 @@ pub enum Tiers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     roots: Vec<NamedReleases>,
+    /// Whether the objects of a model are a root.
+    has_model: bool,
     pub(crate) tiers: Tiers,
     verdict: Verdict,
 }
@@ -129,6 +131,7 @@ impl Claim {
             roots.map(|(name, version)| NamedReleases::new(name, std::slice::from_ref(version)));
         Self {
             roots: roots.collect(),
+            has_model: (request.roots.iter()).any(|root| matches!(root, Root::Model(_))),
             tiers,
             verdict,
         }
@@ -155,6 +158,9 @@ impl Claim {
             },
             "roots": all(&self.roots),
         });
+        if self.has_model {
+            claim["model"] = json!(true);
+        }
         match &self.verdict {
             Verdict::None => {}
             Verdict::Reasons(reasons) => {
@@ -196,6 +202,10 @@ impl Claim {
         let with = || NamedReleases::read_all(claim.get("with"));
         Some(Self {
             roots: NamedReleases::read_all(claim.get("roots"))?,
+            has_model: match claim.get("model") {
+                None => false,
+                Some(has_model) => has_model.as_bool()?,
+            },
             tiers: match claim.get("tiers")?.as_str()? {
                 "first" => Tiers::First,
                 "both" => Tiers::Both,
@@ -240,7 +250,8 @@ impl Claim {
 
     /// The claim as a sentence, without its end.
     pub fn sentence(&self) -> String {
-        let roots: Vec<String> = self.roots.iter().map(NamedReleases::text).collect();
+        let mut roots: Vec<String> = self.roots.iter().map(NamedReleases::text).collect();
+        roots.extend(self.has_model.then(|| "the object model".to_owned()));
         let roots = listed(&roots, "and");
         let with_one = format!("no resolution of {roots} with one release of each package");
         let none = match self.tiers {

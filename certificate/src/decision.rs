@@ -11,6 +11,9 @@ use pkgres_proof_checker::Literal;
 
 use crate::formula::{Formula, Row, write_literal, write_number};
 
+/// The largest problem that is decided, in literals.
+pub(crate) const MOST_LITERALS: usize = 200_000;
+
 /// The number of conflicts after which there is no answer.
 const MOST_CONFLICTS: usize = 20_000;
 

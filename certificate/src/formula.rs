@@ -29,6 +29,41 @@ pub enum Meaning {
         /// The required package.
         package: PackageName,
     },
+    /// An object of the model is bound to a release.
+    ObjectBinding {
+        /// The object.
+        object: String,
+        /// The release that it is bound to.
+        target: (PackageName, Version),
+    },
+    /// An object of the model is bound to nothing.
+    ObjectUnbound {
+        /// The object.
+        object: String,
+    },
+    /// A release finds a class in another one, and in no package that it requires before that.
+    Finds {
+        /// The release that looks for the class.
+        owner: (PackageName, Version),
+        /// The class, and the release that it finds it in.
+        class: (ClassName, PackageName, Version),
+    },
+    /// An object is of a class, or its class inherits that one.
+    IsOf {
+        /// The object, or the place of a mapping that describes one.
+        object: String,
+        /// The class, and where it is defined.
+        class: (ClassName, PackageName, Version),
+    },
+    /// An object is of a class, and that class leads to another one, which it extends or which its contract names.
+    Leads {
+        /// The object, or the place of a mapping that describes one.
+        object: String,
+        /// The class that the object is of, and where it is defined.
+        class: (ClassName, PackageName, Version),
+        /// The other class, and where it is defined.
+        to: (ClassName, PackageName, Version),
+    },
     /// A class extends another one directly. A package without a version has one release.
     Extends {
         /// The class, and where it is defined.

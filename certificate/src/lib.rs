@@ -13,6 +13,7 @@
 //!   A mistake in the search, or here, gives a proof that is rejected, never a wrong one that is accepted.
 //! - [`Question`] is a verdict about part of the releases, for which a search of its own finds the proof.
 //! - [`certify_reasons`] does without the search: `decision` decides the small problem that the reasons of a conflict state.
+//! - [`certify_model`] does so, too, for the objects of a model and the contracts of their properties.
 //!
 //! Only the rules that the proof needs are part of the problem. With fewer rules there are more solutions, so a proof
 //! that these have none holds for all of them.
@@ -21,6 +22,7 @@ mod claim;
 mod decision;
 mod encoding;
 mod formula;
+mod model;
 mod names;
 mod proof;
 mod question;
@@ -32,6 +34,7 @@ mod verify;
 pub use claim::{Claim, ClaimError, ClaimedReason, Tiers};
 pub use encoding::Encoding;
 pub use formula::{Formula, Meaning, Row};
+pub use model::{certify_model, packages_of_model};
 pub use question::Question;
 pub use reasons::{certify_reasons, unknown_packages};
 pub use scope::Scope;
@@ -72,10 +75,8 @@ pub struct WithoutReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotCertified {
-    /// A root is an object model.
-    #[error(
-        "what an object model allows depends on its properties, which the problem of a certificate does not contain"
-    )]
+    /// A root is an object model, and the claim is another one than that it has no resolution.
+    #[error("of an object model, only that it has no resolution can be certified")]
     Model,
     /// The verdict is that of an update with goals.
     #[error("the problem of this certificate does not contain what an update asks for")]

@@ -57,6 +57,38 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
                 ("package", Field::Package(package)),
             ],
         ),
+        Meaning::ObjectBinding { object, target } => write(
+            "object binding",
+            &[
+                ("object", Field::Text(object)),
+                ("release", Field::Release(&target.0, &target.1)),
+            ],
+        ),
+        Meaning::ObjectUnbound { object } => {
+            write("object unbound", &[("object", Field::Text(object))]);
+        }
+        Meaning::Finds { owner, class } => write(
+            "finds",
+            &[
+                ("owner", Field::Release(&owner.0, &owner.1)),
+                ("class", Field::ClassOf(class)),
+            ],
+        ),
+        Meaning::IsOf { object, class } => write(
+            "is of",
+            &[
+                ("object", Field::Text(object)),
+                ("class", Field::ClassOf(class)),
+            ],
+        ),
+        Meaning::Leads { object, class, to } => write(
+            "leads",
+            &[
+                ("object", Field::Text(object)),
+                ("class", Field::ClassOf(class)),
+                ("to", Field::ClassOf(to)),
+            ],
+        ),
         Meaning::Extends { class, parent } => write(
             "extends",
             &[
@@ -76,15 +108,19 @@ fn write_variable(number: usize, meaning: &Meaning, text: &mut String) {
 
 /// One field of the meaning of a variable.
 enum Field<'meaning> {
+    Text(&'meaning str),
     Package(&'meaning PackageName),
     Release(&'meaning PackageName, &'meaning Version),
     /// A class, and where it is defined.
     Class(&'meaning (ClassName, PackageName, Option<Version>)),
+    /// A class of a release.
+    ClassOf(&'meaning (ClassName, PackageName, Version)),
 }
 
 impl Field<'_> {
     fn write(&self, text: &mut String) {
         match self {
+            Self::Text(written) => write_text(written, text),
             Self::Package(package) => write_text(package.as_str(), text),
             Self::Release(package, version) => {
                 text.push_str("{\"package\":");
@@ -94,18 +130,31 @@ impl Field<'_> {
                 text.push('}');
             }
             Self::Class((class, package, version)) => {
-                text.push_str("{\"class\":");
-                write_text(class.as_str(), text);
-                text.push_str(",\"package\":");
-                write_text(package.as_str(), text);
-                if let Some(version) = version {
-                    text.push_str(",\"version\":");
-                    write_text(&version.to_string(), text);
-                }
-                text.push('}');
+                write_class(class, package, version.as_ref(), text);
+            }
+            Self::ClassOf((class, package, version)) => {
+                write_class(class, package, Some(version), text);
             }
         }
     }
+}
+
+/// Appends a class, and where it is defined.
+fn write_class(
+    class: &ClassName,
+    package: &PackageName,
+    version: Option<&Version>,
+    text: &mut String,
+) {
+    text.push_str("{\"class\":");
+    write_text(class.as_str(), text);
+    text.push_str(",\"package\":");
+    write_text(package.as_str(), text);
+    if let Some(version) = version {
+        text.push_str(",\"version\":");
+        write_text(&version.to_string(), text);
+    }
+    text.push('}');
 }
 
 /// Appends a text as JSON.

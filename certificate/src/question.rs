@@ -194,7 +194,7 @@ impl Question {
         request.options.only.clone_from(&self.candidates);
         let mut resolver = Resolver::new(request.clone());
         let derivation = match search(&mut resolver)? {
-            Step::Impossible => resolver.take_derivation(),
+            Step::Impossible => resolver.take_evidence().derivation,
             Step::Solved(resolution) => return Ok(Err(self.answered(&resolution))),
             _ => return Ok(Err(NotCertified::TooLarge)),
         };

@@ -18,7 +18,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, Version};
 use pkgres_resolver::{Conflict, InheritingClass, Reason, ReasonKind, Request, UpdateTarget};
 
 use crate::claim::{Claim, ClaimedReason, Tiers, Verdict};
-use crate::decision::{Decider, Decision, demonstration, refutation};
+use crate::decision::{Decider, Decision, MOST_LITERALS, demonstration, refutation};
 use crate::encoding::hierarchy::ClassIn;
 use crate::encoding::{Groups, classes, hierarchy, requirement, requirement_row};
 use crate::formula::{Formula, Row};
@@ -31,9 +31,6 @@ const SPLIT_UPDATE: &str = "an update of a package with several releases";
 
 /// Another rule that [`certify_reasons`] does not state: whatever requires a package can be any package of a registry.
 const REACHED: &str = "a package that was asked for has to be required by another one";
-
-/// The largest problem that is decided, in literals.
-const MOST_LITERALS: usize = 200_000;
 
 /// The certificate that the reasons of a conflict suffice, and that none of them can be left out.
 ///

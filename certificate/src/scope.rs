@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pkgres_manifest::{ClassName, PackageName};
-use pkgres_resolver::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause};
+use pkgres_resolver::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause, ModelRoot};
 
 use crate::NotCertified;
 use crate::claim::Tiers;
@@ -52,6 +52,8 @@ impl Scope {
                 }
             }
         }
+        let objects = universe.model.iter().flat_map(ModelRoot::objects);
+        (scope.packages).extend(objects.map(|object| object.package.clone()));
         if !universe.has_hierarchy {
             scope.hierarchy.clear();
             scope.own_cycles.clear();

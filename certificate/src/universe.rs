@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, PackageName, Spec, Version};
-use pkgres_resolver::{ClassRules, PrereleasePolicy, Request};
+use pkgres_resolver::{ClassRules, ModelRoot, PrereleasePolicy, Request, Root};
 
 use crate::NotCertified;
 
@@ -13,6 +13,8 @@ use crate::NotCertified;
 #[derive(Debug)]
 pub struct Universe {
     pub(crate) roots: BTreeSet<PackageName>,
+    /// The object model, if it is a root.
+    pub(crate) model: Option<ModelRoot>,
     /// The candidates, ascending by version.
     pub(crate) candidates: BTreeMap<PackageName, Vec<Candidate>>,
     /// Whether classes must not extend each other in circles, and not inherit two classes of one name.
@@ -95,7 +97,7 @@ impl Universe {
     ///
     /// # Errors
     ///
-    /// A root is an object model, or the request is an update.
+    /// The request is an update.
     pub fn new(
         request: &Request,
         records: &BTreeMap<PackageName, Vec<IndexRecord>>,
@@ -104,13 +106,16 @@ impl Universe {
             return Err(NotCertified::Update);
         }
         let mut roots = BTreeSet::new();
+        let mut model = None;
         let mut candidates = BTreeMap::new();
         for root in &request.roots {
-            let Some(record) = root.record() else {
-                return Err(NotCertified::Model);
-            };
-            roots.insert(record.name.clone());
-            candidates.insert(record.name.clone(), vec![candidate(request, record)]);
+            match root {
+                Root::Package(record) | Root::File(record) => {
+                    roots.insert(record.name.clone());
+                    candidates.insert(record.name.clone(), vec![candidate(request, record)]);
+                }
+                Root::Model(root) => model = Some(root.clone()),
+            }
         }
         // Releases of the host take the place of those in registries.
         let mut others: BTreeMap<&PackageName, Vec<&IndexRecord>> = BTreeMap::new();
@@ -140,6 +145,7 @@ impl Universe {
         }
         Ok(Self {
             roots,
+            model,
             candidates,
             has_hierarchy: request.options.classes == ClassRules::Inheritance,
         })
@@ -148,6 +154,12 @@ impl Universe {
     /// The candidates of a package.
     pub(crate) fn of(&self, package: &PackageName) -> &[Candidate] {
         self.candidates.get(package).map_or(&[], Vec::as_slice)
+    }
+
+    /// The candidate of a version.
+    pub(crate) fn candidate(&self, package: &PackageName, version: &Version) -> Option<&Candidate> {
+        let mut candidates = self.of(package).iter();
+        candidates.find(|candidate| candidate.version == *version)
     }
 
     /// The versions of the candidates of a package that match a spec, ascending.

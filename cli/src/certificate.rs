@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pkgres_certificate::{
-    Certificate, NotCertified, Question, certify_impossible, certify_reasons, packages_of,
-    unknown_packages,
+    Certificate, NotCertified, Question, certify_impossible, certify_model, certify_reasons,
+    packages_of, packages_of_model, unknown_packages,
 };
 use pkgres_files::{FileError, FileSystem as _, FolderWriter, RealFileSystem};
 use pkgres_manifest::{IndexRecord, PackageName, ReadOptions};
 use pkgres_registry_client::{Answer, RegistrySet, advance};
-use pkgres_resolver::{Conflict, Derivation, Request, Resolution, Root, Supply};
+use pkgres_resolver::{Conflict, Evidence, Request, Resolution, Root, Supply};
 use serde_json::json;
 
 use crate::context::Context;
@@ -75,7 +75,7 @@ impl Certified {
     pub(crate) fn write(
         &self,
         answer: &Answer,
-        derivation: Option<Box<Derivation>>,
+        evidence: Evidence,
         registries: &RegistrySet,
         options: &ReadOptions,
         output: &mut Output,
@@ -83,10 +83,10 @@ impl Certified {
         let mut found = Found::default();
         match answer {
             Answer::Conflict(conflict) => {
-                let none = self.none(derivation, registries)?;
+                let none = self.none(evidence, registries)?;
                 found.add("none", "that there is no resolution", none, output);
-                let reasons = self.reasons(conflict, registries)?;
                 let claim = "that the reasons suffice and all are needed";
+                let reasons = self.reasons(conflict, registries)?;
                 found.add("reasons", claim, reasons, output);
             }
             Answer::Solved(resolution) => {
@@ -184,9 +184,7 @@ impl Certified {
 
     /// Why the search of a conflict kept no derivation.
     fn without_derivation(&self) -> NotCertified {
-        if self.has_model() {
-            NotCertified::Model
-        } else if self.request.update.is_some() {
+        if self.request.update.is_some() {
             NotCertified::Update
         } else {
             NotCertified::NoDerivation
@@ -200,10 +198,21 @@ impl Certified {
 
     fn none(
         &self,
-        derivation: Option<Box<Derivation>>,
+        evidence: Evidence,
         registries: &RegistrySet,
     ) -> Result<std::result::Result<Certificate, NotCertified>> {
-        let Some(derivation) = derivation else {
+        if self.has_model() {
+            let mut records = Records::new();
+            loop {
+                let needed = packages_of_model(&self.request, &records);
+                if needed.is_empty() {
+                    let class_files = &evidence.class_files;
+                    return Ok(certify_model(&self.request, &records, class_files));
+                }
+                add_records(&needed, registries, &mut records)?;
+            }
+        }
+        let Some(derivation) = evidence.derivation else {
             return Ok(Err(self.without_derivation()));
         };
         let mut records = Records::new();

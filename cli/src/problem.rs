@@ -9,7 +9,7 @@ use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package,
     PackageName, ReleaseSource,
 };
-use pkgres_registry_client::{Answer, RegistrySet, solve_with_derivation, strict_uses};
+use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence, strict_uses};
 use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
 use serde_json::json;
 
@@ -224,14 +224,14 @@ impl Problem {
         let update = update.map(|update| (update, self.request.locked.clone()));
         let progress = output.progress("Resolving", context.registries.activity());
         let certified = Certified::of(&mut self.request, context);
-        let answer = solve_with_derivation(self.request, &self.registries, &context.read_options);
+        let answer = solve_with_evidence(self.request, &self.registries, &context.read_options);
         drop(progress);
         output.registry_findings(&self.registries.take_findings());
-        let (answer, derivation) = answer?;
+        let (answer, evidence) = answer?;
         if let Some(certified) = certified {
             certified.write(
                 &answer,
-                derivation,
+                evidence,
                 &self.registries,
                 &context.read_options,
                 output,

@@ -13,7 +13,7 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName, Release
 #[cfg(feature = "index")]
 use pkgres_resolver::Staleness;
 use pkgres_resolver::{
-    ClassRules, Conflict, Definers, Derivation, LockCheck, LockReport, ModelPlan, Outcome,
+    ClassRules, Conflict, Definers, Evidence, LockCheck, LockReport, ModelPlan, Outcome,
     PlannedModel, Repairs, Request, Resolution, ResolvedOwner, Resolver, Root, Step, Supply,
     find_repairs,
 };
@@ -87,21 +87,21 @@ pub fn solve(
     registries: &RegistrySet,
     options: &ReadOptions,
 ) -> Result<Answer, RegistryError> {
-    let (answer, _) = solve_with_derivation(request, registries, options)?;
+    let (answer, _) = solve_with_evidence(request, registries, options)?;
     Ok(answer)
 }
 
-/// Like [`solve`], and returns how it was proved that there is no resolution, if the options of the request
+/// Like [`solve`], and returns what shows that there is no resolution, if the options of the request
 /// [ask for it](pkgres_resolver::SolveOptions::record_derivation).
 ///
 /// # Errors
 ///
 /// A registry cannot be read.
-pub fn solve_with_derivation(
+pub fn solve_with_evidence(
     request: Request,
     registries: &RegistrySet,
     options: &ReadOptions,
-) -> Result<(Answer, Option<Box<Derivation>>), RegistryError> {
+) -> Result<(Answer, Evidence), RegistryError> {
     let drafts = drafts(&request, registries);
     solve_with(drafts, registries, options, move |_| {
         Ok(Resolver::new(request.clone()))
@@ -136,22 +136,22 @@ fn solve_with(
     registries: &RegistrySet,
     options: &ReadOptions,
     start: impl Fn(&RegistrySet) -> Result<Resolver, RegistryError>,
-) -> Result<(Answer, Option<Box<Derivation>>), RegistryError> {
+) -> Result<(Answer, Evidence), RegistryError> {
     if drafts == Drafts::None {
         let mut resolver = start(registries)?;
         let answer = drive(&mut resolver, registries, options)?;
-        return Ok((answer, resolver.take_derivation()));
+        return Ok((answer, resolver.take_evidence()));
     }
     let roots_have_classes = drafts == Drafts::BelowRoots;
     loop {
         let mut resolver = start(registries)?;
         let answer = drive(&mut resolver, registries, options)?;
-        let derivation = resolver.take_derivation();
+        let evidence = resolver.take_evidence();
         let Answer::Solved(resolution) = &answer else {
-            return Ok((answer, derivation));
+            return Ok((answer, evidence));
         };
         if !registries.complete(&related(resolution, roots_have_classes))? {
-            return Ok((answer, derivation));
+            return Ok((answer, evidence));
         }
     }
 }

@@ -101,7 +101,7 @@ pub use core_library::built_in_core_library;
 #[cfg(feature = "index")]
 pub use directory::DirectoryRegistry;
 pub use drive::{
-    Answer, advance, check_lock, drive, finish_plan, repairs, solve, solve_with_derivation,
+    Answer, advance, check_lock, drive, finish_plan, repairs, solve, solve_with_evidence,
 };
 pub use drive_async::{AsyncRegistries, BlockingRegistries, drive_async};
 #[cfg(feature = "index")]

@@ -4,7 +4,24 @@
 //! proof uses, in an order in which each one follows from those before it by unit propagation. It is
 //! recorded only if [`record_derivation`](crate::SolveOptions::record_derivation) is set.
 
-use pkgres_manifest::{ClassName, PackageName, Version};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pkgres_manifest::{ClassName, Package, PackageName, Version};
+
+/// The classes of releases with their properties.
+pub type ClassFiles = BTreeMap<(PackageName, Version), Arc<Package>>;
+
+/// What shows others that a search ended right.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// How it was proved that there is no resolution: if the options
+    /// [ask for it](crate::SolveOptions::record_derivation) and a search proved it, without goals of an update and
+    /// objects of a model.
+    pub derivation: Option<Box<Derivation>>,
+    /// The class files that the contracts of a model needed, if there is no resolution of it.
+    pub class_files: ClassFiles,
+}
 
 /// The proof that a search ended with.
 #[derive(Debug, Clone, PartialEq, Eq)]

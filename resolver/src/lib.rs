@@ -61,7 +61,10 @@ mod universe;
 mod update;
 
 pub use budget::Cancellation;
-pub use derivation::{ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral};
+pub use derivation::{
+    ClassFiles, ClauseOrigin, Derivation, DerivationVariable, DerivedClause, DerivedLiteral,
+    Evidence,
+};
 pub use explain::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind, SingleRepair};
 pub use frozen::{FrozenError, frozen};
 pub use index::{CompiledIndex, IndexBytesError};

@@ -46,7 +46,7 @@ use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Cancellation, Interrupt};
 use crate::contracts::violated_contracts;
-use crate::derivation::Derivation;
+use crate::derivation::{Derivation, Evidence};
 use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::Greedy;
 use crate::improve::search_and_improve;
@@ -330,11 +330,12 @@ impl Resolver {
         self.needed = None;
     }
 
-    /// How it was proved that there is no resolution. After [`Step::Impossible`] it is there once, if the options
-    /// [ask for it](SolveOptions::record_derivation) and a search proved it, without goals of an update and objects
-    /// of a model.
-    pub fn take_derivation(&mut self) -> Option<Box<Derivation>> {
-        self.derivation.take()
+    /// What shows that there is no resolution. It is there once, after [`Step::Impossible`].
+    pub fn take_evidence(&mut self) -> Evidence {
+        Evidence {
+            derivation: self.derivation.take(),
+            class_files: self.universe.class_files(),
+        }
     }
 
     /// A handle that cancels the solver from another thread.

@@ -18,6 +18,8 @@ pub(crate) enum GroupKey {
     Release(PackageName, Version),
     /// What a release binds its requirement on a package with several releases to.
     Binding(PackageName, Version, PackageName),
+    /// What an object of the model binds its requirement on a package with several releases to, by its number.
+    Object(usize),
 }
 
 /// Literals of which exactly one holds.
@@ -153,6 +155,43 @@ impl Groups {
             }
         }
         self.0.insert(key, group);
+    }
+
+    /// Adds the group for the release that an object of the model is bound to, if its package may have several.
+    pub(super) fn bind_object(
+        &mut self,
+        number: usize,
+        shown: &str,
+        package: &PackageName,
+        allowed: &[&Version],
+        formula: &mut Formula,
+    ) {
+        if self.0.contains_key(&GroupKey::Package(package.clone())) {
+            return;
+        }
+        let values = allowed.iter().map(|version| {
+            let version = Version::clone(version);
+            let target = (package.clone(), version.clone());
+            let object = shown.to_owned();
+            (version, Meaning::ObjectBinding { object, target })
+        });
+        let none = Meaning::ObjectUnbound {
+            object: shown.to_owned(),
+        };
+        let group = Group::new(values, none, formula);
+        for (version, literal) in &group.values {
+            let present = self.release(package, version);
+            formula.add(Row::clause([literal.negated(), present]));
+        }
+        self.0.insert(GroupKey::Object(number), group);
+    }
+
+    /// The candidates that an object of the model can be bound to.
+    pub(super) fn of_object(&self, number: usize, package: &PackageName) -> &Group {
+        let single = self.get(&GroupKey::Package(package.clone()));
+        single
+            .or_else(|| self.get(&GroupKey::Object(number)))
+            .expect("every object has a group")
     }
 
     /// The literal for a candidate.

@@ -10,8 +10,12 @@
 //! that define it is what a requirement is bound to.
 //!
 //! *Hierarchy* (rule 3), see [`hierarchy`].
+//!
+//! *Objects*. Each object of a model is bound to a release that it allows and that defines its class, and the contracts of
+//! properties hold, see [`contracts`].
 
 pub(crate) mod classes;
+mod contracts;
 mod groups;
 pub(crate) mod hierarchy;
 
@@ -20,9 +24,11 @@ pub(crate) use hierarchy::HierarchyRows;
 
 use std::collections::BTreeMap;
 
-use pkgres_manifest::{ClassName, PackageName, Spec, Version};
+use pkgres_manifest::{ClassName, ObjectId, PackageName, Spec, Version};
 use pkgres_proof_checker::Literal;
+use pkgres_resolver::{ClassFiles, ModelRoot};
 
+use crate::claim::Tiers;
 use crate::formula::{Formula, Row};
 use crate::scope::Scope;
 use crate::universe::{Candidate, Universe};
@@ -89,6 +95,40 @@ impl Encoding {
             groups,
             rows,
             hierarchy,
+        }
+    }
+
+    /// The problem of an object model, with every rule and the contracts in class files.
+    pub fn of_model(universe: &Universe, tiers: Tiers, class_files: &ClassFiles) -> Self {
+        let mut encoding = Self::new(universe, &Scope::everything(universe, tiers));
+        if let Some(root) = &universe.model {
+            encoding.add_objects(universe, root);
+            contracts::add(
+                universe,
+                root,
+                class_files,
+                &encoding.groups,
+                &mut encoding.formula,
+            );
+        }
+        encoding
+    }
+
+    /// "Each object is bound to a release that it allows and that defines its class."
+    fn add_objects(&mut self, universe: &Universe, root: &ModelRoot) {
+        let objects = root.model().objects().iter().zip(root.objects());
+        for (number, (object, required)) in objects.enumerate() {
+            let package = &required.package;
+            let allowed = universe.allowed(package, &required.spec);
+            let shown = root.model().shown(ObjectId(number));
+            (self.groups).bind_object(number, &shown, package, &allowed, &mut self.formula);
+            let binding = self.groups.of_object(number, package);
+            let suitable = allowed.into_iter().filter(|version| {
+                let candidate = universe.candidate(package, version);
+                candidate.is_some_and(|candidate| candidate.exports(&object.class))
+            });
+            let suitable = suitable.filter_map(|version| binding.value(version));
+            self.formula.add(Row::clause(suitable));
         }
     }
 

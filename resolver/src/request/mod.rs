@@ -155,6 +155,21 @@ impl ModelRoot {
         }
     }
 
+    /// The model.
+    pub fn model(&self) -> &Arc<ObjectModel> {
+        &self.model
+    }
+
+    /// One requirement for each object, in the order of the model.
+    pub fn objects(&self) -> &[ObjectRequirement] {
+        &self.objects
+    }
+
+    /// Which contracts have to be met.
+    pub fn contracts(&self) -> ContractScope {
+        self.contracts
+    }
+
     /// Sets which contracts have to be met.
     #[must_use]
     pub fn with_contracts(mut self, contracts: ContractScope) -> Self {
@@ -326,7 +341,7 @@ pub struct SolveOptions {
     /// [repair](crate::Conflict::repairs) a conflict, always use the native engine.
     pub engine: Engine,
     /// Whether to keep how it was proved that there is no resolution, see
-    /// [`Resolver::take_derivation`](crate::Resolver::take_derivation). Only the native engine does.
+    /// [`Resolver::take_evidence`](crate::Resolver::take_evidence). Only the native engine does.
     pub record_derivation: bool,
 }
 

@@ -41,6 +41,7 @@ use std::sync::Arc;
 use pkgres_manifest::{ClassName, ObjectId, Package, PackageName, Version};
 use rustc_hash::FxHashMap;
 
+use crate::derivation::ClassFiles;
 use crate::request::{ClassRules, Root};
 use crate::set::{PositionSet, bits};
 use classes::Classes;
@@ -121,6 +122,18 @@ impl Universe {
         let release = ReleaseId { package, index };
         self.classes.provide(&mut self.catalog, release, classes);
         true
+    }
+
+    /// The classes of releases that were provided with their properties.
+    pub(crate) fn class_files(&self) -> ClassFiles {
+        let known = self.classes.known_contents();
+        known
+            .map(|(release, package)| {
+                let name = self.catalog.name(release.package).clone();
+                let version = self.catalog.version(release).clone();
+                ((name, version), Arc::clone(package))
+            })
+            .collect()
     }
 
     /// Puts the requirements of a release into `requirements`, in the order of its manifest, the core

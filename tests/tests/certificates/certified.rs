@@ -31,7 +31,7 @@ fn none(packages: &Records, request: &Request) -> Result<Certificate, NotCertifi
     let mut supplied = Records::new(packages.by_name().values().flatten().cloned());
     let mut resolver = Resolver::new(request.clone());
     assert_eq!(advance(&mut resolver, &mut supplied), Step::Impossible);
-    let derivation = resolver.take_derivation();
+    let derivation = resolver.take_evidence().derivation;
     let derivation = derivation.ok_or(NotCertified::NoDerivation)?;
     certify_impossible(&request, packages.by_name(), &derivation)
 }

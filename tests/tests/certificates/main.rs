@@ -7,6 +7,8 @@
 //! *Agreement.* The problem of a certificate has the solutions that a search by brute force finds, and no others. A solver of
 //! others lists them.
 //!
+//! *Object models.* So it is for the objects of a model and the contracts of their properties.
+//!
 //! *Scopes.* Where a problem gives packages one release although several are allowed, this excludes no solution, as the same
 //! solver finds out for random parts of the rules.
 //!
@@ -26,6 +28,7 @@ mod claims;
 mod corpora;
 mod corruption;
 mod lengths;
+mod models;
 mod satisfiable;
 mod scopes;
 mod veripb;

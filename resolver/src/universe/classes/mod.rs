@@ -72,6 +72,15 @@ impl Classes {
         contents.unwrap_or(&PackageContents::NotRequested)
     }
 
+    /// The releases whose classes are known with their properties.
+    pub(super) fn known_contents(&self) -> impl Iterator<Item = (ReleaseId, &Arc<Package>)> {
+        let contents = self.contents.iter();
+        contents.filter_map(|(release, contents)| match contents {
+            PackageContents::Known(package) => Some((*release, package)),
+            PackageContents::NotRequested | PackageContents::Unavailable => None,
+        })
+    }
+
     /// The classes of a release, if they are known.
     pub(super) fn table(
         &mut self,

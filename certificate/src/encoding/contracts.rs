@@ -1,0 +1,433 @@
+//! Contracts: the values of an object model are what the properties of its classes require.
+//!
+//! *Lookup.* A release finds a class in the first required package that defines it. A variable for each release that it can
+//! be found in is 1 exactly if it is found there.
+//!
+//! *Ancestors.* For each object a variable for each class that it can inherit, of each release: its own class if the object
+//! is bound to that release, and what a class extends if that is found there. These are equivalences, as a contract can
+//! be violated by what an object inherits and by what it does not.
+//!
+//! *Contracts.* If an object inherits a class that declares a property, the value of the property is what the contract
+//! allows: another object of a class, in a version that matches the spec of the contract, or else of the requirement by
+//! which the declaring release finds the class, or else has the major version of the declaring release.
+//! A mapping that describes an object of the contract's class has ancestors as well.
+//!
+//! Contracts whose class files are not at hand are left out. An object that inherits a class of a release whose classes are
+//! unknown may inherit any class.
+
+use std::collections::BTreeMap;
+
+use pkgres_manifest::{
+    ClassConstraint, ClassName, ContractCheck, ModelValue, ObjectId, ObjectModel, Package,
+    PackageName, Spec, Version,
+};
+use pkgres_proof_checker::Literal;
+use pkgres_resolver::{ClassFiles, ContractScope, ModelRoot};
+
+use crate::formula::{Formula, Meaning, Row};
+use crate::universe::{Candidate, Universe};
+
+use super::Groups;
+use super::hierarchy::ClassIn;
+
+/// Adds the inequalities for the contracts of a model.
+pub(super) fn add(
+    universe: &Universe,
+    root: &ModelRoot,
+    class_files: &ClassFiles,
+    groups: &Groups,
+    formula: &mut Formula,
+) {
+    let mut builder = Builder {
+        universe,
+        groups,
+        formula,
+        found: BTreeMap::new(),
+    };
+    let objects: Vec<Ancestors<'_>> = (root.model().objects().iter().zip(root.objects()))
+        .enumerate()
+        .map(|(number, (object, required))| {
+            let binding = groups.of_object(number, &required.package);
+            let bound = universe.of(&required.package).iter().filter_map(|one| {
+                let class = (&object.class, &required.package, &one.version);
+                let is_suitable =
+                    required.spec.set().contains(&one.version) && one.exports(&object.class);
+                is_suitable.then_some(())?;
+                Some((class, binding.value(&one.version)?))
+            });
+            let bound = bound.collect();
+            builder.ancestors(&root.model().shown(ObjectId(number)), bound)
+        })
+        .collect();
+    let mut contracts = Contracts {
+        builder,
+        model: root.model(),
+        checks_values: root.contracts() == ContractScope::All,
+        class_files,
+        objects: &objects,
+    };
+    for (number, object) in root.model().objects().iter().enumerate() {
+        let subject = Subject {
+            holder: ObjectId(number),
+            path: String::new(),
+            ancestors: objects[number].clone(),
+            properties: &object.properties,
+        };
+        contracts.check(subject);
+    }
+}
+
+/// The classes that an object can inherit, with the literals "it does".
+type Ancestors<'all> = BTreeMap<ClassIn<'all>, Literal>;
+
+/// A release in which a class can be found.
+#[derive(Debug, Clone, Copy)]
+struct FoundClass<'all> {
+    class: ClassIn<'all>,
+    /// The spec of the requirement on its package.
+    spec: &'all Spec,
+    /// "It is found there."
+    literal: Literal,
+}
+
+struct Builder<'all, 'formula> {
+    universe: &'all Universe,
+    groups: &'all Groups,
+    formula: &'formula mut Formula,
+    /// What was looked up, by the release and the class.
+    found: BTreeMap<(&'all PackageName, &'all Version, &'all ClassName), Vec<FoundClass<'all>>>,
+}
+
+impl<'all> Builder<'all, '_> {
+    fn clause(&mut self, literals: impl IntoIterator<Item = Literal>) {
+        self.formula.add(Row::clause(literals));
+    }
+
+    /// The conjunction of two literals as one.
+    fn both(&mut self, one: Literal, other: Literal, meaning: Meaning) -> Literal {
+        let both = self.formula.variable(meaning);
+        self.clause([one.negated(), other.negated(), both]);
+        self.clause([both.negated(), one]);
+        self.clause([both.negated(), other]);
+        both
+    }
+
+    /// The releases in which a release can find a class in what it requires.
+    fn found(
+        &mut self,
+        (package, candidate): (&'all PackageName, &'all Candidate),
+        class: &'all ClassName,
+    ) -> Vec<FoundClass<'all>> {
+        let key = (package, &candidate.version, class);
+        if let Some(known) = self.found.get(&key) {
+            return known.clone();
+        }
+        let (universe, groups) = (self.universe, self.groups);
+        let mut found = Vec::new();
+        // Literals of packages that define the class and are required before.
+        let mut earlier: Vec<Literal> = Vec::new();
+        for (required, spec) in &candidate.requirements {
+            let binding = groups.binding(package, candidate, required);
+            let definers = universe.of(required).iter();
+            let definers = definers.filter(|one| one.exports(class));
+            let definers: Vec<(&Version, Literal)> = definers
+                .filter_map(|one| Some((&one.version, binding.value(&one.version)?)))
+                .collect();
+            for (version, bound) in &definers {
+                let literal = if earlier.is_empty() {
+                    *bound
+                } else {
+                    let owner = (package.clone(), candidate.version.clone());
+                    let class = (class.clone(), required.clone(), Version::clone(version));
+                    let is_found = self.formula.variable(Meaning::Finds { owner, class });
+                    let unless = earlier.iter().copied();
+                    self.clause(unless.chain([bound.negated(), is_found]));
+                    for excluded in [bound.negated()].iter().chain(&earlier) {
+                        self.clause([is_found.negated(), excluded.negated()]);
+                    }
+                    is_found
+                };
+                found.push(FoundClass {
+                    class: (class, required, version),
+                    spec,
+                    literal,
+                });
+            }
+            earlier.extend(definers.into_iter().map(|(_, bound)| bound));
+        }
+        self.found.insert(key, found.clone());
+        found
+    }
+
+    /// The classes that a class of a release can extend, with what has to hold for that.
+    fn parents(&mut self, class: ClassIn<'all>) -> Vec<(ClassIn<'all>, Option<Literal>)> {
+        let (name, package, version) = class;
+        let Some(candidate) = self.universe.candidate(package, version) else {
+            return Vec::new();
+        };
+        let mut parents = Vec::new();
+        for (_, parent) in candidate.extensions().filter(|(class, _)| *class == name) {
+            if candidate.has(parent) {
+                parents.push(((parent, package, version), None));
+            } else {
+                let found = self.found((package, candidate), parent).into_iter();
+                parents.extend(found.map(|found| (found.class, Some(found.literal))));
+            }
+        }
+        parents
+    }
+
+    /// The ancestors of an object, from the classes that it can be of and what has to hold for that.
+    fn ancestors(
+        &mut self,
+        object: &str,
+        starts: Vec<(ClassIn<'all>, Literal)>,
+    ) -> Ancestors<'all> {
+        let mut ancestors = Ancestors::new();
+        // For each class what it follows from.
+        let mut causes: BTreeMap<ClassIn<'all>, Vec<Literal>> = BTreeMap::new();
+        let mut open = Vec::new();
+        let is_of = |formula: &mut Formula, class| {
+            formula.variable(Meaning::IsOf {
+                object: object.to_owned(),
+                class: owned(class),
+            })
+        };
+        for (class, start) in starts {
+            ancestors.insert(class, is_of(self.formula, class));
+            causes.entry(class).or_default().push(start);
+            open.push(class);
+        }
+        while let Some(class) = open.pop() {
+            let literal = ancestors[&class];
+            for (parent, condition) in self.parents(class) {
+                ancestors.entry(parent).or_insert_with(|| {
+                    open.push(parent);
+                    is_of(self.formula, parent)
+                });
+                let cause = match condition {
+                    None => literal,
+                    Some(found) => {
+                        let meaning = Meaning::Leads {
+                            object: object.to_owned(),
+                            class: owned(class),
+                            to: owned(parent),
+                        };
+                        self.both(literal, found, meaning)
+                    }
+                };
+                causes.entry(parent).or_default().push(cause);
+            }
+        }
+        for (class, causes) in causes {
+            let literal = ancestors[&class];
+            for cause in &causes {
+                self.clause([cause.negated(), literal]);
+            }
+            self.clause(causes.into_iter().chain([literal.negated()]));
+        }
+        ancestors
+    }
+}
+
+fn owned((class, package, version): ClassIn<'_>) -> (ClassName, PackageName, Version) {
+    (class.clone(), package.clone(), version.clone())
+}
+
+/// An object whose values are checked: one of the model, or a mapping in it that describes one.
+struct Subject<'all> {
+    /// The object of the model that it is, or is written in.
+    holder: ObjectId,
+    /// Its path in that object; empty for that object itself.
+    path: String,
+    ancestors: Ancestors<'all>,
+    properties: &'all [(String, ModelValue)],
+}
+
+struct Contracts<'all, 'formula> {
+    builder: Builder<'all, 'formula>,
+    model: &'all ObjectModel,
+    checks_values: bool,
+    class_files: &'all ClassFiles,
+    /// The ancestors of the objects of the model.
+    objects: &'all [Ancestors<'all>],
+}
+
+/// A class that declares a property, with the literal "the object inherits it".
+#[derive(Clone, Copy)]
+struct Declaration<'all> {
+    class: ClassIn<'all>,
+    candidate: &'all Candidate,
+    inherits: Literal,
+}
+
+impl<'all> Contracts<'all, '_> {
+    /// States the contracts of all properties of an object, and of the objects that are described in it.
+    fn check(&mut self, subject: Subject<'all>) {
+        let mut rest = vec![subject];
+        while let Some(subject) = rest.pop() {
+            for (class, inherits) in &subject.ancestors {
+                let (name, package, version) = *class;
+                let files = (self.class_files).get(&(package.clone(), version.clone()));
+                let candidate = self.builder.universe.candidate(package, version);
+                if let (Some(files), Some(candidate)) = (files, candidate) {
+                    let declaration = Declaration {
+                        class: *class,
+                        candidate,
+                        inherits: *inherits,
+                    };
+                    self.properties(&subject, name, files, declaration, &mut rest);
+                }
+            }
+        }
+    }
+
+    /// States the contracts of the properties that one class declares.
+    fn properties(
+        &mut self,
+        subject: &Subject<'all>,
+        name: &ClassName,
+        files: &'all Package,
+        declaration: Declaration<'all>,
+        rest: &mut Vec<Subject<'all>>,
+    ) {
+        let definition = files.classes.as_ref().and_then(|all| all.get(name));
+        for property in definition.iter().flat_map(|class| &class.properties) {
+            let name = property.name.value.as_str();
+            let path = match subject.path.as_str() {
+                "" => name.to_owned(),
+                path => format!("{path}.{name}"),
+            };
+            let mut values = subject.properties.iter();
+            let value = values.find(|(other, _)| other == name);
+            let mut found = ContractCheck::default();
+            found.property(
+                self.model,
+                subject.holder,
+                &path,
+                property,
+                value.map(|(_, value)| value),
+            );
+            if self.checks_values && !found.violations.is_empty() {
+                self.builder.clause([declaration.inherits.negated()]);
+            }
+            for constrained in found.objects {
+                self.constrain(declaration, constrained.constraint, constrained.object);
+            }
+            if declaration.candidate.classes.is_none() {
+                // It may define the classes of descriptions itself, or find them elsewhere.
+                continue;
+            }
+            for described in found.described {
+                let shown = self.model.shown(subject.holder);
+                let object = format!("{} of {shown}", described.path);
+                let starts = self.described(declaration, described.constraint, &object);
+                rest.push(Subject {
+                    holder: subject.holder,
+                    path: described.path,
+                    ancestors: self.builder.ancestors(&object, starts),
+                    properties: described.properties,
+                });
+            }
+        }
+    }
+
+    /// "If the property is declared, the object that it holds is of the class, in an allowed version."
+    fn constrain(
+        &mut self,
+        declaration: Declaration<'all>,
+        constraint: &'all ClassConstraint,
+        object: ObjectId,
+    ) {
+        let undeclared = declaration.inherits.negated();
+        let (_, package, own) = declaration.class;
+        if let Some(spec) = &constraint.spec {
+            self.is_of_class(
+                object,
+                constraint,
+                |version| spec.matches(version),
+                &[undeclared],
+            );
+        } else if declaration.candidate.classes.is_none() {
+            // It may define the class itself, or find it elsewhere.
+        } else if declaration.candidate.has(&constraint.class) {
+            let is_allowed = |version: &Version| version.major() == own.major();
+            self.is_of_class(object, constraint, is_allowed, &[undeclared]);
+        } else {
+            let place = (package, declaration.candidate);
+            let found = self.builder.found(place, &constraint.class);
+            let is_found = found.iter().map(|found| found.literal);
+            self.builder.clause(is_found.chain([undeclared]));
+            for found in found {
+                let is_allowed = |version: &Version| found.spec.matches(version);
+                let unless = [undeclared, found.literal.negated()];
+                self.is_of_class(object, constraint, is_allowed, &unless);
+            }
+        }
+    }
+
+    /// "An object is of the class of a contract in an allowed version, unless one of these literals holds."
+    fn is_of_class(
+        &mut self,
+        object: ObjectId,
+        constraint: &ClassConstraint,
+        is_allowed: impl Fn(&Version) -> bool,
+        unless: &[Literal],
+    ) {
+        let universe = self.builder.universe;
+        let mut is_of: Vec<Literal> = unless.to_vec();
+        for ((name, package, version), literal) in &self.objects[object.0] {
+            let candidate = universe.candidate(package, version);
+            if **name == constraint.class {
+                if is_allowed(version) {
+                    is_of.push(*literal);
+                } else {
+                    // No class inherits two of one name, so an unknown class is not another one.
+                    let unless = unless.iter().copied();
+                    self.builder.clause(unless.chain([literal.negated()]));
+                }
+            } else if candidate.is_none_or(|one| one.classes.is_none()) {
+                // It may inherit any class.
+                is_of.push(*literal);
+            }
+        }
+        self.builder.clause(is_of);
+    }
+
+    /// The classes that a mapping can describe an object of; states that there is one if the property is declared.
+    fn described(
+        &mut self,
+        declaration: Declaration<'all>,
+        constraint: &'all ClassConstraint,
+        object: &str,
+    ) -> Vec<(ClassIn<'all>, Literal)> {
+        let (_, package, version) = declaration.class;
+        let undeclared = declaration.inherits.negated();
+        let matches = |version| {
+            let spec = constraint.spec.as_ref();
+            spec.is_none_or(|spec| spec.matches(version))
+        };
+        if declaration.candidate.has(&constraint.class) {
+            if matches(version) {
+                return vec![((&constraint.class, package, version), declaration.inherits)];
+            }
+            self.builder.clause([undeclared]);
+            return Vec::new();
+        }
+        let place = (package, declaration.candidate);
+        let found = self.builder.found(place, &constraint.class).into_iter();
+        let found: Vec<FoundClass<'_>> = found.filter(|found| matches(found.class.2)).collect();
+        let is_found = found.iter().map(|found| found.literal);
+        self.builder.clause(is_found.chain([undeclared]));
+        let starts = found.into_iter().map(|found| {
+            let meaning = Meaning::Leads {
+                object: object.to_owned(),
+                class: owned(declaration.class),
+                to: owned(found.class),
+            };
+            let start = (self.builder).both(declaration.inherits, found.literal, meaning);
+            (found.class, start)
+        });
+        starts.collect()
+    }
+}

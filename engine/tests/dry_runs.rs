@@ -112,6 +112,32 @@ fn a_command_that_cannot_be_started_is_neither_promised_nor_begun() {
         elsewhere.clone(),
         "the folder /srv, which it starts in, does not exist",
     );
+    refused(
+        Command::new("make").user("web"),
+        "the machine has no user `web`",
+    );
+    std::fs::create_dir(root.path().join("etc")).expect("it can be made");
+    let etc = |file: &str, text: &str| {
+        std::fs::write(root.path().join("etc").join(file), text).expect("it can be written");
+    };
+    etc("passwd", "web:x:7:7::/:/bin/sh\n");
+    etc(
+        "nsswitch.conf",
+        "passwd: files systemd\ngroup: files # ldap\n",
+    );
+    refused(
+        Command::new("make").user("web").group("staff"),
+        "the machine has no group `staff`",
+    );
+    let promised = |command: Command| {
+        let run = states_of(root.path(), &exec(command), true);
+        assert!(run.states[0].contains("Pending("), "{:?}", run.states);
+    };
+    promised(Command::new("make").user("web"));
+    promised(Command::new("make").user("1000"));
+    // Where users come from elsewhere, too, nobody knows.
+    etc("nsswitch.conf", "passwd: files ldap\n");
+    promised(Command::new("make").user("root"));
 
     // Something before it makes the folder.
     let graph = with(|builder| {
@@ -125,21 +151,11 @@ fn a_command_that_cannot_be_started_is_neither_promised_nor_begun() {
         .filter(|state| state.contains("Pending("));
     assert_eq!(pending.count(), 2, "{:?}", planned.states);
     // Where it begins at its folder, or in a shell that has programs in itself, nobody knows.
-    let relative = states_of(root.path(), &exec(Command::new("bin/nothing")), true);
-    assert!(
-        relative.states[0].contains("Pending("),
-        "{:?}",
-        relative.states
-    );
+    promised(Command::new("bin/nothing"));
     std::fs::rename(root.path().join("bin/sh"), root.path().join("bin/busybox"))
         .expect("it can be renamed");
     std::os::unix::fs::symlink("busybox", root.path().join("bin/sh")).expect("it can be made");
-    let built_in = states_of(root.path(), &exec(Command::new("touch")), true);
-    assert!(
-        built_in.states[0].contains("Pending("),
-        "{:?}",
-        built_in.states
-    );
+    promised(Command::new("touch"));
 }
 
 #[test]

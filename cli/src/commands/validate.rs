@@ -1,11 +1,12 @@
 //! `pkgres validate`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pkgres_engine::{
-    ArgumentValues, Cancellable, Cancellation, ChangedPath, PreparedValidation, Target,
-    TargetError, ValidationReport,
+    ArgumentValues, Cancellable, Cancellation, ChangedPath, PreparedValidation, SshOptions, Target,
+    TargetError, TargetLocation, ValidationReport,
 };
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
@@ -24,6 +25,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interrupt::cancelled_by_interrupts;
+use crate::invocation::quoted;
 use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::show::{self, counted};
@@ -38,10 +40,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -
     let prepared = PreparedValidation::new(validation, &[], |script| source.script(script, limits));
     let prepared = prepared.map_err(validation_failure)?;
     let prepared = prepared.timeout(Duration::from_secs(args.timeout));
-    let machine = args
-        .target
-        .open(&args.ssh.options())
-        .map_err(target_failure)?;
+    let machine = open_machine(&args.target, &args.ssh.options())?;
     let cancellation = cancelled_by_interrupts();
     let mut result = Validated::run(&prepared, args, &*machine, values, &cancellation)?;
     result.findings.dedup();
@@ -222,6 +221,30 @@ fn verb(change: &ChangedPath) -> &'static str {
         (Some(_), None) => "remove",
         (Some(_), Some(_)) => "change",
     }
+}
+
+/// Opens a machine.
+pub(super) fn open_machine(
+    location: &TargetLocation,
+    options: &SshOptions,
+) -> Result<Arc<dyn Target>> {
+    location.open(options).map_err(|error| {
+        let is_missing = matches!(&error, TargetError::File(error) if error.is_not_found());
+        let mut failure = target_failure(error);
+        if is_missing && let TargetLocation::RootFolder(folder) = location {
+            let folder = quoted(folder);
+            let hints = [
+                format!("`mkdir -p {folder}` makes an empty one, which is enough for files and folders"),
+                format!(
+                    "commands, users and packages need a whole system: `mmdebstrap stable {folder}` makes one of Debian"
+                ),
+            ];
+            for finding in &mut failure.findings {
+                finding.hints.extend(hints.clone());
+            }
+        }
+        failure
+    })
 }
 
 /// The failure of a command that cannot use a machine.

@@ -217,7 +217,16 @@ impl Graph {
 
     /// The graph in the DOT language of Graphviz.
     pub(crate) fn to_dot(&self) -> String {
-        let mut text = "digraph packages {\n".to_owned();
+        let name = if self
+            .nodes
+            .values()
+            .any(|node| matches!(node.shape, Shape::Resource))
+        {
+            "resources"
+        } else {
+            "packages"
+        };
+        let mut text = format!("digraph {name} {{\n");
         for (id, node) in &self.nodes {
             let shape = match node.shape {
                 Shape::Root => "doubleoctagon",

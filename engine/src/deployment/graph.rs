@@ -190,26 +190,30 @@ fn unknown<'ids>(
 fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>) -> Diagnostic {
     let ids: &[ResourceId] = match error {
         GraphError::Circle(ids) => ids,
+        GraphError::NotSent { receiver, .. } => std::slice::from_ref(receiver),
         GraphError::Duplicate(id)
         | GraphError::Irreversible(id)
         | GraphError::Unknown { id, .. }
         | GraphError::CannotReceive { id, .. }
-        | GraphError::WrongType { id, .. }
-        | GraphError::NotSent { id, .. } => std::slice::from_ref(id),
+        | GraphError::WrongType { id, .. } => std::slice::from_ref(id),
     };
     let finding = Diagnostic::error(Code::Resource, error.to_string());
-    let property = match error {
-        GraphError::CannotReceive { property, .. } | GraphError::WrongType { property, .. } => {
-            Some(property)
-        }
-        _ => None,
-    };
     let places = ids.iter().filter_map(|id| {
         let description = &by_id.get(id)?.description;
-        let received = description.receives.iter();
-        let mut received = received.map(|received| &received.property);
-        let received = received.find(|received| Some(&received.value) == property);
-        Some(received.map_or(&description.id.location, |received| &received.location))
+        let place = description
+            .receives
+            .iter()
+            .find_map(|received| match error {
+                GraphError::CannotReceive { property, .. }
+                | GraphError::WrongType { property, .. } => {
+                    (received.property.value == *property).then_some(&received.property.location)
+                }
+                GraphError::NotSent { id, value, .. } => (received.sender.value == *id
+                    && received.output.value == *value)
+                    .then_some(&received.output.location),
+                _ => None,
+            });
+        Some(place.unwrap_or(&description.id.location))
     });
     let finding = places
         .cloned()
@@ -222,6 +226,18 @@ fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>)
         ),
         GraphError::WrongType { expected, sent: ValueType::Text, .. } => {
             finding.hint(format!("an `exec` or `query` with `output: {expected}` sends one"))
+        }
+        GraphError::CannotReceive { property: name, possible, .. }
+        | GraphError::NotSent { value: name, possible, .. } => {
+            let similar = most_similar(name, possible.iter().map(String::as_str));
+            match (similar, &possible[..]) {
+                (Some(similar), _) => finding.hint(format!("did you mean `{similar}`?")),
+                (None, []) => finding,
+                (None, possible) => {
+                    let possible: Vec<_> = possible.iter().map(|name| format!("`{name}`")).collect();
+                    finding.hint(format!("it can be {}", possible.join(", ")))
+                }
+            }
         }
         _ => finding,
     }

@@ -31,6 +31,8 @@ pub enum GraphError {
         id: ResourceId,
         /// The property.
         property: String,
+        /// The properties that can.
+        possible: Vec<String>,
     },
     /// A resource does not send a value of this name.
     #[error("`{id}` does not send a value `{}`", Escaped::new(value))]
@@ -39,6 +41,10 @@ pub enum GraphError {
         id: ResourceId,
         /// The name of the value.
         value: String,
+        /// The resource that is to receive it.
+        receiver: ResourceId,
+        /// The values that it sends.
+        possible: Vec<String>,
     },
     /// A property receives a value of a type that it does not have.
     #[error(

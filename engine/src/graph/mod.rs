@@ -430,6 +430,10 @@ fn wrong_values(
         let found = values.iter().find(|(other, _)| *other == name);
         found.map(|(_, value_type)| *value_type)
     };
+    let names = |values: &[(&str, ValueType)]| {
+        let names = values.iter().map(|(name, _)| (*name).to_owned());
+        names.collect()
+    };
     let mut errors = Vec::new();
     for node in nodes {
         for receipt in &node.receives {
@@ -438,25 +442,26 @@ fn wrong_values(
                 errors.push(GraphError::CannotReceive {
                     id: node.id.clone(),
                     property: receipt.property.clone(),
+                    possible: names(node.resource.receives()),
                 });
             }
+            let not_sent = |sends: &[(&str, ValueType)]| GraphError::NotSent {
+                id: receipt.from.clone(),
+                value: receipt.value.clone(),
+                receiver: node.id.clone(),
+                possible: names(sends),
+            };
             let Some(from) = by_id.get(&receipt.from) else {
                 // What stands for several resources sends nothing. Other names are unknown, which the edge reports.
                 if composites.iter().any(|(id, _)| *id == receipt.from) {
-                    errors.push(GraphError::NotSent {
-                        id: receipt.from.clone(),
-                        value: receipt.value.clone(),
-                    });
+                    errors.push(not_sent(&[]));
                 }
                 continue;
             };
             let from = &nodes[*from];
             let sent = find(from.resource.sends(), &receipt.value);
             match (expected, sent.filter(|_| !from.meta.hidden)) {
-                (_, None) => errors.push(GraphError::NotSent {
-                    id: from.id.clone(),
-                    value: receipt.value.clone(),
-                }),
+                (_, None) => errors.push(not_sent(from.resource.sends())),
                 (Some(expected), Some(sent)) if !expected.accepts(sent) => {
                     errors.push(GraphError::WrongType {
                         id: node.id.clone(),

@@ -163,12 +163,37 @@ impl Kinds {
             );
             return Err(vec![finding.hint(hint)]);
         };
+        let read = |properties: &mut Properties| reader(id.name(), properties, files);
+        let mut findings = Vec::new();
         let mut properties = description.properties.clone();
-        let resource = reader(id.name(), &mut properties, files);
-        let resource = resource.map_err(PropertyErrors::into_diagnostics)?;
-        properties
-            .finish()
-            .map_err(PropertyErrors::into_diagnostics)?;
-        Ok(resource)
+        let mut left = properties.clone();
+        let mut resource = read(&mut left);
+        // What is missing may be there under a name that is misspelt.
+        while let Err(errors) = &resource {
+            let guess = left.misspelt().into_iter().find_map(|(key, name, error)| {
+                let renamed = properties.clone().renamed(&key, &name);
+                let mut left = renamed.clone();
+                let resource = read(&mut left);
+                (resource.as_ref().err() != Some(errors))
+                    .then_some((error, renamed, left, resource))
+            });
+            let Some((error, renamed, left_then, resource_then)) = guess else {
+                break;
+            };
+            findings.push(error.into());
+            (properties, left, resource) = (renamed, left_then, resource_then);
+        }
+        let finished = match resource {
+            Ok(resource) => left.finish().map(|()| resource),
+            Err(errors) => Err(errors),
+        };
+        match finished {
+            Ok(resource) if findings.is_empty() => Ok(resource),
+            Ok(_) => Err(findings),
+            Err(errors) => {
+                findings.extend(errors.into_diagnostics());
+                Err(findings)
+            }
+        }
     }
 }

@@ -5,11 +5,19 @@ use std::path::{Path, PathBuf};
 use pkgres_files::EntryKind;
 use pkgres_manifest::diagnostic::Escaped;
 
+use super::accounts::{groups, users};
 use crate::resource::{Identifier, ResourceError, Wish};
 use crate::target::{Command, NO_SHELL, Probe, TargetError, shown};
 
 /// The shell of a machine, which starts commands.
 const SHELL: &str = "/bin/sh";
+
+/// The file that says where users and groups come from.
+const NAME_SERVICES: &str = "/etc/nsswitch.conf";
+/// The most bytes of this file that are read.
+const MAX_NAME_SERVICES: u64 = 1 << 16;
+/// The sources that are files of the machine, or have no users that commands are run as.
+const OWN_SOURCES: [&str; 3] = ["files", "compat", "systemd"];
 
 /// The file of a program, the user and group that it runs as, and its folder have to be there first.
 pub(super) fn program_wishes(command: &Command) -> Vec<Wish> {
@@ -61,6 +69,32 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
             "the folder {folder}, which it starts in, does not exist"
         ));
     }
+    if let Some(user) = &command.user
+        && is_unknown(
+            user,
+            "passwd",
+            || Ok(users(probe)?.into_iter().map(|user| user.name).collect()),
+            probe,
+        )
+    {
+        return Some(format!(
+            "the machine has no user `{}`",
+            Escaped::shortened(user)
+        ));
+    }
+    if let Some(group) = &command.group
+        && is_unknown(
+            group,
+            "group",
+            || Ok(groups(probe)?.into_iter().map(|group| group.name).collect()),
+            probe,
+        )
+    {
+        return Some(format!(
+            "the machine has no group `{}`",
+            Escaped::shortened(group)
+        ));
+    }
     let program = Escaped::shortened(&command.program);
     let places = places_of_program(command);
     let is_name = !command.program.contains('/');
@@ -77,6 +111,34 @@ fn obstacle(command: &Command, probe: &dyn Probe) -> Option<String> {
     let entry = probe.entry(found).ok().flatten()?;
     let is_plain = entry.kind == EntryKind::File && entry.mode & 0o111 == 0 && !is_name;
     is_plain.then(|| format!("{program} is not executable"))
+}
+
+/// Whether a user or group does not exist, as far as the files of the machine tell.
+fn is_unknown(
+    name: &str,
+    database: &str,
+    known: impl FnOnce() -> Result<Vec<String>, ResourceError>,
+    probe: &dyn Probe,
+) -> bool {
+    // A number needs no name.
+    if name.bytes().all(|byte| byte.is_ascii_digit()) || has_other_sources(database, probe) {
+        return false;
+    }
+    // What cannot be read may have it.
+    known().is_ok_and(|known| known.iter().all(|known| known != name))
+}
+
+/// Whether users or groups can come from somewhere else than files, such as a directory server.
+fn has_other_sources(database: &str, probe: &dyn Probe) -> bool {
+    let Ok(bytes) = probe.read(Path::new(NAME_SERVICES), MAX_NAME_SERVICES) else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    let mut sources = lines
+        .filter(|(name, _)| name.trim() == database)
+        .flat_map(|(_, sources)| sources.split('#').next().unwrap_or("").split_whitespace());
+    sources.any(|source| !OWN_SOURCES.contains(&source) && !source.starts_with('['))
 }
 
 fn is_busybox(probe: &dyn Probe) -> bool {

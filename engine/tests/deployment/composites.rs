@@ -82,7 +82,7 @@ fn mistakes_have_places() {
         failed(
             "Package:\n- all: web\n  members: [{file: /a}]\n- file: /b\n  receives: {content: {'all:web': stdout}}\n"
         ),
-        ["Web/r.yaml:2:8: error[PK0105]: `all:web` does not send a value `stdout`"]
+        ["Web/r.yaml:5:35: error[PK0105]: `all:web` does not send a value `stdout`"]
     );
 }
 

@@ -243,8 +243,8 @@ fn mistakes_have_places() {
         "Package: [{file: /a, receives: {mode: {file:/b: x}}}, {file: /b}]",
         None,
         &[
-            "Web/r.yaml:1:33: error[PK0105]: the property `mode` of `file:/a` cannot receive a value",
-            "Web/r.yaml:1:62: error[PK0105]: `file:/b` does not send a value `x`",
+            "Web/r.yaml:1:33: error[PK0105]: the property `mode` of `file:/a` cannot receive a value; hint: it can be `content`",
+            "Web/r.yaml:1:49: error[PK0105]: `file:/b` does not send a value `x`",
         ],
     );
     check(

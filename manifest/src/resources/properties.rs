@@ -355,25 +355,52 @@ impl Properties {
         self.invalid(key, message)
     }
 
+    /// Guesses which properties are misspelt, after a kind has refused what it took. Each guess is a property that was
+    /// not taken, the similar name of one that was asked for and is missing, and the error that says so. It is right if
+    /// the kind accepts the property [under this name](Self::renamed), or then refuses something else.
+    pub fn misspelt(&self) -> Vec<(String, String, PropertyError)> {
+        let missing = || self.known.iter().filter(|name| !self.has_taken(name));
+        let guesses = self.left.iter().filter_map(|(key, _)| {
+            let similar = most_similar(&key.value, missing().map(String::as_str))?;
+            let error = unknown(key, Some(similar));
+            Some((key.value.clone(), similar.to_owned(), error))
+        });
+        guesses.collect()
+    }
+
+    /// The properties with another name for one of them.
+    #[must_use]
+    pub fn renamed(mut self, key: &str, name: &str) -> Self {
+        for (own, _) in &mut self.left {
+            if own.value == key {
+                name.clone_into(&mut own.value);
+            }
+        }
+        self
+    }
+
     /// Ends the reading. Every property that was not taken is an error.
     pub fn finish(self) -> Result<(), PropertyErrors> {
+        let known = || self.known.iter().map(String::as_str);
         let errors: Vec<PropertyError> = self
             .left
             .iter()
-            .map(|(key, _)| {
-                let similar = most_similar(&key.value, self.known.iter().map(String::as_str));
-                PropertyError {
-                    message: format!("unknown property `{}`", Escaped::shortened(&key.value)),
-                    hint: similar.map(|similar| format!("did you mean `{similar}`?")),
-                    location: key.location.clone(),
-                    key: key.value.clone(),
-                }
-            })
+            .map(|(key, _)| unknown(key, most_similar(&key.value, known())))
             .collect();
         if errors.is_empty() {
             Ok(())
         } else {
             Err(PropertyErrors(errors))
         }
+    }
+}
+
+/// The error for a property that no kind has asked for.
+fn unknown(key: &Located<String>, similar: Option<&str>) -> PropertyError {
+    PropertyError {
+        message: format!("unknown property `{}`", Escaped::shortened(&key.value)),
+        hint: similar.map(|similar| format!("did you mean `{similar}`?")),
+        location: key.location.clone(),
+        key: key.value.clone(),
     }
 }

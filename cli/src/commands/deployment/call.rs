@@ -15,7 +15,7 @@ use super::prepared::locked_releases;
 use super::release_files::{Release, ReleaseFiles};
 use crate::args::CallArgs;
 use crate::commands::pin::read_model;
-use crate::commands::validate::target_failure;
+use crate::commands::validate::{open_machine, target_failure};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::facts::facts_of_machine;
@@ -62,10 +62,7 @@ pub(in crate::commands) fn call(
         call = call.with_object(model, object);
     }
     let call = call.timeout(Duration::from_secs(args.timeout));
-    let target = args
-        .target
-        .open(&args.ssh.options())
-        .map_err(target_failure)?;
+    let target = open_machine(&args.target, &args.ssh.options())?;
     let facts = facts_of_machine(&*target, &[]).map_err(target_failure)?;
     let cancellation = cancelled_by_interrupts();
     let is_asked_only = args.read_only && !target.enforces_read_only();

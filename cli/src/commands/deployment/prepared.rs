@@ -20,7 +20,7 @@ use super::validations::Validations;
 use crate::args::{ApplyArgs, DeploymentArgs};
 use crate::bound::BoundRelease;
 use crate::commands::pin::read_model;
-use crate::commands::validate::target_failure;
+use crate::commands::validate::{open_machine, target_failure};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -249,6 +249,5 @@ pub(super) fn lock_target(
 
 /// Opens the machine.
 pub(super) fn open_target(machine: &Machine, args: &DeploymentArgs) -> Result<Arc<dyn Target>> {
-    let target = machine.location.open(&args.ssh.options());
-    target.map_err(target_failure)
+    open_machine(&machine.location, &args.ssh.options())
 }

@@ -547,7 +547,11 @@ impl ResourcesReader<'_> {
             return Vec::new();
         }
         let Some(mapping) = node.as_mapping() else {
-            self.unexpected("`receives`", EXPECTED, node);
+            let message = format!("`receives` must be {EXPECTED}, not {}", node.kind());
+            let sender = sender_as_written(node).unwrap_or(SENDER.to_owned());
+            let hint =
+                format!("write `receives: {{content: {sender}}}` for the property `content`");
+            self.error_with_hint(message, node.span, &hint);
             return Vec::new();
         };
         let mut received = Vec::with_capacity(mapping.entries.len());
@@ -556,8 +560,11 @@ impl ResourcesReader<'_> {
             let sender = entry.value.as_mapping().map(|from| from.entries.as_slice());
             let Some([from]) = sender else {
                 let message = "a received property must name one output of a resource";
-                let hint = "write the resource and its output, such as `{exec:render: stdout}`";
-                self.error_with_hint(message, entry.value.span, hint);
+                let hint = match sender_as_written(&entry.value) {
+                    Some(sender) => format!("write `{sender}`"),
+                    None => format!("write the resource and its output, such as `{SENDER}`"),
+                };
+                self.error_with_hint(message, entry.value.span, &hint);
                 continue;
             };
             let sender = self.reference(&from.key.text, from.key_span, own, scope);
@@ -599,4 +606,18 @@ impl ResourcesReader<'_> {
         }
         mapping
     }
+}
+
+/// An output of a resource, as an example.
+const SENDER: &str = "{exec:render: stdout}";
+
+/// How an output of a resource is written, if a text seems to mean one: `query:host.stdout`, or only the resource.
+fn sender_as_written(node: &Node) -> Option<String> {
+    let text = &node.as_scalar()?.text;
+    let (id, output) = match text.rsplit_once(['.', ' ']) {
+        Some((id, output)) if !output.is_empty() && !output.contains('/') => (id, output),
+        _ => (text.as_str(), "stdout"),
+    };
+    let id: ResourceId = id.trim_end_matches(':').parse().ok()?;
+    Some(format!("{{{id}: {}}}", Escaped::shortened(output)))
 }

@@ -255,29 +255,37 @@ pub(super) fn goal_reason(problem: &mut Problem<'_>, fact: &Fact, package: Packa
     }
 }
 
-/// A release that would remove a requested package, of a package that requires it in another
-/// version. `None` if other packages have to stay.
+/// A release that would remove a requested package: of a package that requires it in another version, or else one that leads
+/// to other packages in another version. `None` if other packages have to stay.
 fn dropped_by(problem: &mut Problem<'_>, fact: &Fact, package: PackageId) -> Option<ReleaseId> {
     let goal = problem.goals().goal(package)?;
     let is_wanted = matches!(fact, Fact::Wanted { .. }) && goal.is_needed();
     if !is_wanted || !problem.goals().stays.is_empty() {
         return None;
     }
+    // All of a resolution without the requested package.
     let reached = goal.loop_nogoods.first()?.reached.clone();
+    let packages: FxHashSet<PackageId> = reached.iter().map(|release| release.package).collect();
     let universe = &mut *problem.universe;
+    let mut find = |is_outside: &dyn Fn(PackageId) -> bool| {
+        let mut reached = reached.iter().copied();
+        reached.find(|release| may_require(universe, release.package, is_outside))
+    };
+    find(&|target| target == package).or_else(|| find(&|target| !packages.contains(&target)))
+}
+
+/// Whether a candidate of a package requires one of some packages.
+fn may_require(
+    universe: &mut Universe,
+    package: PackageId,
+    is_one: &dyn Fn(PackageId) -> bool,
+) -> bool {
+    let candidates: Vec<u32> = universe.catalog.candidates_of(package).iter().collect();
     let mut requirements = Vec::new();
-    reached.into_iter().find(|release| {
-        let mut candidates = universe
-            .catalog
-            .candidates_of(release.package)
+    candidates.into_iter().any(|index| {
+        universe.requirements(ReleaseId { package, index }, &mut requirements);
+        requirements
             .iter()
-            .collect::<Vec<_>>()
-            .into_iter();
-        candidates.any(|index| {
-            universe.requirements(ReleaseId { index, ..*release }, &mut requirements);
-            requirements
-                .iter()
-                .any(|requirement| requirement.target == package)
-        })
+            .any(|requirement| is_one(requirement.target))
     })
 }

@@ -379,6 +379,29 @@ fn an_update_does_not_drop_its_target() {
     );
 }
 
+/// The package that would be dropped is required by way of another one.
+#[test]
+fn a_release_that_would_drop_the_target_by_way_of_others_is_named() {
+    let records = vec![
+        release("A", "1"),
+        release("A", "2").requires("B", "*"),
+        release("B", "1").requires("P", "1"),
+        release("P", "1"),
+        release("P", "2"),
+    ];
+    let root = release("R", "1").requires("A", "*");
+    let lock = &["R 1 A 2", "A 2 B 1", "B 1 P 1"];
+    let found = conflict(update(root, records, lock, exactly("P", "2")));
+    assert_eq!(
+        texts(&found.reasons),
+        [
+            "P 2.0.0 was asked for, and A 1.0.0 would drop P",
+            "B 1.0.0 requires P 1",
+            "A 2.0.0 requires B *"
+        ]
+    );
+}
+
 #[test]
 fn an_update_may_drop_and_add_other_packages() {
     let records = vec![

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use pkgres_manifest::diagnostic::Escaped;
+
 use crate::resource::ResourceError;
 use crate::target::{Probe, TargetError};
 
@@ -104,6 +106,14 @@ pub(super) fn account_number(received: i64) -> Result<u32, ResourceError> {
         let message = format!("{received} cannot be the number of a user or group");
         ResourceError::Invalid(message)
     })
+}
+
+/// Why a user or group cannot get a number that another one has.
+pub(super) fn taken(what: &str, number: u32, holder: &str) -> String {
+    format!(
+        "the number {number} belongs to the {what} `{}`",
+        Escaped::shortened(holder)
+    )
 }
 
 /// Checks that a text can be a field of the list of users.

@@ -2,7 +2,7 @@
 
 use pkgres_manifest::ResourceDescription;
 
-use super::accounts::{GROUPS, account_number, check_name, groups};
+use super::accounts::{GROUPS, account_number, check_name, groups, taken, users};
 use super::commands::Commands;
 use crate::resource::{
     Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
@@ -96,10 +96,19 @@ impl Resource for Group {
             },
         };
         let command = command.arguments(["--", &self.name]);
-        Ok(Checked::drift(Commands::new(
-            vec![difference],
-            vec![command],
-        )))
+        let obstacle = match (is, self.is_absent) {
+            (Some(is), true) => {
+                let mut users = users(probe)?.into_iter();
+                let user = users.find(|user| user.group == is.number);
+                user.map(|user| format!("it is the primary group of the user `{}`", user.name))
+            }
+            _ => {
+                let holder = groups.iter().find(|group| wanted == Some(group.number));
+                holder.map(|holder| taken("group", holder.number, &holder.name))
+            }
+        };
+        let change = Commands::new(vec![difference], vec![command]).with_obstacle(obstacle);
+        Ok(Checked::drift(change))
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
@@ -111,7 +120,9 @@ impl Resource for Group {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        vec![Identifier::Group(self.name.clone())]
+        let own = Identifier::Group(self.name.clone());
+        let removed = self.is_absent.then(removed_groups);
+        [own].into_iter().chain(removed).collect()
     }
 
     fn receives(&self) -> &[(&str, ValueType)] {
@@ -135,4 +146,9 @@ impl Resource for Group {
             Some(is) => description.with("number", is.number.to_string()),
         }))
     }
+}
+
+/// What every group that is removed is: a removed user may have any of them as its primary group.
+pub(super) fn removed_groups() -> Identifier {
+    Identifier::Other("group".to_owned(), "removed".to_owned())
 }

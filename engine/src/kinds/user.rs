@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use super::accounts::{
-    GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, groups, users,
+    GROUPS, GroupEntry, USERS, UserEntry, account_number, check_field, check_name, groups, taken,
+    users,
 };
 use super::commands::Commands;
+use super::group::removed_groups;
 use crate::resource::{
     Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
     ValueType, Watching, Wish,
@@ -314,7 +316,12 @@ impl User {
             return Ok(Checked::in_order());
         }
         let command = command.arguments(["--", &self.name]);
-        let obstacle = self.missing_group(&groups);
+        let holder = users
+            .iter()
+            .find(|user| user.name != self.name && self.number == Some(user.number))
+            .filter(|_| !self.is_absent);
+        let is_taken = holder.map(|holder| taken("user", holder.number, &holder.name));
+        let obstacle = self.missing_group(&groups).or(is_taken);
         let change = Commands::new(differences, vec![command]).with_obstacle(obstacle);
         Ok(Checked::drift(change))
     }
@@ -346,7 +353,7 @@ impl Resource for User {
         let own = Identifier::Group(self.group.clone().unwrap_or_else(|| self.name.clone()));
         if self.is_absent {
             // A group cannot be removed while it is the primary group of a user.
-            return vec![Wish::before(own)];
+            return vec![Wish::before(own), Wish::before(removed_groups())];
         }
         let groups = self.groups.iter().cloned().map(Identifier::Group);
         let shell = self.shell.iter().map(Identifier::path);

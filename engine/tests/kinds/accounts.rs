@@ -1,9 +1,11 @@
 //! Users and groups, as the programs of shadow make them.
 
 use pkgres_engine::{
-    Directory, File, Group, Identifier, Input, Outcome, Resource as _, SentValue, User, Wish,
-    attempt,
+    Directory, DriveOptions, File, GraphBuilder, Group, Identifier, Input, Machine, Outcome,
+    Resource, SentValue, Status, User, Wish, attempt, drive,
 };
+
+use pkgres_manifest::MetaParameters;
 
 use crate::debian::{Debian, change, is_in_order, try_change};
 
@@ -98,25 +100,39 @@ fn a_new_user_gets_a_group_of_its_own_and_a_group_in_use_stays() {
             .expect("a number")
             < 1000
     );
-    let error = try_change(machine, &Group::new("batch").absent()).expect_err("it is in use");
-    assert_eq!(
-        error.to_string(),
-        "`groupdel -- batch` exited with code 8: groupdel: cannot remove the primary group of user 'batch'"
+    let refused = |resource: &dyn Resource, reason: &str| {
+        let planned = attempt(resource, machine, &Input::default(), true);
+        let Outcome::Impossible(_, error) = planned else {
+            panic!("{planned:?}");
+        };
+        assert_eq!(error.to_string(), reason);
+    };
+    refused(
+        &Group::new("batch").absent(),
+        "it is the primary group of the user `batch`",
     );
-    let error = try_change(machine, &User::new("other").with_group("nobody-knows"))
-        .expect_err("there is no such group");
-    assert!(
-        error
-            .to_string()
-            .contains("group 'nobody-knows' does not exist"),
-        "{error}"
+    refused(
+        &User::new("other").with_group("nobody-knows"),
+        "the machine has no group `nobody-knows`",
+    );
+    refused(
+        &User::new("other").with_number(0),
+        "the number 0 belongs to the user `root`",
+    );
+    refused(
+        &User::new("batch").with_number(0),
+        "the number 0 belongs to the user `root`",
+    );
+    refused(
+        &Group::new("other").with_number(0),
+        "the number 0 belongs to the group `root`",
     );
 }
 
 #[test]
 fn names_cannot_be_options_or_fields() {
     let folder = tempfile::tempdir().expect("a folder for the test");
-    let machine = pkgres_engine::Machine::root_folder(folder.path()).expect("it is a folder");
+    let machine = Machine::root_folder(folder.path()).expect("it is a folder");
     let input = Input::default();
     for name in ["", "--root=/tmp", "a:b", "a,b", "a b", "a\nroot::0:0:::"] {
         assert!(User::new(name).check(&machine, &input).is_err(), "{name}");
@@ -136,12 +152,41 @@ fn accounts_go_before_what_belongs_to_them() {
     assert_eq!(user.wishes(), [group("www"), group("adm")]);
     assert_eq!(User::new("web").wishes(), [group("web")]);
     let gone = User::new("web").absent();
-    assert_eq!(
-        gone.wishes(),
-        [Wish::before(Identifier::Group("web".to_owned()))]
-    );
+    let own = Wish::before(Identifier::Group("web".to_owned()));
+    assert!(gone.wishes().contains(&own));
     let folder = Directory::new("/srv").with_owner("web").with_group("www");
     assert!(folder.wishes().contains(&group("www")));
+}
+
+#[test]
+fn users_are_removed_before_their_groups_whatever_their_names() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    change(machine, &Group::new("team"));
+    change(machine, &User::new("zoe").with_group("team"));
+    let mut builder = GraphBuilder::new();
+    let id = |id: &str| id.parse().expect("it is an identity");
+    builder.add(
+        id("group:team"),
+        Group::new("team").absent(),
+        MetaParameters::default(),
+    );
+    builder.add(
+        id("user:zoe"),
+        User::new("zoe").absent(),
+        MetaParameters::default(),
+    );
+    let graph = builder.build().expect("no circle");
+    let (_control, controlled) = std::sync::mpsc::channel();
+    let ending = drive(
+        graph,
+        debian.shared_machine(),
+        &DriveOptions::default(),
+        controlled,
+        |_| {},
+    );
+    assert_eq!(ending.status, Status::Converged, "{:?}", ending.nodes);
+    assert!(!debian.text("/etc/group").contains("team"));
 }
 
 #[test]

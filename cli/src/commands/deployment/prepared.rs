@@ -117,7 +117,7 @@ impl Prepared {
                 "Left out: {resources} of classes, as no model says which objects there are (`--model`)"
             ));
         } else if deployment.resources().is_empty() {
-            output.note("Nothing to do: the packages have no resources");
+            output.note("The packages have no resources");
         }
         let resources = deployment.resources().iter().cloned();
         let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));

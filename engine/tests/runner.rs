@@ -274,6 +274,30 @@ fn an_attempt_that_ran_while_what_goes_first_was_changed_is_made_again() {
 }
 
 #[test]
+fn what_failed_without_its_folder_is_made_as_soon_as_the_folder_is_there() {
+    let graph = services(
+        &[
+            ("directory:/srv", "srv", MetaParameters::default()),
+            ("file:/srv/a", "a", MetaParameters::default()),
+        ],
+        &[("directory:/srv", "file:/srv/a", false)],
+    );
+    let mut run = Run::watched(graph);
+    let folder = run.key("directory:/srv");
+    run.end("directory:/srv", changed());
+    let file = run.key("file:/srv/a");
+    run.end("file:/srv/a", changed());
+    // Both are removed, which is noticed of the file first.
+    run.tell(Event::Changed(vec![file]));
+    run.tell(Event::Changed(vec![folder]));
+    run.end("file:/srv/a", failed());
+    run.tell(Event::Changed(vec![file]));
+    run.end("directory:/srv", changed());
+    run.end("file:/srv/a", changed());
+    assert_eq!(run.runner.status(), Status::Converged);
+}
+
+#[test]
 fn what_waits_for_a_change_that_nothing_may_make_follows_what_becomes_of_it() {
     let graph = || {
         services(

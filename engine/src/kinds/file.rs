@@ -169,7 +169,10 @@ impl Resource for File {
             if let Some(content) = content
                 && !has_content(probe, &self.path, entry.size, &content.0)?
             {
-                let (is, wanted) = (sized(entry.size), sized(content.0.len() as u64));
+                let (is, mut wanted) = (sized(entry.size), sized(content.0.len() as u64));
+                if is == wanted {
+                    wanted = wanted.replacen(' ', " other ", 1);
+                }
                 differences.insert(0, Difference::new(CONTENT, Some(is), Some(wanted)));
                 written = Some(content);
             }

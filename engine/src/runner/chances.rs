@@ -144,7 +144,18 @@ impl Runner {
     /// Something before a node that has failed for good was changed, which may have been the reason. The first time, it
     /// is tried again at once.
     pub(super) fn give_chance_behind_change(&mut self, node: usize) {
-        let failures = &self.nodes[node].failures;
+        let state = &mut self.nodes[node];
+        let failures = &state.failures;
+        if state.failure.is_none() {
+            if state.has_delayed_chance && failures.times <= 1 {
+                // It waits for a pause that the change makes needless.
+                state.has_delayed_chance = false;
+                state.not_before = self.now;
+                self.delayed.remove(&node);
+                self.update_open(node);
+            }
+            return;
+        }
         let at = if failures.times > 1 && self.options.watch {
             failures.next_chance()
         } else {
@@ -168,8 +179,10 @@ impl Runner {
 
     /// Tries a node that has failed for good again.
     pub(super) fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
+        let now = self.now;
         let state = &mut self.nodes[node];
         state.chance_at = None;
+        state.has_delayed_chance = not_before > now;
         state.last_error = state.failure.take();
         state.attempts = 0;
         state.phase = Phase::Dirty;

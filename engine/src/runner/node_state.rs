@@ -77,6 +77,8 @@ pub(super) struct NodeState {
     pub(super) failures: Failures,
     /// When it is tried again although it has failed for good, and why.
     pub(super) chance_at: Option<(Duration, Cause)>,
+    /// Whether it waits for a pause before another chance.
+    pub(super) has_delayed_chance: bool,
     /// Its changes in a row that were undone.
     pub(super) undone: Undone,
     /// Whether a resource that notifies it was changed.

@@ -106,6 +106,7 @@ impl Runner {
         state.poll_at = None;
         state.is_timed_out = false;
         state.is_cancelled = false;
+        state.has_delayed_chance = false;
         state.timeout_at = in_graph.meta.timeout.map(|timeout| now + timeout);
         if let Some(at) = state.timeout_at {
             self.alarms.insert((at, node));
@@ -286,7 +287,7 @@ impl Runner {
         for number in 0..self.graph.successors(node).len() {
             let edge = self.graph.successors(node)[number];
             let state = &self.nodes[edge.to];
-            if state.failure.is_some() {
+            if state.failure.is_some() || state.has_delayed_chance {
                 self.give_chance_behind_change(edge.to);
             } else if state.deferred.is_some() || matches!(state.phase, Phase::Running { .. }) {
                 self.make_dirty(edge.to, Cause::Noticed);

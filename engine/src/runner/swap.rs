@@ -84,6 +84,7 @@ impl Runner {
                     is_cancelled: false,
                     failures: Failures::default(),
                     chance_at: None,
+                    has_delayed_chance: false,
                     undone: Undone::default(),
                     refresh: owed.contains(&node.id),
                     received: Values::new(),

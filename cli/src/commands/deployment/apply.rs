@@ -15,7 +15,9 @@ use super::conformance::conforming;
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target, validations_of};
-use super::report::{Changes, Report, change_lines, differences_json, unfinished_lines};
+use super::report::{
+    Changes, Report, change_lines, differences_json, unchanged_lines, unfinished_lines,
+};
 use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
 use crate::args::ApplyArgs;
@@ -139,6 +141,7 @@ impl MachineRun<'_> {
             output,
             view,
             record,
+            changes_nothing: args.noop,
             is_watching: args.watch,
             is_watchable: target.watchable().is_some(),
             goes_on: args.watch && !args.converged_exit,
@@ -244,6 +247,8 @@ struct Observer<'run> {
     /// The table on the terminal.
     view: LiveView,
     record: Arc<Mutex<RunRecord>>,
+    /// Whether nothing is changed at all.
+    changes_nothing: bool,
     is_watching: bool,
     /// Whether changes of files on the machine can be seen at all.
     is_watchable: bool,
@@ -363,6 +368,9 @@ impl Observer<'_> {
     /// What is shown to people; `None` if it is nothing to look at.
     fn lines(&self, progress: &Progress) -> Option<String> {
         let lines = match &progress.step {
+            Step::Pending(id, differences) if !self.changes_nothing => {
+                unchanged_lines(id, differences)
+            }
             Step::Changed(id, differences) | Step::Pending(id, differences) => {
                 change_lines(id, differences)
             }

@@ -1,6 +1,6 @@
 //! What is deployed: read and checked before a machine is looked at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +37,8 @@ pub(super) struct Prepared {
     /// Where the state of the application is on the machine.
     pub(super) state: StateLocation,
     resources: BTreeMap<ResourceId, DeployedResource>,
+    /// The resources that are never changed.
+    only_checked: BTreeSet<ResourceId>,
     pub(super) packages: BoundPackages,
     files: Arc<ReleaseFiles>,
 }
@@ -121,8 +123,11 @@ impl Prepared {
         }
         let resources = deployment.resources().iter().cloned();
         let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));
+        let only_checked = graph.nodes().iter().filter(|node| node.meta.noop);
+        let only_checked = only_checked.map(|node| node.id.clone()).collect();
         Ok(Self {
             graph,
+            only_checked,
             state: StateLocation::new(application).in_folder(&args.state),
             resources: resources.collect(),
             packages: bound.packages,
@@ -136,6 +141,11 @@ impl Prepared {
             return Ok(Validations::default());
         }
         Validations::prepare(&self.packages, &self.files, &machine.arguments)
+    }
+
+    /// Whether a resource is never changed.
+    pub(super) fn is_only_checked(&self, id: &ResourceId) -> bool {
+        self.only_checked.contains(id)
     }
 
     /// A resource of the graph.

@@ -157,6 +157,9 @@ impl<'run> Report<'run> {
                 let lines = change_lines(id, differences);
                 lines.replacen('\n', " (gone from the packages)\n", 1)
             }
+            NodeStatus::Pending(differences) if self.prepared.is_only_checked(id) => {
+                unchanged_lines(id, differences)
+            }
             NodeStatus::Pending(differences) => change_lines(id, differences),
             NodeStatus::Blocked(before) | NodeStatus::Deferred(before, _) => {
                 format!("? {id} (waits for {before})\n")
@@ -374,6 +377,12 @@ pub(super) fn change_lines(id: &ResourceId, differences: &[Difference]) -> Strin
         _ => '~',
     };
     format!("{mark} {id}\n{}", difference_lines(differences))
+}
+
+/// A resource that differs and stays as it is, because of its parameter `noop`.
+pub(super) fn unchanged_lines(id: &ResourceId, differences: &[Difference]) -> String {
+    let lines = change_lines(id, differences);
+    lines.replacen('\n', " (stays as it is: noop)\n", 1)
 }
 
 pub(super) fn differences_json(differences: &[Difference]) -> Value {

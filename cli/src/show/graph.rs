@@ -118,7 +118,12 @@ impl Graph {
             ..Self::default()
         };
         for node in resources.nodes() {
-            graph.node(&node.id.to_string(), Shape::Resource, false);
+            let id = node.id.to_string();
+            graph.node(&id, Shape::Resource, false);
+            let members: Vec<_> = node.ids().iter().map(ToString::to_string).collect();
+            if let Some(drawn) = graph.nodes.get_mut(&id) {
+                drawn.label = members.join(", ");
+            }
         }
         for (first, second, notifies) in resources.edges() {
             let (kind, label) = if notifies {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pkgres_manifest::ResourceId;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::resource::{Difference, ResourceError, Watching};
 use crate::runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
@@ -21,6 +21,9 @@ use workers::{Work, Workers};
 
 /// How long commands have to end after a run took too long, until they are killed.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a run that is over waits for the commands that it killed.
+const KILL_GRACE: Duration = Duration::from_secs(5);
 
 /// How a graph is driven.
 #[derive(Debug, Clone, Default)]
@@ -178,6 +181,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             .collect();
         let mut is_out_of_time = false;
         let mut was_converged = false;
+        let mut killed_at = None;
         self.runner.handle(Event::Time, self.now());
         loop {
             while let Some(action) = self.runner.next_action() {
@@ -186,7 +190,11 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             let status = self.runner.status();
             let is_end = match status {
                 Status::Working => false,
-                Status::Interrupted => true,
+                // What was killed must not go on when the lock is free.
+                Status::Interrupted => {
+                    let killed_at = *killed_at.get_or_insert(self.now());
+                    self.cancellations.is_empty() || self.now() >= killed_at + KILL_GRACE
+                }
                 Status::Converged | Status::Failed => {
                     !options.run.watch || options.exit_when_settled
                 }
@@ -206,7 +214,9 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 };
             }
             let limit = limits.last().copied();
-            let wake = self.runner.next_alarm().into_iter().chain(limit).min();
+            let given_up_at = killed_at.map(|at| at + KILL_GRACE);
+            let alarms = self.runner.next_alarm().into_iter().chain(limit);
+            let wake = alarms.chain(given_up_at).min();
             let pause = wake.map(|at| at.saturating_sub(self.now()));
             let message = messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1)));
             let finished = match &message {
@@ -233,8 +243,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
     /// The state of every resource, in an order in which they can be brought into order.
     fn statuses(&self) -> Vec<(ResourceId, NodeStatus)> {
         let mut statuses: HashMap<&ResourceId, NodeStatus> = self.runner.nodes().collect();
-        let ids = self.runner.graph().order();
-        ids.filter_map(|id| Some((id.clone(), statuses.remove(id)?)))
+        let nodes = self.runner.graph().order();
+        let statuses = nodes.filter_map(|node| Some((node, statuses.remove(&node.id)?)));
+        statuses
+            .flat_map(|(node, status)| parts(node, &status))
             .collect()
     }
 
@@ -251,9 +263,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         match message {
             Message::Finished(node, outcome) => {
                 self.cancellations.remove(&node);
-                if let Some(id) = self.runner.id_of(node).cloned() {
-                    self.report_outcome(node, id, &outcome);
-                }
+                self.report_outcome(node, &outcome);
                 Event::Finished(node, outcome)
             }
             Message::Noticed(Noticed::Changed(nodes)) => Event::Changed(nodes),
@@ -277,26 +287,42 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         }
     }
 
-    fn report_outcome(&mut self, node: NodeKey, id: ResourceId, outcome: &Outcome) {
-        let step = match outcome {
-            Outcome::InOrder(_) => Step::InOrder(id),
-            Outcome::Changed(differences, _) => Step::Changed(id, differences.clone()),
-            Outcome::Pending(differences) => Step::Pending(id, differences.clone()),
-            Outcome::Impossible(differences, error) => {
-                if self.runner.has_unchanged_before(node) {
-                    Step::Pending(id, differences.clone())
-                } else {
+    /// Reports how an attempt ended, for each resource of a group.
+    fn report_outcome(&mut self, node: NodeKey, outcome: &Outcome) {
+        let Some(in_graph) = self.runner.node(node).cloned() else {
+            return;
+        };
+        for id in in_graph.ids() {
+            let own = |differences: &[Difference]| in_graph.differences_of(id, differences);
+            let id = id.clone();
+            let step = match outcome {
+                Outcome::InOrder(_) => Step::InOrder(id),
+                Outcome::Changed(differences, _) => match own(differences) {
+                    own if own.is_empty() => Step::InOrder(id),
+                    own => Step::Changed(id, own),
+                },
+                Outcome::Pending(differences) => pending(id, own(differences)),
+                Outcome::Impossible(differences, error) => {
+                    if self.runner.has_unchanged_before(node) {
+                        pending(id, own(differences))
+                    } else {
+                        Step::Failed(id, error.to_string())
+                    }
+                }
+                Outcome::Unfinished(differences, error) => {
+                    let own = own(differences);
+                    if !own.is_empty() {
+                        self.report(Step::Unfinished(id.clone(), own));
+                    }
                     Step::Failed(id, error.to_string())
                 }
-            }
-            Outcome::Unfinished(differences, error) => {
-                self.report(Step::Unfinished(id.clone(), differences.clone()));
-                Step::Failed(id, error.to_string())
-            }
-            Outcome::Failed(ResourceError::Unknown(reason)) => Step::Unknown(id, reason.clone()),
-            Outcome::Failed(error) => Step::Failed(id, error.to_string()),
-        };
-        self.report(step);
+                Outcome::Failed(ResourceError::Unknown(reason)) => {
+                    Step::Unknown(id, reason.clone())
+                }
+                Outcome::Failed(error) => Step::Failed(id, error.to_string()),
+            };
+            self.report(step);
+        }
     }
 
     fn act(&mut self, action: Action) {
@@ -323,7 +349,13 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 noop,
                 cause,
             } => {
-                self.report(Step::Started(id, cause));
+                let members = self
+                    .runner
+                    .node(node)
+                    .map_or(vec![id], |node| node.ids().to_vec());
+                for member in members {
+                    self.report(Step::Started(member, cause));
+                }
                 let cancellation = Cancellation::default();
                 self.cancellations.insert(node, cancellation.clone());
                 self.workers.give(Work {
@@ -376,5 +408,29 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             self.runner.handle(Event::NotWatched(node), now);
         }
         Ok(())
+    }
+}
+
+/// The resources of a node with their states: of the members of a group, only those that differ are to be changed.
+fn parts(node: &Node, status: &NodeStatus) -> Vec<(ResourceId, NodeStatus)> {
+    let parts = node.ids().iter().map(|id| {
+        let status = match status {
+            NodeStatus::Pending(differences) => match node.differences_of(id, differences) {
+                own if own.is_empty() => NodeStatus::InOrder,
+                own => NodeStatus::Pending(own),
+            },
+            other => other.clone(),
+        };
+        (id.clone(), status)
+    });
+    parts.collect()
+}
+
+/// A resource of a group that may not be changed; those that do not differ are in order.
+fn pending(id: ResourceId, differences: Vec<Difference>) -> Step {
+    if differences.is_empty() {
+        Step::InOrder(id)
+    } else {
+        Step::Pending(id, differences)
     }
 }

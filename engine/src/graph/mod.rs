@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::{MetaParameters, ResourceId};
 
-use crate::resource::{Resource, ValueType};
+use crate::resource::{Difference, Resource, ValueType};
 use composites::{Composites, pairs};
 
 /// A resource as a part of a graph.
@@ -49,6 +49,29 @@ impl std::fmt::Debug for Node {
 }
 
 impl Node {
+    /// The resources that it stands for: one, or the members of a group.
+    pub fn ids(&self) -> &[ResourceId] {
+        if self.members.is_empty() {
+            return std::slice::from_ref(&self.id);
+        }
+        &self.members
+    }
+
+    /// The part of the differences of a group that is about a member: those of a property that has its name. The first
+    /// member has those of no other one.
+    pub(crate) fn differences_of(
+        &self,
+        member: &ResourceId,
+        differences: &[Difference],
+    ) -> Vec<Difference> {
+        let ids = self.ids();
+        let is_own = |difference: &&Difference| {
+            let named = ids.iter().find(|id| id.name() == difference.property);
+            *named.unwrap_or(&ids[0]) == *member
+        };
+        differences.iter().filter(is_own).cloned().collect()
+    }
+
     /// The resources that it consists of: itself, or its members.
     pub(crate) fn parts(&self) -> Vec<(ResourceId, Arc<dyn Resource>)> {
         if self.members.is_empty() {
@@ -114,7 +137,7 @@ impl Graph {
 
     /// The resources in an order in which they can be brought into order, one after another: of those that are possible
     /// at a time, the one that was added first.
-    pub fn order(&self) -> impl Iterator<Item = &ResourceId> {
+    pub fn order(&self) -> impl Iterator<Item = &Node> {
         let mut before = vec![0_usize; self.nodes.len()];
         for edge in self.successors.iter().flatten() {
             before[edge.to] += 1;
@@ -130,7 +153,7 @@ impl Graph {
                     ready.insert(edge.to);
                 }
             }
-            Some(&self.nodes[node].id)
+            Some(&self.nodes[node])
         })
     }
 

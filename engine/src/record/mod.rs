@@ -10,7 +10,7 @@ use std::time::Duration;
 use pkgres_manifest::ResourceId;
 
 use crate::drive::{Progress, Step};
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::runner::Cause;
 
 /// The state of a resource, as far as the progress of a run says.
@@ -117,8 +117,8 @@ impl RunRecord {
     /// The record of a run that has not begun.
     pub fn new(graph: &Graph) -> Self {
         let mut record = Self::default();
-        for node in graph.nodes() {
-            record.entry(&node.id);
+        for id in graph.nodes().iter().flat_map(Node::ids) {
+            record.entry(id);
         }
         record
     }

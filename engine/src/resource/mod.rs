@@ -347,7 +347,7 @@ pub trait Resource: Send + Sync {
     }
 
     /// One resource in place of several with the same [`group`](Self::group), this one among them. `None` if they do not
-    /// fit together.
+    /// fit together. Its differences have the names of the members that differ as properties.
     fn grouped(&self, _members: &[&dyn Resource]) -> Option<Box<dyn Resource>> {
         None
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use pkgres_manifest::ResourceId;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource};
 use chances::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
@@ -374,6 +374,12 @@ impl Runner {
     pub fn id_of(&self, key: NodeKey) -> Option<&ResourceId> {
         let node = self.by_key.get(&key)?;
         Some(&self.graph.nodes()[*node].id)
+    }
+
+    /// The node with a key.
+    pub(crate) fn node(&self, key: NodeKey) -> Option<&Node> {
+        let node = self.by_key.get(&key)?;
+        Some(&self.graph.nodes()[*node])
     }
 
     /// Whether something before a node is not as it shall be because this run does not change it.

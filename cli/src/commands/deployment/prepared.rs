@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
-    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, StateLocation,
-    Target, TargetError, TargetLock,
+    DeployedArtifacts, DeployedResource, Deployment, Graph, GraphOptions, Kinds, Node,
+    StateLocation, Target, TargetError, TargetLock,
 };
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
@@ -124,7 +124,7 @@ impl Prepared {
         let resources = deployment.resources().iter().cloned();
         let resources = resources.map(|resource| (resource.description.id.value.clone(), resource));
         let only_checked = graph.nodes().iter().filter(|node| node.meta.noop);
-        let only_checked = only_checked.map(|node| node.id.clone()).collect();
+        let only_checked = only_checked.flat_map(Node::ids).cloned().collect();
         Ok(Self {
             graph,
             only_checked,
@@ -141,6 +141,19 @@ impl Prepared {
             return Ok(Validations::default());
         }
         Validations::prepare(&self.packages, &self.files, &machine.arguments)
+    }
+
+    /// The resources that one operation changes together with a resource, itself among them.
+    pub(super) fn group_of<'own>(&'own self, id: &'own ResourceId) -> &'own [ResourceId] {
+        let mut groups = self
+            .graph
+            .nodes()
+            .iter()
+            .map(Node::ids)
+            .filter(|ids| ids.len() > 1);
+        groups
+            .find(|ids| ids.contains(id))
+            .unwrap_or(std::slice::from_ref(id))
     }
 
     /// Whether a resource is never changed.

@@ -13,6 +13,9 @@ use super::validations::ValidationOutcome;
 use crate::exit::Exit;
 use crate::show::counted;
 
+/// How many resources of a group a message names at most.
+const MOST_NAMES: usize = 5;
+
 /// The state of all resources at the end of a run.
 pub(super) struct Report<'run> {
     nodes: &'run [(ResourceId, NodeStatus)],
@@ -203,12 +206,27 @@ impl<'run> Report<'run> {
             let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
                 return None;
             };
-            let finding = Diagnostic::error(Code::ResourceFailed, format!("{id}: {message}"));
-            let finding = match self.prepared.resource(id) {
-                Some(resource) => finding.at(resource.description.id.location.clone()),
-                // What is restored is in no file of the packages.
-                None => finding,
+            // What is changed together has failed together.
+            let group = self.prepared.group_of(id);
+            if group[0] != *id {
+                return None;
+            }
+            let shown: Vec<_> = group
+                .iter()
+                .take(MOST_NAMES)
+                .map(ToString::to_string)
+                .collect();
+            let more = if group.len() > MOST_NAMES {
+                ", ..."
+            } else {
+                ""
             };
+            let message = format!("{}{more}: {message}", shown.join(", "));
+            // What is restored is in no file of the packages.
+            let described = group.iter().filter_map(|id| self.prepared.resource(id));
+            let places = described.map(|resource| resource.description.id.location.clone());
+            let finding = Diagnostic::error(Code::ResourceFailed, message);
+            let finding = places.fold(finding, Diagnostic::at);
             let waiting = self.waiting_for(id);
             Some(match waiting.as_slice() {
                 [] => finding,

@@ -1,0 +1,114 @@
+//! How a run ends that is interrupted while a command runs.
+
+// The tests look at files of commands.
+#![allow(clippy::disallowed_methods)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use pkgres_engine::{
+    Command, Control, DriveOptions, Ending, Exec, GraphBuilder, Guard, Machine, Status, drive,
+};
+use pkgres_manifest::MetaParameters;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A run of a command on this machine, which says that it has begun, and with which number.
+struct Run {
+    begun: PathBuf,
+    control: Sender<Control>,
+    thread: JoinHandle<Ending>,
+    _folder: tempfile::TempDir,
+}
+
+impl Run {
+    fn start(script: &str, options: DriveOptions) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let begun = folder.path().join("begun");
+        let never = folder.path().join("never");
+        let script = format!("echo $$ > {}; {script}", begun.display());
+        let command = Command::new("/bin/sh").arguments(["-c", &script]);
+        let mut builder = GraphBuilder::new();
+        let id = "exec:it".parse().expect("it is an identity");
+        let exec = Exec::new(command, Guard::creates(never));
+        builder.add(id, exec, MetaParameters::default());
+        let graph = builder.build().expect("it has no circle");
+        let machine = Arc::new(Machine::local().expect("this machine is there"));
+        let (control, controlled) = channel();
+        let thread = spawn(move || drive(graph, machine, &options, controlled, |_| {}));
+        let run = Self {
+            begun,
+            control,
+            thread,
+            _folder: folder,
+        };
+        let start = Instant::now();
+        while run.process().is_none() {
+            assert!(start.elapsed() < PATIENCE, "the command does not begin");
+            sleep(Duration::from_millis(5));
+        }
+        run
+    }
+
+    /// The folder of the running command in `/proc`.
+    fn process(&self) -> Option<PathBuf> {
+        let text = std::fs::read_to_string(&self.begun).ok()?;
+        let text = text.strip_suffix('\n')?;
+        Some(Path::new("/proc").join(text))
+    }
+
+    fn interrupt(&self) {
+        self.control
+            .send(Control::Interrupt)
+            .expect("the run goes on");
+    }
+
+    /// Waits for the end; returns it, and whether the command still runs.
+    fn end(self) -> (Ending, bool) {
+        let process = self.process().expect("it has begun");
+        let ending = self.thread.join().expect("it does not panic");
+        (ending, process.exists())
+    }
+}
+
+#[test]
+fn the_third_interrupt_kills_a_command_before_the_run_ends() {
+    let run = Run::start("trap '' INT TERM; sleep 100; :", DriveOptions::default());
+    for _ in 0..2 {
+        run.interrupt();
+        sleep(Duration::from_millis(100));
+        assert!(!run.thread.is_finished() && run.process().is_some_and(|process| process.exists()));
+    }
+    run.interrupt();
+    let (ending, is_running) = run.end();
+    assert_eq!(ending.status, Status::Interrupted);
+    assert!(!is_running, "it is killed");
+}
+
+#[test]
+fn the_first_interrupt_waits_and_the_second_one_asks() {
+    let run = Run::start("sleep 1; :", DriveOptions::default());
+    run.interrupt();
+    let (ending, is_running) = run.end();
+    // It was done, and did not make what was asked for.
+    assert_eq!(ending.status, Status::Interrupted);
+    assert!(
+        format!("{:?}", ending.nodes).contains("Failed("),
+        "{ending:?}"
+    );
+    assert!(!is_running);
+
+    let run = Run::start("sleep 100; :", DriveOptions::default());
+    run.interrupt();
+    run.interrupt();
+    let (ending, is_running) = run.end();
+    assert_eq!(ending.status, Status::Interrupted);
+    assert!(
+        format!("{:?}", ending.nodes).contains("Cancelled"),
+        "{ending:?}"
+    );
+    assert!(!is_running);
+}

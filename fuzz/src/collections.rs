@@ -221,6 +221,7 @@ fn collection_files(input: &[u8]) {
             round_trip(&root.record);
         }
         are_safe(&Collections.check_root(&file, &tree, &NoReleases, &options));
+        checked(Collections.declarations(&file, &tree, &options));
     }
     // As one of the files of a collection that is installed.
     for path in [COLLECTION_MANIFEST, FILE_LIST] {

@@ -103,6 +103,7 @@ fn node_set(input: &[u8]) {
     let node_set = checked(read_node_set("model.xml", input));
     are_safe(&NodeSets.check_root(&file, &(), &NoReleases, &options));
     checked(NodeSets.read_root(&file, &(), &options));
+    checked(NodeSets.declarations(&file, &(), &options));
     let releases = checked(NodeSets.read_releases(&file, &(), &options));
     for release in releases.into_iter().flatten() {
         assert!(node_set.is_some());

@@ -405,3 +405,33 @@ fn a_type_that_became_another_kind_is_missing() {
             .is_err()
     );
 }
+
+/// Members that contain each other have as many paths as ways lead to them: here 10 to the power of 16.
+#[test]
+fn the_paths_of_members_are_limited() {
+    let references: String = (0..10)
+        .map(|number| format!("<Reference ReferenceType=\"i=47\">ns=1;i={number}</Reference>"))
+        .collect();
+    let members: String = (0..10)
+        .map(|number| {
+            format!(
+                "<UAObject NodeId=\"ns=1;i={number}\" BrowseName=\"1:m{number}\"><References>\
+                 <Reference ReferenceType=\"i=37\">i=78</Reference>{references}</References></UAObject>"
+            )
+        })
+        .collect();
+    let text = file(&format!(
+        "{HEAD}<UAObjectType NodeId=\"ns=1;i=99\" BrowseName=\"1:T\"><References>{references}</References>\
+         </UAObjectType>{members}"
+    ));
+    let model = FormatFile {
+        path: "pump.xml",
+        bytes: text.as_bytes(),
+    };
+    let read = NodeSets.declarations(&model, &(), &ReadOptions::default());
+    let findings: Vec<String> = read.diagnostics().iter().map(ToString::to_string).collect();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let limit =
+        "error[PK0001]: more than the limit of 67108864 bytes in the paths of mandatory members";
+    assert!(findings[0].contains(limit), "{findings:?}");
+}

@@ -96,7 +96,7 @@ pub(crate) fn many(size: usize, begin: &str, part: impl Fn(usize) -> String, end
 }
 
 /// A shape of repeated parts, in which `#` is their number.
-type Parts = (&'static str, &'static str, &'static str, &'static str);
+pub(crate) type Parts = (&'static str, &'static str, &'static str, &'static str);
 
 /// Shapes of YAML: a name, the beginning, the repeated part and the end.
 const YAML: &[Parts] = &[

@@ -11,6 +11,7 @@
 
 mod allocations;
 mod documents;
+mod ecosystems;
 mod packages;
 mod pinning;
 mod registries;
@@ -47,6 +48,7 @@ const FREE: Work = Work {
 /// Returns all shapes, or those that `SHAPES` selects.
 fn shapes() -> Vec<Shape> {
     let mut shapes = documents::shapes();
+    shapes.extend(ecosystems::shapes());
     shapes.extend(packages::shapes());
     shapes.extend(pinning::shapes());
     shapes.extend(registries::shapes());

@@ -7,9 +7,14 @@ use pkgres_manifest::diagnostic::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::node_id::NodeId;
+use super::MandatoryMembers;
 
 /// The most nested members of a type that are looked at.
 const MAX_DEPTH: usize = 16;
+/// The most bytes of the paths of all members of a file. Members in members have as many paths as ways lead to them.
+pub(super) const MAX_PATH_BYTES: usize = 64 << 20;
+/// What a path counts beside its text.
+const PATH_BYTES: usize = 64;
 
 /// The references from a node to its members: properties, components, ordered components and add-ins.
 const MEMBER_REFERENCES: [u32; 4] = [46, 47, 49, 17604];
@@ -87,8 +92,12 @@ impl<'text> Members<'text> {
         }
     }
 
-    /// The mandatory members of a node by their paths.
-    pub(super) fn mandatory_of(&self, node: &NodeId<'text>) -> BTreeMap<String, Span> {
+    /// The mandatory members of a node by their paths. `None` if these have more bytes than `left`, from which they are taken.
+    pub(super) fn mandatory_of(
+        &self,
+        node: &NodeId<'text>,
+        left: &mut usize,
+    ) -> Option<MandatoryMembers> {
         let mut found = BTreeMap::new();
         let mut open = vec![(node, String::new(), 0_usize)];
         while let Some((node, path, depth)) = open.pop() {
@@ -107,11 +116,12 @@ impl<'text> Members<'text> {
                 // Files state a reference at both ends.
                 let is_new = self.mandatory.contains(child) && !found.contains_key(&path);
                 if is_new {
+                    *left = left.checked_sub(PATH_BYTES + path.len())?;
                     found.insert(path.clone(), *span);
                     open.push((child, path, depth + 1));
                 }
             }
         }
-        found
+        Some(found)
     }
 }

@@ -69,8 +69,19 @@ pub(super) fn read_with_members<'file>(
     let members = reader.members.take().unwrap_or_default();
     match reader.finish().into_result() {
         Ok((node_set, findings)) => {
-            let types = node_set.types.iter();
-            let mandatory = types.map(|one| members.mandatory_of(&one.id)).collect();
+            let mut left = members::MAX_PATH_BYTES;
+            let mut mandatory = Vec::with_capacity(node_set.types.len());
+            for one in &node_set.types {
+                let Some(of_type) = members.mandatory_of(&one.id, &mut left) else {
+                    let message = format!(
+                        "more than the limit of {} bytes in the paths of mandatory members, at this type",
+                        members::MAX_PATH_BYTES
+                    );
+                    let error = Diagnostic::error(Code::Limit, message);
+                    return Parsed::failed(error.at(node_set.locate(one.span)));
+                };
+                mandatory.push(of_type);
+            }
             Parsed::new(Some((node_set, mandatory)), findings)
         }
         Err(findings) => Parsed::new(None, findings),

@@ -38,7 +38,7 @@ pub(super) fn add(
     groups: &Groups,
     formula: &mut Formula,
 ) {
-    let mut builder = Builder {
+    let mut builder = RowBuilder {
         universe,
         groups,
         formula,
@@ -90,7 +90,7 @@ struct FoundClass<'all> {
     literal: Literal,
 }
 
-struct Builder<'all, 'formula> {
+struct RowBuilder<'all, 'formula> {
     universe: &'all Universe,
     groups: &'all Groups,
     formula: &'formula mut Formula,
@@ -98,7 +98,7 @@ struct Builder<'all, 'formula> {
     found: BTreeMap<(&'all PackageName, &'all Version, &'all ClassName), Vec<FoundClass<'all>>>,
 }
 
-impl<'all> Builder<'all, '_> {
+impl<'all> RowBuilder<'all, '_> {
     fn clause(&mut self, literals: impl IntoIterator<Item = Literal>) {
         self.formula.add(Row::clause(literals));
     }
@@ -245,7 +245,7 @@ struct Subject<'all> {
 }
 
 struct Contracts<'all, 'formula> {
-    builder: Builder<'all, 'formula>,
+    builder: RowBuilder<'all, 'formula>,
     model: &'all ObjectModel,
     checks_values: bool,
     class_files: &'all ClassFiles,

@@ -2,73 +2,21 @@
 //!
 //! An attempt can cause events: a command that writes a file and then fails is told that the file has changed, and two
 //! resources that undo each other's changes are told so for ever. Trying again at once would never end. So what has
-//! failed is tried again after pauses that double, and after [`MOST_CHANCES`] failures in a row, the run no longer
-//! waits for it: it can end as failed, and if it goes on, it still tries. What is changed [`MOST_UNDONE`] times in a row,
-//! each time soon after a change of the same other resource, has failed.
+//! failed is tried again after pauses that double, and after several failures in a row ([`setbacks`](super::setbacks)), the
+//! run no longer waits for it: it can end as failed, and if it goes on, it still tries. What is changed several times in a
+//! row, each time soon after a change of the same other resource, has failed.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::node_state::{Cause, NodeState, Phase};
+use super::setbacks::Failures;
 use super::{NodeKey, Runner};
 
-/// The pause after which an event gives a node that has failed for good another chance. It is doubled each time, up to
-/// about half a minute.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// How often the pause is doubled at most.
-const LAST_DOUBLING: u32 = 6;
-/// After how many failures for good in a row the run does not wait for another chance.
-const MOST_CHANCES: u32 = 5;
-/// After how many changes in a row, each of which was undone, a node has failed.
-const MOST_UNDONE: u32 = 10;
 /// How soon after another change one has to be noticed for the other one to be suspected.
 const SOON: Duration = Duration::from_secs(10);
 /// From which change on it is looked for what undoes them. Most nodes never get there.
 const FIRST_SUSPICION: u32 = 3;
-
-/// The failures for good of a node since it was in order last.
-#[derive(Debug, Default)]
-pub(super) struct Failures {
-    times: u32,
-    last: Duration,
-}
-
-impl Failures {
-    pub(super) fn add(&mut self, now: Duration) {
-        self.times = self.times.saturating_add(1);
-        self.last = now;
-    }
-
-    pub(super) fn any(&self) -> bool {
-        self.times > 0
-    }
-
-    /// Whether the run does not wait for the node any more.
-    fn is_hopeless(&self) -> bool {
-        self.times >= MOST_CHANCES
-    }
-
-    /// When an event that says that the node may have changed lets it be tried again.
-    fn next_chance(&self) -> Duration {
-        let doublings = self.times.saturating_sub(1).min(LAST_DOUBLING);
-        self.last + FIRST_PAUSE.saturating_mul(1 << doublings)
-    }
-}
-
-/// The changes of a node in a row that were undone.
-#[derive(Debug, Default)]
-pub(super) struct Undone {
-    times: u32,
-    last: Duration,
-    /// The nodes that were changed, or were running, before each of the last changes, with how often they were changed.
-    suspects: BTreeMap<NodeKey, u32>,
-}
-
-impl Undone {
-    fn is_proved(&self) -> bool {
-        self.times >= MOST_UNDONE
-    }
-}
 
 /// The latest changes of any node.
 #[derive(Debug, Default)]
@@ -91,12 +39,12 @@ impl LatestChanges {
 
 /// What was known of a node before an attempt.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Before {
+pub(super) struct BeforeAttempt {
     has_failed: bool,
     is_unchanged: bool,
 }
 
-impl Before {
+impl BeforeAttempt {
     pub(super) fn of(state: &NodeState) -> Self {
         Self {
             has_failed: state.failures.any(),
@@ -252,7 +200,7 @@ impl Runner {
 
     /// Takes note of when something happened that counts: not that what was in order is so again, and not that what
     /// failed fails again.
-    pub(super) fn note_end(&mut self, node: usize, before: Before, is_change: bool) {
+    pub(super) fn note_end(&mut self, node: usize, before: BeforeAttempt, is_change: bool) {
         let state = &self.nodes[node];
         self.is_endless |= state.undone.is_proved() && state.failures.is_hopeless();
         let is_nothing_new = if before.has_failed {

@@ -11,6 +11,7 @@ mod chances;
 mod node_state;
 mod schedule;
 mod semaphores;
+mod setbacks;
 mod swap;
 
 pub use attempt::{Outcome, attempt};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::NodeKey;
 use super::bucket::Bucket;
-use super::chances::{Failures, Undone};
+use super::setbacks::{Failures, Undone};
 use crate::resource::{Difference, Values};
 
 /// Where a node is between two checks.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pkgres_manifest::{Polling, Retries};
 
 use super::attempt::Outcome;
-use super::chances::Before;
+use super::chances::BeforeAttempt;
 use super::node_state::{Cause, Observed, Phase};
 use super::{Action, NodeKey, Runner};
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};
@@ -173,7 +173,7 @@ impl Runner {
         // What is owed stays owed until an attempt succeeds.
         let is_success = matches!(outcome, Outcome::InOrder(_) | Outcome::Changed(..));
         state.refresh |= refresh && !is_success;
-        let before = Before::of(state);
+        let before = BeforeAttempt::of(state);
         let is_change = matches!(outcome, Outcome::Changed(..) | Outcome::Unfinished(..));
         let was_unchanged = state.is_unchanged();
         state.timeout_at = None;

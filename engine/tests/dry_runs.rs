@@ -218,6 +218,45 @@ fn missing_folders_are_made_around_what_asks_for_them() {
 }
 
 #[test]
+fn a_folder_that_goes_if_it_is_empty_goes_in_the_run_that_empties_it() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    std::fs::create_dir_all(root.path().join("a/b")).expect("it can be made");
+    std::fs::write(root.path().join("a/b/c"), "").expect("it can be written");
+    let graph = || {
+        with(|builder| {
+            for path in ["/a", "/a/b"] {
+                let folder = Directory::new(path).absent_if_empty();
+                builder.add(id(&format!("directory:{path}")), folder, default());
+            }
+            builder.add(id("file:/a/b/c"), File::new("/a/b/c").absent(), default());
+        })
+    };
+    let planned = run(root.path(), graph(), true);
+    let starts = [
+        "file:/a/b/c Pending",
+        "directory:/a/b Unknown",
+        "directory:/a Unknown",
+    ];
+    for (state, start) in planned.states.iter().zip(starts) {
+        assert!(state.starts_with(start), "{:?}", planned.states);
+    }
+    run(root.path(), graph(), false);
+    assert!(!root.path().join("a").exists());
+
+    // Nothing before it would change, so that it stays.
+    std::fs::create_dir_all(root.path().join("a/b/d")).expect("it can be made");
+    let planned = run(root.path(), graph(), true);
+    assert!(
+        planned
+            .states
+            .iter()
+            .all(|state| state.ends_with("InOrder")),
+        "{:?}",
+        planned.states
+    );
+}
+
+#[test]
 fn what_waits_for_a_change_that_is_not_made_has_not_failed() {
     let root = machine_with(&["sh", "useradd"]);
     let graph = || {

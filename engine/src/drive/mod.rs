@@ -296,7 +296,10 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             let own = |differences: &[Difference]| in_graph.differences_of(id, differences);
             let id = id.clone();
             let step = match outcome {
-                Outcome::InOrder(_) => Step::InOrder(id),
+                Outcome::Kept(reason) if self.runner.has_unchanged_before(node) => {
+                    Step::Unknown(id, reason.clone())
+                }
+                Outcome::InOrder(_) | Outcome::Kept(_) => Step::InOrder(id),
                 Outcome::Changed(differences, _) => match own(differences) {
                     own if own.is_empty() => Step::InOrder(id),
                     own => Step::Changed(id, own),

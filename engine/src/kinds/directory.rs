@@ -108,7 +108,8 @@ impl Resource for Directory {
                 Some(EntryKind::Folder)
                     if self.absence == Absence::IfEmpty && !probe.names(&self.path)?.is_empty() =>
                 {
-                    Ok(Checked::in_order())
+                    let reason = "it goes if nothing is left in it after the changes before it";
+                    Ok(Checked::Kept(reason.to_owned()))
                 }
                 Some(EntryKind::Folder) => Ok(Checked::drift(Removal::new("folder", &self.path))),
                 Some(_) => Err(obstacle(&self.path)),
@@ -152,11 +153,15 @@ impl Resource for Directory {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        vec![Identifier::path(&self.path)]
+        let path = self.path.clone();
+        vec![match self.absence {
+            Absence::IfEmpty => Identifier::EmptiedFolder(path),
+            Absence::No | Absence::Yes => Identifier::Path(path),
+        }]
     }
 
     fn wishes(&self) -> Vec<Wish> {
-        let mut wishes = vec![Wish::nearest_folder(&self.path)];
+        let mut wishes = Wish::around(&self.path).to_vec();
         wishes.extend(account_wishes(&self.attributes));
         wishes
     }

@@ -228,7 +228,7 @@ impl Resource for Exec {
             .collect();
         for guard in &self.guards {
             if let Guard::Creates(path) = guard {
-                wishes.push(Wish::nearest_folder(path));
+                wishes.extend(Wish::around(path));
             }
         }
         wishes

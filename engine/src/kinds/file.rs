@@ -213,7 +213,7 @@ impl Resource for File {
     }
 
     fn wishes(&self) -> Vec<Wish> {
-        let mut wishes = vec![Wish::nearest_folder(&self.path)];
+        let mut wishes = Wish::around(&self.path).to_vec();
         wishes.extend(account_wishes(&self.attributes));
         let copied = self.copied.iter().map(Identifier::path);
         wishes.extend(copied.map(Wish::after));

@@ -149,7 +149,7 @@ impl<Kind: Resource + Clone> Change for Replacement<Kind> {
         let Forced { resource, path, .. } = &self.forced;
         target.remove(path)?;
         match resource.check(target, &self.input)? {
-            Checked::InOrder(_) => Ok(()),
+            Checked::InOrder(_) | Checked::Kept(_) => Ok(()),
             Checked::Drift(change) => change.apply(target),
         }
     }

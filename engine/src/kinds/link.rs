@@ -92,7 +92,7 @@ impl Resource for Link {
     }
 
     fn wishes(&self) -> Vec<Wish> {
-        vec![Wish::nearest_folder(&self.path)]
+        Wish::around(&self.path).to_vec()
     }
 
     fn is_reversible(&self) -> bool {

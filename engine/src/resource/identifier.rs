@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub enum Identifier {
     /// A file, folder or link at a path.
     Path(PathBuf),
+    /// A folder at a path that goes if nothing is left in it.
+    EmptiedFolder(PathBuf),
     /// A package of the operating system.
     Package(String),
     /// A service.
@@ -60,6 +62,18 @@ impl Wish {
             relation: Relation::Before,
             alternatives: vec![identifier],
         }
+    }
+
+    /// What is at a path comes after the nearest folder around it, and before one that goes if nothing is left in it.
+    pub fn around(path: &Path) -> [Self; 2] {
+        let folders = path.ancestors().skip(1);
+        let emptied = Self {
+            relation: Relation::Before,
+            alternatives: folders
+                .map(|path| Identifier::EmptiedFolder(path.to_owned()))
+                .collect(),
+        };
+        [Self::nearest_folder(path), emptied]
     }
 
     /// The nearest folder around a path goes first.

@@ -73,6 +73,9 @@ impl fmt::Display for Awaited {
 pub enum Checked {
     /// The machine is as the resource wants it. The values go to the resources that receive them.
     InOrder(Values),
+    /// The machine is as the resource wants it, but may differ after changes of what goes first, for this reason. A dry
+    /// run does not know it then.
+    Kept(String),
     /// The machine differs, and this change makes it as the resource wants it.
     Drift(Box<dyn Change>),
 }
@@ -93,6 +96,7 @@ impl fmt::Debug for Checked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InOrder(values) => formatter.debug_tuple("InOrder").field(values).finish(),
+            Self::Kept(reason) => formatter.debug_tuple("Kept").field(reason).finish(),
             Self::Drift(change) => formatter
                 .debug_tuple("Drift")
                 .field(&change.differences())

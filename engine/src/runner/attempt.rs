@@ -10,6 +10,8 @@ use crate::target::{Probe, Target};
 pub enum Outcome {
     /// The resource was in order. It sends these values.
     InOrder(Values),
+    /// The resource was in order, nothing may be changed, and it may differ after changes of what goes first.
+    Kept(String),
     /// The resource differed, was changed, and is in order now. It sends these values.
     Changed(Vec<Difference>, Values),
     /// The resource differs, and nothing may be changed.
@@ -46,6 +48,8 @@ fn try_once(
     let probe: &dyn Probe = target;
     let change = match resource.check(probe, input)? {
         Checked::InOrder(values) => return Ok(Outcome::InOrder(values)),
+        Checked::Kept(reason) if noop => return Ok(Outcome::Kept(reason)),
+        Checked::Kept(_) => return Ok(Outcome::InOrder(Values::new())),
         Checked::Drift(change) => change,
     };
     let differences = change.differences();
@@ -74,7 +78,9 @@ fn try_once(
     Ok(match resource.check(probe, &input) {
         Ok(Checked::InOrder(values)) => Outcome::Changed(differences, values),
         // What could be changed was.
-        Err(ResourceError::Unknown(_)) => Outcome::Changed(differences, Values::new()),
+        Ok(Checked::Kept(_)) | Err(ResourceError::Unknown(_)) => {
+            Outcome::Changed(differences, Values::new())
+        }
         Ok(Checked::Drift(change)) => {
             let error = ResourceError::StillDiffers(change.differences());
             Outcome::Unfinished(differences, error)

@@ -171,7 +171,10 @@ impl Runner {
             Phase::Dirty | Phase::Clean => (false, false),
         };
         // What is owed stays owed until an attempt succeeds.
-        let is_success = matches!(outcome, Outcome::InOrder(_) | Outcome::Changed(..));
+        let is_success = matches!(
+            outcome,
+            Outcome::InOrder(_) | Outcome::Kept(_) | Outcome::Changed(..)
+        );
         state.refresh |= refresh && !is_success;
         let before = BeforeAttempt::of(state);
         let is_change = matches!(outcome, Outcome::Changed(..) | Outcome::Unfinished(..));
@@ -187,6 +190,13 @@ impl Runner {
                 self.succeeded(node, &values);
                 if is_changed {
                     self.tell_successors(node);
+                }
+            }
+            Outcome::Kept(reason) => {
+                if self.unchanged_before(node).is_some() {
+                    self.failed(node, &ResourceError::Unknown(reason));
+                } else {
+                    self.succeeded(node, &Values::new());
                 }
             }
             Outcome::Changed(_, values) => {

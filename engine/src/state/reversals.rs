@@ -71,8 +71,9 @@ impl Resource for Reversing {
         };
         let change = match checked {
             Checked::Drift(change) => Some(change),
+            Checked::Kept(reason) if self.is_plan => return Ok(Checked::Kept(reason)),
             Checked::InOrder(_) if self.is_plan => return Ok(Checked::in_order()),
-            Checked::InOrder(_) => None,
+            Checked::InOrder(_) | Checked::Kept(_) => None,
         };
         Ok(Checked::drift(Restoration {
             reversing: self.clone(),

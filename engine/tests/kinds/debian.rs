@@ -85,7 +85,7 @@ pub(crate) fn try_change(
     resource: &dyn Resource,
 ) -> Result<Vec<String>, ResourceError> {
     match resource.check(machine, &Input::default())? {
-        Checked::InOrder(_) => Ok(Vec::new()),
+        Checked::InOrder(_) | Checked::Kept(_) => Ok(Vec::new()),
         Checked::Drift(change) => {
             let differences = change.differences();
             change.apply(machine)?;

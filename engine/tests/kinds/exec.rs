@@ -61,7 +61,7 @@ fn guards_decide_whether_a_command_runs() {
     };
     match reload.check(machine, &notified).expect("it can be checked") {
         Checked::Drift(change) => change.apply(machine).expect("it runs"),
-        Checked::InOrder(_) => panic!("it was notified"),
+        Checked::InOrder(_) | Checked::Kept(_) => panic!("it was notified"),
     }
     assert_eq!(debian.text("/log"), "reloaded\n");
     assert!(is_in_order(machine, &reload));
@@ -120,6 +120,7 @@ fn a_command_goes_after_what_it_needs() {
         .group("www")
         .folder("/srv");
     let exec = Exec::new(command, Guard::creates("/srv/made"));
+    let [after_folder, before_emptied] = Wish::around(Path::new("/srv/made"));
     assert_eq!(
         exec.wishes(),
         [
@@ -127,7 +128,8 @@ fn a_command_goes_after_what_it_needs() {
             Wish::after(Identifier::path("/srv")),
             Wish::after(Identifier::User("web".to_owned())),
             Wish::after(Identifier::Group("www".to_owned())),
-            Wish::nearest_folder(Path::new("/srv/made")),
+            after_folder,
+            before_emptied,
         ]
     );
     assert_eq!(exec.watching(&machine), Watching::path("/srv/made"));

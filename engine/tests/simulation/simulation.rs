@@ -407,7 +407,7 @@ impl Simulation {
                 self.sent.extend(sent.map(|sent| (id.clone(), sent)));
                 None
             }
-            Outcome::Pending(_) => None,
+            Outcome::Pending(_) | Outcome::Kept(_) => None,
         };
         let has_failed = error.is_some();
         match error {

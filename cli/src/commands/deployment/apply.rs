@@ -16,7 +16,8 @@ use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target, validations_of};
 use super::report::{
-    Changes, Report, change_lines, differences_json, unchanged_lines, unfinished_lines,
+    Changes, Report, change_lines, differences_json, reversal_lines, unchanged_lines,
+    unfinished_lines,
 };
 use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
@@ -141,6 +142,7 @@ impl MachineRun<'_> {
             output,
             view,
             record,
+            reversed: &gone.reversed,
             changes_nothing: args.noop,
             is_watching: args.watch,
             is_watchable: target.watchable().is_some(),
@@ -247,6 +249,8 @@ struct Observer<'run> {
     /// The table on the terminal.
     view: LiveView,
     record: Arc<Mutex<RunRecord>>,
+    /// The resources that are gone from the packages, and are reversed.
+    reversed: &'run BTreeSet<ResourceId>,
     /// Whether nothing is changed at all.
     changes_nothing: bool,
     is_watching: bool,
@@ -368,6 +372,11 @@ impl Observer<'_> {
     /// What is shown to people; `None` if it is nothing to look at.
     fn lines(&self, progress: &Progress) -> Option<String> {
         let lines = match &progress.step {
+            Step::Changed(id, differences) | Step::Pending(id, differences)
+                if self.reversed.contains(id) =>
+            {
+                reversal_lines(id, differences)
+            }
             Step::Pending(id, differences) if !self.changes_nothing => {
                 unchanged_lines(id, differences)
             }

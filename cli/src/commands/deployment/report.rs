@@ -157,8 +157,7 @@ impl<'run> Report<'run> {
         let lines = self.nodes.iter().map(|(id, status)| match status {
             NodeStatus::InOrder => format!("= {id}\n"),
             NodeStatus::Pending(differences) if self.is_reversed(id) => {
-                let lines = change_lines(id, differences);
-                lines.replacen('\n', " (gone from the packages)\n", 1)
+                reversal_lines(id, differences)
             }
             NodeStatus::Pending(differences) if self.prepared.is_only_checked(id) => {
                 unchanged_lines(id, differences)
@@ -395,6 +394,12 @@ pub(super) fn change_lines(id: &ResourceId, differences: &[Difference]) -> Strin
         _ => '~',
     };
     format!("{mark} {id}\n{}", difference_lines(differences))
+}
+
+/// A resource that is gone from the packages and is reversed, and its differences.
+pub(super) fn reversal_lines(id: &ResourceId, differences: &[Difference]) -> String {
+    let lines = change_lines(id, differences);
+    lines.replacen('\n', " (gone from the packages)\n", 1)
 }
 
 /// A resource that differs and stays as it is, because of its parameter `noop`.

@@ -31,7 +31,7 @@ pub(crate) use solving::*;
 #[command(
     name = "pkgres",
     version,
-    max_term_width = 100,
+    max_term_width = crate::help::MAX_WIDTH,
     arg_required_else_help = true
 )]
 pub(crate) struct Arguments {
@@ -106,26 +106,29 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Declares the commands, and a function that builds the grammar of a single one.
+/// Declares the commands in groups by what people want to do, and a function that builds the grammar of a single one.
 macro_rules! commands {
-    ($($(#[$about:meta])* $variant:ident($name:literal, $args:ty),)*) => {
+    ($($heading:literal { $($(#[$about:meta])* $variant:ident($name:literal, $args:ty),)* })*) => {
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
-            $($(#[$about])* #[command(name = $name)] $variant($args),)*
+            $($($(#[$about])* #[command(name = $name)] $variant($args),)*)*
         }
+
+        /// The groups of commands in the help: their headings, and the names of their commands.
+        pub(crate) const GROUPS: &[(&str, &[&str])] = &[$(($heading, &[$($name),*])),*];
 
         impl Command {
             /// The name of the command.
             pub(crate) fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(_) => $name,)*
+                    $($(Self::$variant(_) => $name,)*)*
                 }
             }
 
             /// The grammar of the command of this name, if there is one.
             fn grammar(name: &str) -> Option<clap::Command> {
                 match name {
-                    $($name => Some(<$args as Args>::augment_args(clap::Command::new($name))),)*
+                    $($($name => Some(<$args as Args>::augment_args(clap::Command::new($name))),)*)*
                     _ => None,
                 }
             }
@@ -147,105 +150,129 @@ pub(crate) fn version_grammar() -> clap::Command {
 }
 
 commands! {
-    /// Resolve a project and print the versions as a tree
-    Resolve("resolve", ResolveArgs),
-    /// Write the lockfile, or check that it is up to date
-    Lock("lock", LockArgs),
-    /// Create a package
-    Init("init", InitArgs),
-    /// Add requirements to the manifest
-    Add("add", AddArgs),
-    /// Remove requirements from the manifest
-    Remove("remove", RemoveArgs),
-    /// Update packages in the lockfile
-    Update("update", UpdateArgs),
-    /// Show packages with newer versions, and what holds them back
-    Outdated("outdated", OutdatedArgs),
-    /// Show the differences between two lockfiles
-    Diff("diff", DiffArgs),
-    /// Write versions into an object model
-    Pin("pin", PinArgs),
-    /// Show the resolution as a tree
-    Tree("tree", TreeArgs),
-    /// Show why a package is in the resolution
-    Why("why", WhyArgs),
-    /// Show why a version is not in the resolution
-    WhyNot("why-not", WhyNotArgs),
-    /// Explain why there is no resolution, or what an error code means
-    Explain("explain", ExplainArgs),
-    /// List the cheapest ways to repair a conflict, or make the changes of one
-    Repair("repair", RepairArgs),
-    /// Check the proof that a folder with a certificate contains
-    VerifyCertificate("verify-certificate", VerifyCertificateArgs),
-    /// Draw the resolution, or a conflict, as a graph
-    Graph("graph", GraphArgs),
-    /// Export the resolution as a bill of materials (SBOM)
-    Export("export", ExportArgs),
-    /// Print the JSON Schema of a file format
-    Schema("schema", SchemaArgs),
-    /// Print shell completions
-    Completions("completions", CompletionsArgs),
-    /// Print a man page
-    Man("man", ManArgs),
-    /// Print a generated page of the documentation
-    #[command(hide = true)]
-    Reference("reference", ReferenceArgs),
-    /// Show or change settings
-    Config("config", ConfigArgs),
-    /// Show the normal form of a spec, and which versions match it
-    Spec("spec", SpecArgs),
-    /// Write an index of the packages in a folder
-    Index("index", IndexArgs),
-    /// Pack a package folder into an archive
-    Pack("pack", PackArgs),
-    /// Unpack a package archive into a folder
-    Unpack("unpack", UnpackArgs),
-    /// Check packages, manifests, class files and archives
-    Check("check", CheckArgs),
-    /// Compare the classes of two versions, and find the version step that the changes require
-    Semver("semver", SemverArgs),
-    /// Write an interface from classes, or compare two versions of one
-    Interface("interface", InterfaceArgs),
-    /// Check a machine with the validation of a package, or set up what is missing
-    Validate("validate", ValidateArgs),
-    /// Show how a machine differs from the resources of the locked releases
-    Plan("plan", PlanArgs),
-    /// Change a machine so that it has the resources of the locked releases
-    Apply("apply", ApplyArgs),
-    /// Call a function of a class on a machine, and print what it returns
-    Call("call", CallArgs),
-    /// Publish a package to a registry
-    Publish("publish", PublishArgs),
-    /// Yank a release, so that only lockfiles that already contain it use it
-    Yank("yank", YankArgs),
-    /// Search the registries for packages
-    Search("search", SearchArgs),
-    /// Show a package: its versions, requirements and classes, and what requires it
-    Info("info", InfoArgs),
-    /// Store a token for a registry
-    Login("login", LoginArgs),
-    /// Remove the stored token of a registry
-    Logout("logout", LogoutArgs),
-    /// Show who you are to a registry, and what your token permits
-    Whoami("whoami", WhoamiArgs),
-    /// Show or change the owners of a package
-    Owner("owner", OwnerArgs),
-    /// Create, list or revoke tokens
-    Token("token", TokenArgs),
-    /// Fetch locked releases into the cache
-    Fetch("fetch", LockedArgs),
-    /// Check that locked releases are available with the locked digests
-    Verify("verify", VerifyArgs),
-    /// Write the archives of locked releases into a folder
-    Vendor("vendor", VendorArgs),
-    /// Install the locked collections of Ansible into a folder
-    Install("install", InstallArgs),
-    /// Inspect, verify or clean the cache
-    Cache("cache", CacheArgs),
-    /// Serve a registry over HTTP
-    Serve("serve", ServeArgs),
-    /// Export a registry as files that any web server can serve
-    ExportStatic("export-static", ExportStaticArgs),
+    "Start a project" {
+        /// Create a package
+        Init("init", InitArgs),
+        /// Add requirements to the manifest
+        Add("add", AddArgs),
+        /// Remove requirements from the manifest
+        Remove("remove", RemoveArgs),
+    }
+    "Choose versions" {
+        /// Resolve a project and print the versions as a tree
+        Resolve("resolve", ResolveArgs),
+        /// Write the lockfile, or check that it is up to date
+        Lock("lock", LockArgs),
+        /// Update packages in the lockfile
+        Update("update", UpdateArgs),
+        /// Write versions into an object model
+        Pin("pin", PinArgs),
+    }
+    "Look at a project" {
+        /// Show the resolution as a tree
+        Tree("tree", TreeArgs),
+        /// Show why a package is in the resolution
+        Why("why", WhyArgs),
+        /// Show why a version is not in the resolution
+        WhyNot("why-not", WhyNotArgs),
+        /// Show packages with newer versions, and what holds them back
+        Outdated("outdated", OutdatedArgs),
+        /// Show the differences between two lockfiles
+        Diff("diff", DiffArgs),
+        /// Draw the resolution, or a conflict, as a graph
+        Graph("graph", GraphArgs),
+        /// Export the resolution as a bill of materials (SBOM)
+        Export("export", ExportArgs),
+    }
+    "Solve conflicts" {
+        /// Explain why there is no resolution, or what an error code means
+        Explain("explain", ExplainArgs),
+        /// List the cheapest ways to repair a conflict, or make the changes of one
+        Repair("repair", RepairArgs),
+        /// Check the proof that a folder with a certificate contains
+        VerifyCertificate("verify-certificate", VerifyCertificateArgs),
+    }
+    "Find packages" {
+        /// Search the registries for packages
+        Search("search", SearchArgs),
+        /// Show a package: its versions, requirements and classes, and what requires it
+        Info("info", InfoArgs),
+        /// Show the normal form of a spec, and which versions match it
+        Spec("spec", SpecArgs),
+    }
+    "Check packages" {
+        /// Check packages, manifests, class files and archives
+        Check("check", CheckArgs),
+        /// Compare the classes of two versions, and find the version step that the changes require
+        Semver("semver", SemverArgs),
+        /// Write an interface from classes, or compare two versions of one
+        Interface("interface", InterfaceArgs),
+    }
+    "Publish packages" {
+        /// Pack a package folder into an archive
+        Pack("pack", PackArgs),
+        /// Unpack a package archive into a folder
+        Unpack("unpack", UnpackArgs),
+        /// Publish a package to a registry
+        Publish("publish", PublishArgs),
+        /// Yank a release, so that only lockfiles that already contain it use it
+        Yank("yank", YankArgs),
+    }
+    "Sign in to a registry" {
+        /// Store a token for a registry
+        Login("login", LoginArgs),
+        /// Remove the stored token of a registry
+        Logout("logout", LogoutArgs),
+        /// Show who you are to a registry, and what your token permits
+        Whoami("whoami", WhoamiArgs),
+        /// Show or change the owners of a package
+        Owner("owner", OwnerArgs),
+        /// Create, list or revoke tokens
+        Token("token", TokenArgs),
+    }
+    "Get locked releases" {
+        /// Fetch locked releases into the cache
+        Fetch("fetch", LockedArgs),
+        /// Check that locked releases are available with the locked digests
+        Verify("verify", VerifyArgs),
+        /// Write the archives of locked releases into a folder
+        Vendor("vendor", VendorArgs),
+        /// Install the locked collections of Ansible into a folder
+        Install("install", InstallArgs),
+        /// Inspect, verify or clean the cache
+        Cache("cache", CacheArgs),
+    }
+    "Change machines" {
+        /// Show how a machine differs from the resources of the locked releases
+        Plan("plan", PlanArgs),
+        /// Change a machine so that it has the resources of the locked releases
+        Apply("apply", ApplyArgs),
+        /// Check a machine with the validation of a package, or set up what is missing
+        Validate("validate", ValidateArgs),
+        /// Call a function of a class on a machine, and print what it returns
+        Call("call", CallArgs),
+    }
+    "Run a registry" {
+        /// Serve a registry over HTTP
+        Serve("serve", ServeArgs),
+        /// Export a registry as files that any web server can serve
+        ExportStatic("export-static", ExportStaticArgs),
+        /// Write an index of the packages in a folder
+        Index("index", IndexArgs),
+    }
+    "Set up pkgres" {
+        /// Show or change settings
+        Config("config", ConfigArgs),
+        /// Print the JSON Schema of a file format
+        Schema("schema", SchemaArgs),
+        /// Print shell completions
+        Completions("completions", CompletionsArgs),
+        /// Print a man page
+        Man("man", ManArgs),
+        /// Print a generated page of the documentation
+        #[command(hide = true)]
+        Reference("reference", ReferenceArgs),
+    }
 }
 
 /// The shared arguments of one command.
@@ -309,18 +336,24 @@ pub(crate) fn needs_arguments(command: &str) -> bool {
     })
 }
 
-/// The commands that have an argument of this id.
-pub(crate) fn commands_with(id: &str) -> Vec<String> {
+/// The commands that have an option of this long name: their names, each followed by that of its subcommand.
+pub(crate) fn commands_with(long: &str) -> Vec<String> {
+    fn add(command: &clap::Command, path: &str, long: &str, found: &mut Vec<String>) {
+        let is_it =
+            |argument: &clap::Arg| argument.get_long() == Some(long) && !argument.is_hide_set();
+        if command.get_arguments().any(is_it) {
+            found.push(path.to_owned());
+        }
+        for below in command.get_subcommands() {
+            add(below, &format!("{path} {}", below.get_name()), long, found);
+        }
+    }
     let all = Arguments::command();
-    let has_it = |command: &&clap::Command| {
-        command
-            .get_arguments()
-            .any(|argument| argument.get_id() == id)
-    };
-    let commands = all.get_subcommands().filter(has_it);
-    commands
-        .map(|command| command.get_name().to_owned())
-        .collect()
+    let mut found = Vec::new();
+    for command in all.get_subcommands().filter(|it| !it.is_hide_set()) {
+        add(command, command.get_name(), long, &mut found);
+    }
+    found
 }
 
 impl Command {

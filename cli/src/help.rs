@@ -2,6 +2,7 @@
 //! shared by all commands, as one group.
 
 mod examples;
+mod groups;
 #[cfg(test)]
 mod hints;
 
@@ -9,7 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, Command, CommandFactory as _, ValueEnum as _};
 
 use self::examples::{EXAMPLES, Example};
-use crate::args::{Arguments, Format};
+use crate::args::{Arguments, Format, GROUPS};
 use crate::exit;
 
 /// The heading of the options that many commands have.
@@ -65,20 +66,39 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     }
 }
 
+/// The widest lines of help, in columns.
+pub(crate) const MAX_WIDTH: usize = 100;
+
 /// The grammar of all commands, with their complete help.
 pub(crate) fn whole_grammar() -> Command {
-    let grammar = Arguments::command()
+    whole_grammar_of_width(None)
+}
+
+/// The same grammar, with help for a terminal of this width instead of the terminal's.
+pub(crate) fn whole_grammar_of_width(width: Option<usize>) -> Command {
+    let mut grammar = Arguments::command()
         .mut_args(as_shared)
         .after_help(
             "`pkgres help COMMAND` describes a command, `pkgres --help` lists more options.",
         )
         .after_long_help(exit::ALL_EXIT_CODES);
+    if let Some(width) = width {
+        grammar = grammar.term_width(width);
+    }
     let format = grammar
         .get_arguments()
         .find(|argument| argument.get_id() == "format")
         .cloned()
         .expect("all commands have `--format`");
-    grammar.mut_subcommands(|command| complete_command(command, "", &format))
+    let template = groups::template(&grammar, GROUPS, width);
+    grammar
+        .help_template(template)
+        .mut_arg("format", |format| {
+            format
+                .hide_possible_values(true)
+                .help("Output format; each command lists its own")
+        })
+        .mut_subcommands(|command| complete_command(command, "", &format))
 }
 
 /// A command and its subcommands. `parent` is its path so far.
@@ -86,10 +106,9 @@ fn complete_command(command: Command, parent: &str, format: &Arg) -> Command {
     let path = format!("{parent}{}", command.get_name());
     let prefix = format!("{path} ");
     let formats = formats_of(path.split(' ').next().unwrap_or_default());
-    let mut command = command.mut_args(as_shared);
-    if !command.has_subcommands() {
-        command = command.arg(format.clone().value_parser(parser_of(formats)));
-    }
+    let mut command = command
+        .mut_args(as_shared)
+        .arg(format.clone().value_parser(parser_of(formats)));
     let examples = examples_of(&path);
     if let Some((first, _)) = examples.first() {
         command = command.after_help(format!(

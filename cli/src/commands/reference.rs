@@ -8,7 +8,7 @@ use pkgres_settings::{DECLARED, Files, Kind, VARIABLES};
 use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::help::{SHARED, whole_grammar};
+use crate::help::{MAX_WIDTH, SHARED, whole_grammar, whole_grammar_of_width};
 use crate::output::Output;
 
 pub(super) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {
@@ -62,7 +62,7 @@ fn commands() -> String {
         "# Commands\n\nGenerated from `pkgres help`; a test keeps this page up to date. \
                     [Shared options](#shared-options) are at the end.\n"
             .to_owned();
-    let mut root = whole_grammar().term_width(100);
+    let mut root = whole_grammar_of_width(Some(MAX_WIDTH));
     root.build();
     section(&mut text, &root, "pkgres", 2);
     text.push_str(&shared_options(&root));
@@ -85,7 +85,7 @@ fn section(text: &mut String, command: &Command, path: &str, level: usize) {
             argument
         }
     });
-    let help = own.term_width(100).render_long_help().to_string();
+    let help = own.term_width(MAX_WIDTH).render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let marks = "#".repeat(level);
     text.push_str(&format!(
@@ -121,7 +121,7 @@ fn shared_options(root: &Command) -> String {
         .filter(|argument| !matches!(argument.get_id().as_str(), "help" | "version"));
     let mut all = Command::new("pkgres")
         .disable_help_flag(true)
-        .term_width(100)
+        .term_width(MAX_WIDTH)
         .help_template("{all-args}")
         .args(known.into_iter().map(|argument| argument.global(false)));
     let help = all.render_long_help().to_string();

@@ -19,6 +19,7 @@ use crate::manifest_file::{folder_of, project_above};
 use crate::output::Output;
 use crate::project_lock::ProjectLocks;
 use crate::settings::{Origin, Settings};
+use crate::show::counted;
 
 /// A parsed command line, without settings.
 pub(crate) struct CommandLine {
@@ -181,18 +182,45 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         let tips = tips.map(Into::into).to_vec();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
-    let is_workspace = matches!(
-        error.get(ContextKind::InvalidArg),
-        Some(ContextValue::String(option)) if option == "--workspace"
-    );
-    if is_workspace && error.kind() == ErrorKind::UnknownArgument {
-        let commands = commands_with("workspace").join("', 'pkgres ");
-        let tip =
-            format!("'pkgres {commands}' take all members of a workspace; name one member here");
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
+            option.clone()
+        }
+        _ => return error,
+    };
+    if let Some(tip) = tip_about_option(&unknown) {
+        // A similar option of this command is something else.
+        error.remove(ContextKind::SuggestedArg);
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
+}
+
+/// The most commands that a tip names.
+const MAX_NAMED_COMMANDS: usize = 4;
+
+/// Which commands have an option, for a command that does not have it; `None` if no command has it.
+fn tip_about_option(option: &str) -> Option<String> {
+    let commands = commands_with(option.strip_prefix("--")?);
+    if option == "--workspace" {
+        let commands = commands.join("', 'pkgres ");
+        return Some(format!(
+            "'pkgres {commands}' take all members of a workspace; name one member here"
+        ));
+    }
+    let shown = commands.iter().take(MAX_NAMED_COMMANDS);
+    let mut named: Vec<String> = shown.map(|name| format!("'pkgres {name}'")).collect();
+    let more = commands.len() - named.len();
+    if more > 0 {
+        named.push(counted(more, "other command"));
+    }
+    let (last, others) = named.split_last()?;
+    Some(if others.is_empty() {
+        format!("{last} has '{option}'")
+    } else {
+        format!("{} and {last} have '{option}'", others.join(", "))
+    })
 }
 
 /// Whether a command line that does not parse requests JSON.
@@ -343,6 +371,21 @@ fn with_defaults(mut command: Command, path: &[String], settings: &Settings) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tip_names_the_commands_that_have_an_option() {
+        let tip = |option| tip_about_option(option);
+        assert_eq!(tip("--diff").as_deref(), Some("'pkgres plan' has '--diff'"));
+        let nested = "'pkgres config list' has '--show-origin'";
+        assert_eq!(tip("--show-origin").as_deref(), Some(nested));
+        let many = tip("--registry").expect("commands have it");
+        assert!(
+            many.ends_with(" other commands have '--registry'"),
+            "{many}"
+        );
+        assert_eq!(tip("--bogus"), None);
+        assert_eq!(tip("-z"), None);
+    }
 
     #[test]
     fn a_command_line_that_does_not_parse_can_ask_for_json() {

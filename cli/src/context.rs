@@ -58,7 +58,11 @@ impl Context {
         };
         let stated = args.policy.and_then(|args| args.ecosystem.as_deref());
         let ecosystem = stated.map(format_of).transpose()?;
-        let uses_workspace = args.registry.is_some() || matches!(command, Command::Diff(_));
+        let uses_workspace = args.registry.is_some()
+            || matches!(
+                command,
+                Command::Diff(_) | Command::Pack(_) | Command::Publish(_) | Command::Validate(_)
+            );
         let workspace = if uses_workspace {
             Workspace::read(&settings.project, &read_options)
         } else {
@@ -92,7 +96,7 @@ impl Context {
         self.read_options.core.as_ref()
     }
 
-    /// The workspace of the project, if it has one. Only commands that take registries, and `diff`, read it.
+    /// The workspace of the project, if it has one. Only commands about projects read it.
     pub(crate) fn workspace(&self) -> Result<Option<&Workspace>> {
         match &self.workspace {
             Ok(workspace) => Ok(workspace.as_ref()),

@@ -19,6 +19,11 @@ fn not_run(error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot run git, which reads revisions: {error}"))
 }
 
+/// Whether the current folder is in a repository.
+pub(crate) fn is_repository() -> Result<bool> {
+    Ok(git(&["rev-parse", "--git-dir"])?.is_some())
+}
+
 /// Whether a text names a commit.
 pub(crate) fn is_revision(text: &str) -> Result<bool> {
     // git would parse it as an option.

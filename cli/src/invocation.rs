@@ -50,8 +50,8 @@ pub(crate) struct Invocation {
     projects: Vec<PathBuf>,
     /// Those of [`FLAGS`] that are set, by id.
     flags: Vec<&'static str>,
-    /// The options about registries and versions, quoted for a shell.
-    options: Vec<String>,
+    /// The options about registries and versions: their ids, and as they were typed, quoted for a shell.
+    options: Vec<(&'static str, String)>,
     /// What commands that write the lockfile need before their name, because a setting forbids them to.
     before_writing: String,
 }
@@ -69,7 +69,8 @@ impl Invocation {
     ) -> Self {
         let id = match command {
             "explain" => "subject",
-            "init" => "folder",
+            "init" | "pack" => "folder",
+            "publish" | "validate" => "package",
             _ if is_explicit(matches, "manifest_path") => "manifest_path",
             _ => "manifest",
         };
@@ -89,7 +90,10 @@ impl Invocation {
             options: OPTIONS
                 .iter()
                 .filter(|(id, _)| is_explicit(matches, id))
-                .flat_map(|(id, option)| as_typed(matches, id, option))
+                .flat_map(|(id, option)| {
+                    let typed = as_typed(matches, id, option);
+                    typed.into_iter().map(|typed| (*id, typed))
+                })
                 .collect(),
             before_writing: String::new(),
         }
@@ -109,6 +113,12 @@ impl Invocation {
     pub(crate) fn about(mut self, members: &[PathBuf]) -> Self {
         self.projects.extend(members.iter().cloned());
         self
+    }
+
+    /// A path of this run as it is named where the run began, before `-C`.
+    pub(crate) fn where_the_run_began(&self, path: &Path) -> PathBuf {
+        let folder = self.directory.as_deref();
+        folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
     }
 
     /// All words of the command line.
@@ -232,9 +242,11 @@ impl Invocation {
                 push(flag);
             }
         }
-        let is_new = |option: &&String| !arguments.contains(option.as_str());
-        for option in self.options.iter().filter(is_new) {
-            push(option);
+        for (id, option) in &self.options {
+            let is_new = !arguments.contains(option.as_str());
+            if is_new && argument_of(command, id).is_some() {
+                push(option);
+            }
         }
         if !arguments.is_empty() && !is_folder_first {
             push(arguments);

@@ -26,6 +26,7 @@ mod lockfile;
 mod manifest_file;
 mod output;
 mod part_output;
+mod pasted;
 mod problem;
 mod project;
 mod project_lock;

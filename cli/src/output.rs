@@ -18,6 +18,8 @@ use terminal_size::{Width, terminal_size_of};
 use crate::args::{Color, Format, GlobalArgs};
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::invocation::quoted;
+use crate::pasted;
 use crate::show;
 
 /// The most findings about registries that a command shows.
@@ -44,6 +46,8 @@ pub(crate) struct Output {
     stderr: Box<dyn io::Write + Send>,
     /// Whether others write beside this, so that each document is one line.
     is_part: bool,
+    /// The folder that the run changed to, quoted for a shell: commands in hints have it.
+    folder: Option<String>,
 }
 
 /// What has styles.
@@ -115,12 +119,13 @@ pub(crate) struct PartLine {
 }
 
 /// The style of output.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct OutputStyle {
     format: Format,
     quiet: bool,
     styled: Styled,
     width: Option<usize>,
+    folder: Option<String>,
 }
 
 impl Output {
@@ -153,6 +158,7 @@ impl Output {
             // Without styles, this also removes escape sequences from foreign text.
             stderr: Box::new(AutoStream::new(io::stderr(), choice)),
             is_part: false,
+            folder: args.directory.as_deref().map(quoted),
         }
     }
 
@@ -169,6 +175,7 @@ impl Output {
             failure: None,
             stderr: Box::new(io::stderr()),
             is_part: false,
+            folder: None,
         }
     }
 
@@ -179,11 +186,12 @@ impl Output {
             quiet: self.quiet,
             styled: self.styled,
             width: self.width,
+            folder: self.folder.clone(),
         }
     }
 
     /// Captures the output of a part of the run.
-    pub(crate) fn capture(style: OutputStyle, part: impl FnOnce(&mut Self)) -> Captured {
+    pub(crate) fn capture(style: &OutputStyle, part: impl FnOnce(&mut Self)) -> Captured {
         let (stdout, stderr) = (Buffer::default(), Buffer::default());
         let mut output = Self {
             format: style.format,
@@ -196,6 +204,7 @@ impl Output {
             failure: None,
             stderr: Box::new(stderr.clone()),
             is_part: false,
+            folder: style.folder.clone(),
         };
         part(&mut output);
         output.flush();
@@ -207,7 +216,7 @@ impl Output {
 
     /// The output of a part of the run that goes on beside others. Each document is one line.
     pub(crate) fn of_part(
-        style: OutputStyle,
+        style: &OutputStyle,
         stdout: impl io::Write + Send + 'static,
         stderr: impl io::Write + Send + 'static,
     ) -> Self {
@@ -223,6 +232,7 @@ impl Output {
             failure: None,
             stderr: Box::new(stderr),
             is_part: true,
+            folder: style.folder.clone(),
         }
     }
 
@@ -378,9 +388,17 @@ impl Output {
         let _ = self.stderr.write_all(harmless(&lines).as_bytes());
     }
 
+    /// The findings with hints whose commands can be pasted where this run began.
+    pub(crate) fn with_folder<'findings>(
+        &self,
+        findings: &'findings [Diagnostic],
+    ) -> Cow<'findings, [Diagnostic]> {
+        pasted::in_folder(findings, self.folder.as_deref())
+    }
+
     /// Writes findings to stderr; with `--quiet`, only errors.
     pub(crate) fn findings(&mut self, findings: &[Diagnostic]) {
-        for finding in findings {
+        for finding in self.with_folder(findings).iter() {
             if finding.is_error() || !self.quiet {
                 let text = show::diagnostic(finding, self.styled.messages);
                 self.message(&text);

@@ -10,7 +10,9 @@ use pkgres_manifest::{
     PackageName, ReleaseSource,
 };
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence, strict_uses};
-use pkgres_resolver::{ClassRules, Conflict, Locked, PrereleasePolicy, Request, Resolution, Root};
+use pkgres_resolver::{
+    ClassRules, Conflict, Hint, Locked, PrereleasePolicy, Request, Resolution, Root,
+};
 use serde_json::json;
 
 use crate::advice::{empty_specs, interfaces_of_missing};
@@ -21,7 +23,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::project_uses::ProjectUses;
-use crate::registries::ConfiguredRegistry;
+use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
 use crate::requirement::{add_commands, repair_hint};
 use crate::show;
 
@@ -31,6 +33,8 @@ pub(crate) struct Problem {
     pub(crate) request: Request,
     /// The locations of the registries, for a conflict about a package that none of them has.
     pub(crate) searched: Vec<String>,
+    /// Whether no registry is configured.
+    is_unconfigured: bool,
     /// Whether releases may have other digests than the locked ones.
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
@@ -56,6 +60,7 @@ impl Problem {
             registries,
             request,
             searched: Vec::new(),
+            is_unconfigured: false,
             accept_changed: false,
             root: None,
             manifest: None,
@@ -82,7 +87,7 @@ impl Problem {
     }
 
     fn with_registries(
-        registries: &[ConfiguredRegistry],
+        configured: &[ConfiguredRegistry],
         ecosystem: &'static dyn Ecosystem,
         context: &Context,
     ) -> Result<Self> {
@@ -99,10 +104,10 @@ impl Problem {
             options: context.solve_options.clone(),
             update: None,
         };
-        let locations = registries.iter().map(|registry| &registry.location);
+        let locations = configured.iter().map(|registry| &registry.location);
         let searched = locations.map(ToString::to_string).collect();
         let registries = context.registries.open(
-            registries,
+            configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
         )?;
         let registries = if context.strict_uses {
@@ -112,6 +117,7 @@ impl Problem {
         };
         Ok(Self {
             searched,
+            is_unconfigured: is_unconfigured(configured),
             ..Self::new(registries, request)
         })
     }
@@ -270,6 +276,10 @@ impl Problem {
                 }
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
+                if self.is_unconfigured && conflict.code == Code::UnknownPackage {
+                    let hint = unconfigured_hint(&context.invocation);
+                    conflict.hints.push(Hint::option(hint));
+                }
                 if let Some(manifest) = self.manifest.filter(|_| has_one_root) {
                     let hint =
                         repair_hint(&conflict, update.as_ref(), &manifest, &context.invocation);

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::lockfile::{parse_lock, read_lock_bytes};
-use crate::manifest_file::{ManifestFile, folder_of};
+use crate::manifest_file::{ManifestFile, folder_of, manifest_at};
 use crate::project_uses::ProjectUses;
 use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
@@ -300,6 +300,7 @@ fn no_registry() -> Failure {
 
 /// Reads the manifest that a path names. If there is none, hints name possible manifests.
 pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFile> {
+    reject_archive(path)?;
     ManifestFile::read(path, &context.read_options).map_err(|error| {
         let mut finding = error.to_diagnostic();
         if error.is_not_found() {
@@ -307,6 +308,38 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
         }
         Failure::from(finding)
     })
+}
+
+/// Fails for an archive, which would be read as text.
+fn reject_archive(path: &Path) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_archive = [".zip", ".tar.gz"]
+        .iter()
+        .any(|ending| name.ends_with(ending));
+    if !is_archive || !path.is_file() {
+        return Ok(());
+    }
+    let shown = path.to_string_lossy();
+    let message = format!(
+        "{} is an archive, where a manifest or its folder is expected",
+        Escaped::new(&shown)
+    );
+    let finding = Diagnostic::error(Code::Usage, message);
+    Err(if name.ends_with(".zip") {
+        let unpack = format!("`pkgres unpack {} FOLDER` unpacks it", quoted(path));
+        finding.hint(unpack).into()
+    } else {
+        finding.into()
+    })
+}
+
+/// Fails if a folder has no manifest, with hints. Other errors are those of whoever reads it.
+pub(crate) fn require_manifest(folder: &Path, context: &Context) -> Result<()> {
+    let manifest = manifest_at(folder);
+    if !folder.is_dir() || manifest.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    read_manifest(folder, context).map(drop)
 }
 
 /// Hints for a missing manifest. At the root of a workspace, they name its members.
@@ -317,7 +350,8 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
         let mut hints =
             vec!["pass the path of a manifest, or run in its folder or below".to_owned()];
         if !invocation.names_project() {
-            hints.push("`pkgres init` creates a package in this folder".to_owned());
+            let init = invocation.command_for_none("init");
+            hints.push(format!("`{init}` creates a package in this folder"));
         }
         return hints;
     };
@@ -365,7 +399,10 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
 /// How to run a command in a member of the workspace, if there is a workspace.
 pub(crate) fn member_hint(command: &str, context: &Context) -> Option<String> {
     let workspace = context.workspace().ok()??;
-    let member = quoted(workspace.folders.first()?);
+    let member = context
+        .invocation
+        .where_the_run_began(workspace.folders.first()?);
+    let member = quoted(&member);
     Some(format!(
         "this is a workspace: `pkgres -C {member} {command}` runs in a member"
     ))

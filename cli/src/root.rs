@@ -101,7 +101,7 @@ pub(crate) fn recognize(
     };
     let names_file = path.is_file();
     if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
-        let format = stated.or_else(|| format_of(path));
+        let format = stated.or_else(|| format_of(path)).or_else(|| by_name(path));
         return Ok(format.map(|format| (path.to_owned(), format)));
     }
     let folder = folder_of(path);
@@ -129,6 +129,20 @@ pub(crate) fn recognize(
         .into_iter()
         .filter_map(|path| format_of(&path).map(|format| (path, format)));
     one_of(roots.collect(), &folder)
+}
+
+/// The format of a text that none recognizes, by the name of its file: it can say what is wrong with the text.
+fn by_name(path: &Path) -> Option<&'static dyn Format> {
+    let name = path.file_name()?.to_string_lossy();
+    let head = head(path)?;
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    let mut formats = pkgres_formats::ALL.iter().copied();
+    let format = formats.find(|format| format.is_release_name(&name))?;
+    let is_release = format.release_extent(&file).is_some();
+    (!is_release && format.ecosystem() != pkgres_manifest::CLASS_PACKAGES).then_some(format)
 }
 
 /// The one of several roots in a folder that is meant: the only one, or the one with the most usual name.

@@ -115,6 +115,18 @@ impl RegistryLocation {
         }
     }
 
+    /// The registry that is at the path, if it is one of the other kind: a folder in place of a file, or a file in place of
+    /// a folder.
+    pub fn of_other_kind(&self) -> Option<String> {
+        let (kind, path) = match &self.kind {
+            Kind::IndexFile(path) if path.is_dir() => ("dir", path),
+            Kind::Directory(path) if path.is_file() => ("index", path),
+            _ => return None,
+        };
+        let path = path.to_string_lossy();
+        Some(format!("{kind}:{}", Escaped::new(&path)))
+    }
+
     /// Whether the registry is a server with the Galaxy API.
     pub fn is_galaxy(&self) -> bool {
         matches!(self.kind, Kind::Galaxy(_))

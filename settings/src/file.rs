@@ -13,6 +13,9 @@ use crate::registries::{REGISTRY_KEYS, Registries};
 /// The name of the settings file of a project.
 pub const SETTINGS_FILE: &str = "pkgres.toml";
 
+/// The keys of `[workspace]`.
+const WORKSPACE_KEYS: [&str; 2] = ["members", "one-solve"];
+
 /// The largest settings file, in bytes.
 pub const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
@@ -129,6 +132,15 @@ fn as_text(value: &Value) -> Option<String> {
     }
 }
 
+/// Where a key belongs that stands at the top of a settings file, if it is one of a table.
+fn hint_for_table(key: &str) -> Option<String> {
+    if WORKSPACE_KEYS.contains(&key) {
+        return Some(format!("`{key}` belongs under `[workspace]`"));
+    }
+    let is_of_registry = REGISTRY_KEYS.contains(&key);
+    is_of_registry.then(|| format!("`{key}` belongs under `[registries.NAME]`"))
+}
+
 /// The first key of a settings file that is wrong: the key, the message and a hint.
 fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<String>)> {
     for (key, value) in table {
@@ -137,7 +149,9 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
                 .iter()
                 .filter(|setting| setting.files == Files::Both || setting.files == files)
                 .map(|setting| setting.key);
-            let hint = most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"));
+            let hint = hint_for_table(key).or_else(|| {
+                most_similar(key, known).map(|similar| format!("did you mean `{similar}`?"))
+            });
             let message = format!("unknown setting `{}`", Escaped::shortened(key));
             return Some((key.clone(), message, hint));
         };

@@ -140,7 +140,7 @@ pub(crate) struct TokenListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TokenCreateArgs {
     /// What the token permits, such as `publish`; can be repeated
-    #[arg(long = "scope", value_name = "SCOPE", required = true)]
+    #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scopes())]
     pub(crate) scopes: Vec<String>,
 
     /// A package, or a namespace such as `org.acme.*`, to which the token is limited; can be repeated
@@ -166,4 +166,10 @@ pub(crate) struct TokenRevokeArgs {
 
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+}
+
+/// The names of all scopes.
+fn scopes() -> clap::builder::PossibleValuesParser {
+    let names = pkgres_registry_server::Scope::ALL.iter();
+    names.map(|scope| scope.as_str()).collect::<Vec<_>>().into()
 }

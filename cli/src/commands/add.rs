@@ -234,6 +234,11 @@ fn finish(
     Ok(Exit::Done)
 }
 
+/// Whether the manifest or the lockfile has changed, or would change.
+fn is_edit(is_changed: bool, written: Option<&(WriteOutcome, LockDiff, usize)>) -> bool {
+    is_changed || written.is_some_and(|(outcome, ..)| outcome.is_changed)
+}
+
 /// Reports the edits and the changes of the lockfile.
 fn report(
     before: &Project,
@@ -255,7 +260,11 @@ fn report(
             .collect();
         output.json(&json!({
             "schema_version": 1,
-            "status": if task.write.dry_run { "would_edit" } else { "edited" },
+            "status": match (is_edit(is_changed, written), task.write.dry_run) {
+                (false, _) => "unchanged",
+                (true, true) => "would_edit",
+                (true, false) => "edited",
+            },
             "manifest_changed": is_changed,
             "requirements": requirements,
             "changes": written.map(|(_, diff, _)| show::changes_json(diff)),

@@ -211,7 +211,7 @@ fn in_parallel(
                 return;
             };
             let mut exit = Exit::Done;
-            let captured = Output::capture(style, |output| {
+            let captured = Output::capture(&style, |output| {
                 exit = match each(manifest, output) {
                     Ok(exit) => exit,
                     Err(failure) => fail(&failure, output),

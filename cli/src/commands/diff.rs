@@ -14,7 +14,7 @@ use crate::args::{DiffArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::git::{folder_in_git, git, is_revision};
+use crate::git::{folder_in_git, git, is_repository, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::{locked_folders, project_above};
 use crate::output::Output;
@@ -217,9 +217,21 @@ fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -
         } else {
             format!("`{shown}` is neither a lockfile nor a git revision")
         };
-        return Err(Diagnostic::error(Code::Usage, message)
-            .hint("a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected")
-            .into());
+        let mut finding = Diagnostic::error(Code::Usage, message);
+        if !is_repository()? {
+            finding
+                .message
+                .push_str(": this folder is in no git repository");
+            finding =
+                finding.hint("`pkgres diff OLD NEW` compares two lockfiles, or folders with one");
+        } else if text == "HEAD" {
+            finding = finding.hint("commit the lockfile first, or name two: `pkgres diff OLD NEW`");
+        } else {
+            finding = finding.hint(
+                "a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected",
+            );
+        }
+        return Err(finding.into());
     }
     match git(&["show", "--end-of-options", &object])? {
         Some(bytes) => parse_lock(Path::new(&object), &bytes, context),

@@ -2,15 +2,15 @@
 
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{PackageName, ReadOptions, RegistryName};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{DirectoryRegistry, NetworkActivity, Registry as _};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::IndexArgs;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
-use crate::show::counted;
+use crate::show::{self, counted};
 
 pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
@@ -27,27 +27,29 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     drop(progress);
     let findings = registry.take_findings();
     output.findings(&findings);
-    let mut text = String::new();
-    let mut releases = 0;
-    for record in records?.into_iter().flatten().flatten() {
-        text.push_str(&record.to_line());
-        text.push('\n');
-        releases += 1;
+    let records: Vec<IndexRecord> = records?.into_iter().flatten().flatten().collect();
+    let lines = records.iter().map(IndexRecord::to_line);
+    let text: String = lines.map(|line| line + "\n").collect();
+    if let Some(path) = &args.output {
+        write_file(&RealFileSystem, path, text.as_bytes())?;
     }
-    match &args.output {
-        None => output.data(&text),
-        Some(path) => {
-            write_file(&RealFileSystem, path, text.as_bytes())?;
-            if output.is_json() {
-                output.json(&json!({
-                    "schema_version": 1,
-                    "file": path.to_string_lossy(),
-                    "releases": releases,
-                    "broken": findings.len(),
-                }));
-            }
-            output.note(&format!("Indexed {}", counted(releases, "release")));
+    if output.is_json() {
+        let mut document = json!({
+            "schema_version": 1,
+            "file": args.output.as_ref().map(|path| path.to_string_lossy()),
+            "releases": records.len(),
+            "broken": findings.len(),
+            "diagnostics": show::diagnostics_json(&findings),
+        });
+        if args.output.is_none() {
+            document["records"] = json!(records.iter().map(as_json).collect::<Vec<_>>());
         }
+        output.json(&document);
+    } else if args.output.is_none() {
+        output.data(&text);
+    }
+    if args.output.is_some() || records.is_empty() {
+        output.note(&format!("Indexed {}", counted(records.len(), "release")));
     }
     // The index is incomplete, which scripts must notice.
     Ok(if findings.is_empty() {
@@ -55,4 +57,9 @@ pub(super) fn run(args: &IndexArgs, output: &mut Output) -> Result<Exit> {
     } else {
         Exit::Failed
     })
+}
+
+/// A record as JSON, with the keys of its line in an index file.
+fn as_json(record: &IndexRecord) -> Value {
+    serde_json::from_str(&record.to_line()).expect("a line of an index is JSON")
 }

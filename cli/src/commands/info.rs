@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::registries::{is_unconfigured, unconfigured_hint};
 
 /// How many characters of a description are shown.
 const DESCRIPTION_CHARACTERS: usize = 2000;
@@ -104,7 +105,15 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     let (requiring, description) = (requiring?, description?);
     output.registry_findings(&registries.take_findings());
     let Some(releases) = releases else {
-        return Err(unknown_package(&name, &registries, context));
+        let mut failure = unknown_package(&name, &registries, context);
+        if is_unconfigured(&configured) {
+            let hint = unconfigured_hint(&context.invocation);
+            failure
+                .findings
+                .iter_mut()
+                .for_each(|finding| finding.hints.push(hint.clone()));
+        }
+        return Err(failure);
     };
     let Some(record) = chosen(&releases, version.as_ref()) else {
         return Err(unknown_version(&name, version.as_ref(), &releases));

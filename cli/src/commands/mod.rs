@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Config(args) => config::run(args, context, output),
         Command::Spec(args) => spec::run(args, output),
         Command::Index(args) => index::run(args, output),
-        Command::Pack(args) => pack::run(args, output),
+        Command::Pack(args) => pack::run(args, context, output),
         Command::Unpack(args) => unpack::run(args, output),
         Command::Check(args) => check::run(args, context, output),
         Command::Semver(args) => semver::run(args, context, output),
@@ -127,7 +127,7 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
         output.json(&json!({
             "schema_version": 1,
             "status": "error",
-            "diagnostics": show::diagnostics_json(&failure.findings),
+            "diagnostics": show::diagnostics_json(&output.with_folder(&failure.findings)),
         }));
     } else if output.format == Format::Github {
         output.data(&show::annotations(&failure.findings));

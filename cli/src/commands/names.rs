@@ -8,10 +8,13 @@ use pkgres_manifest::{
     CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionError, most_similar_name,
 };
 use pkgres_resolver::Resolution;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
+use crate::output::Output;
+use crate::show;
 
 /// Parses the name of a package. A name with parts that are no words, such as a path or a URI, is one of another
 /// ecosystem.
@@ -123,6 +126,20 @@ pub(super) fn not_part_of(
     let message = format!("`{name}` is not in the resolution");
     let known = packages().map(|package| package.name.as_str());
     unknown(name, message, known, context)
+}
+
+/// Reports a package or release that is not part of the resolution. As JSON, it is the answer `empty` with the error.
+pub(super) fn report_missing(missing: &Failure, empty: Value, output: &mut Output) {
+    if !output.is_json() {
+        output.findings(&missing.findings);
+        return;
+    }
+    let mut document = json!({"schema_version": 1, "status": "error"});
+    if let (Value::Object(document), Value::Object(empty)) = (&mut document, empty) {
+        document.extend(empty);
+    }
+    document["diagnostics"] = show::diagnostics_json(&output.with_folder(&missing.findings));
+    output.json(&document);
 }
 
 /// The error for a package that is not among the `known` ones.

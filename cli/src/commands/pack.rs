@@ -9,12 +9,14 @@ use pkgres_registry_client::{LeftOut, PackageFolder};
 use serde_json::json;
 
 use crate::args::PackArgs;
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
+use crate::project::require_manifest;
 use crate::show::counted;
 
-pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
+pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let options = ReadOptions::default();
     let Packed {
         package,
@@ -22,7 +24,7 @@ pub(super) fn run(args: &PackArgs, output: &mut Output) -> Result<Exit> {
         files: count,
         left_out,
         bytes,
-    } = build(&args.folder, &options)?;
+    } = build(&args.folder, &options, context)?;
     output.findings(&warnings);
     tell_left_out(&left_out, output);
     let name = PackageFolder::archive_name(package.name(), &package.manifest.version);
@@ -67,7 +69,8 @@ pub(super) struct Packed {
 }
 
 /// Packs a package folder, which must hold a valid package.
-pub(super) fn build(folder: &Path, options: &ReadOptions) -> Result<Packed> {
+pub(super) fn build(folder: &Path, options: &ReadOptions, context: &Context) -> Result<Packed> {
+    require_manifest(folder, context)?;
     let folder = PackageFolder::open(folder, options)?;
     let (package, mut warnings) = folder.package(options).into_result()?;
     warnings.extend(shown_files_of(&folder, &package, options)?);

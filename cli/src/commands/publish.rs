@@ -30,7 +30,7 @@ const WARNING_CHARACTERS: usize = 1000;
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     not_address(&args.package)?;
     let options = ReadOptions::default();
-    let (package, findings, bytes) = read(&args.package, &options, output)?;
+    let (package, findings, bytes) = read(&args.package, &options, context, output)?;
     output.findings(&findings);
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
@@ -212,11 +212,12 @@ fn require_class_package(path: &Path) -> Result<()> {
 fn read(
     path: &Path,
     options: &ReadOptions,
+    context: &Context,
     output: &mut Output,
 ) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
     require_class_package(path)?;
     if path.is_dir() {
-        let packed = pack::build(path, options)?;
+        let packed = pack::build(path, options, context)?;
         pack::tell_left_out(&packed.left_out, output);
         return Ok((packed.package, packed.warnings, packed.bytes));
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::TreeArgs;
 use crate::commands::members::Projects;
-use crate::commands::names::{is_named, not_part_of, release_name};
+use crate::commands::names::{is_named, not_part_of, release_name, report_missing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -42,10 +42,9 @@ fn show_tree(
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
         if !packages.any(|it| it.name == *package && is_named(&it.version, version)) {
-            if output.is_json() {
-                output.json(&json!({"schema_version": 1, "package": package, "required_by": []}));
-            }
-            output.findings(&not_part_of(package, version, &resolution, context).findings);
+            let missing = not_part_of(package, version, &resolution, context);
+            let empty = json!({"package": package, "required_by": []});
+            report_missing(&missing, empty, output);
             return Ok(Exit::Failed);
         }
         if output.is_json() {

@@ -28,9 +28,11 @@ use crate::interrupt::cancelled_by_interrupts;
 use crate::invocation::quoted;
 use crate::manifest_file::folder_of;
 use crate::output::Output;
+use crate::project::require_manifest;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    require_manifest(&args.package, context)?;
     let source = ValidationFiles::open(&args.package, &context.read_options)?;
     let validation = source.validation()?;
     let given = args.arguments.iter();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::WhyArgs;
 use crate::commands::members::Projects;
-use crate::commands::names::{is_named, not_part_of, release_name};
+use crate::commands::names::{is_named, not_part_of, release_name, report_missing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
@@ -57,15 +57,18 @@ fn show_paths(
         let last = path.steps.last();
         last.is_some_and(|last| is_named(&last.version, version))
     });
+    let is_alone = !args.members.workspace && context.members.len() < 2;
+    if paths.is_empty() && is_alone {
+        let missing = not_part_of(name, version, &resolution, context);
+        let empty = json!({"package": name, "paths": []});
+        report_missing(&missing, empty, output);
+        return Ok(false);
+    }
     if output.is_json() {
         let paths = show::paths_json(&paths);
         output.json(&json!({"schema_version": 1, "package": name, "paths": paths}));
     } else {
         output.data(&show::paths(&paths));
-    }
-    let is_alone = !args.members.workspace && context.members.len() < 2;
-    if paths.is_empty() && is_alone {
-        output.findings(&not_part_of(name, version, &resolution, context).findings);
     }
     Ok(!paths.is_empty())
 }

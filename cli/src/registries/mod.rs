@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
-use pkgres_manifest::Limits;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{Limits, most_similar};
 use pkgres_registry_client::http::NetworkLimits;
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
@@ -25,6 +25,7 @@ use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 use crate::args::{NetworkArgs, RegistryArgs};
 use crate::environment::{cache_folder, credential_sources, state_folder, variable};
 use crate::failure::{Failure, Result};
+use crate::invocation::Invocation;
 use crate::settings::{Origin, Settings, nearest_settings};
 
 /// The variable that names registries, separated by commas.
@@ -35,6 +36,25 @@ const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
 
 /// The most threads that read from registries; more do not make it faster.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
+
+/// How a registry is configured for good.
+pub(crate) const CONFIGURE_HINT: &str =
+    "`pkgres config set --project registries https://ADDRESS` sets the one of this project";
+
+/// Whether there is only the registry that is used if none is configured.
+pub(crate) fn is_unconfigured(registries: &[ConfiguredRegistry]) -> bool {
+    registries.iter().all(|registry| registry.is_implied)
+}
+
+/// The hint for a package that is not found because no registry is configured.
+pub(crate) fn unconfigured_hint(invocation: &Invocation) -> String {
+    let command = "config set --project registries https://ADDRESS";
+    let command = invocation.command_for_none(command);
+    format!("no registry is configured: `{command}` sets the one of this project")
+}
+
+/// How a registry on the network is named.
+const NETWORK_HINT: &str = "`--registry https://ADDRESS` names one for this run";
 
 /// A registry with its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +68,8 @@ pub(crate) struct ConfiguredRegistry {
     ca: Option<PathBuf>,
     /// The limits for this registry only, by the names of their settings.
     limits: Vec<(&'static str, u64)>,
+    /// Whether no registry is configured, so that this one is used.
+    is_implied: bool,
 }
 
 impl From<RegistryLocation> for ConfiguredRegistry {
@@ -58,6 +80,7 @@ impl From<RegistryLocation> for ConfiguredRegistry {
             key: None,
             ca: None,
             limits: Vec::new(),
+            is_implied: false,
         }
     }
 }
@@ -147,7 +170,10 @@ impl RegistryOptions {
             None => self.configured(None)?,
         };
         registries.ok_or_else(|| {
-            Failure::usage("no registry is configured: name one with `--registry dir:FOLDER`")
+            Diagnostic::error(Code::Usage, "no registry is configured")
+                .hint("`--registry https://ADDRESS` or `--registry dir:FOLDER` names one for this run")
+                .hint(CONFIGURE_HINT)
+                .into()
         })
     }
 
@@ -161,7 +187,13 @@ impl RegistryOptions {
             return Ok(Some(self.explicit.clone()));
         }
         let configured = self.configured(Some(root))?;
-        Ok(configured.or_else(|| default.map(|default| vec![default.into()])))
+        Ok(configured.or_else(|| {
+            let implied = ConfiguredRegistry {
+                is_implied: true,
+                ..default?.into()
+            };
+            Some(vec![implied])
+        }))
     }
 
     /// The registries that the environment or a settings file names, if any.
@@ -214,9 +246,10 @@ impl RegistryOptions {
                     .hint("use its address, such as `https://ADDRESS`, or a name from PKGRES_REGISTRY or `registries` in pkgres.toml")
                     .into()
             }
-            None => Failure::usage(
-                "no registry on the network is configured: name one with `--registry https://ADDRESS`",
-            ),
+            None => Diagnostic::error(Code::Usage, "no registry on the network is configured")
+                .hint(NETWORK_HINT)
+                .hint(CONFIGURE_HINT)
+                .into(),
         })
     }
 
@@ -323,10 +356,10 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
         RegistryLocation::parse_all(texts.iter().map(String::as_str), base).map_err(|error| {
             let mut finding = Diagnostic::error(Code::Usage, format!("{origin}: {error}"));
             if let LocationError::Kind(text) = &error
-                && let Some(kind) = kind_of_path(text, base)
+                && let Some(meant) = probably_meant(text, base)
             {
-                let text = Escaped::shortened(text);
-                finding = finding.hint(format!("did you mean `{kind}:{text}`?"));
+                let meant = Escaped::shortened(&meant);
+                finding = finding.hint(format!("did you mean `{meant}`?"));
             }
             Failure::from(finding)
         })?;
@@ -336,10 +369,43 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
         .collect())
 }
 
-/// The kind of registry that a path without a kind is probably meant to be, if it exists.
+/// What a text that is no registry is probably meant to be: a path without a kind, an address without a scheme, or a kind
+/// with a typo.
+fn probably_meant(text: &str, base: &Path) -> Option<String> {
+    let (name, text) = match text.split_once('=') {
+        Some((name, text)) => (format!("{name}="), text),
+        None => (String::new(), text),
+    };
+    if let Some(kind) = kind_of_path(text, base) {
+        return Some(format!("{name}{kind}:{text}"));
+    }
+    let (kind, rest) = text.split_once(':')?;
+    if kind == "file" {
+        let path = rest.trim_start_matches("//");
+        let kind = kind_of_path(path, base)?;
+        return Some(format!("{name}{kind}:{path}"));
+    }
+    let host = text.split(['/', ':']).next().unwrap_or_default();
+    let port = rest.split('/').next().unwrap_or_default();
+    if !port.is_empty() && port.parse::<u16>().is_ok() {
+        let is_here = matches!(host, "localhost" | "127.0.0.1");
+        let scheme = if is_here { "http" } else { "https" };
+        return Some(format!("{name}{scheme}://{text}"));
+    }
+    let kind = if rest.starts_with("//") {
+        "https"
+    } else {
+        most_similar(kind, ["dir", "index", "galaxy"])?
+    };
+    Some(format!("{name}{kind}:{rest}"))
+}
+
+/// The kind of registry that is at a path, if it exists.
 fn kind_of_path(text: &str, base: &Path) -> Option<&'static str> {
     let path = base.join(text);
-    if path.is_dir() {
+    if text.is_empty() {
+        None
+    } else if path.is_dir() {
         Some("dir")
     } else if path.is_file() {
         Some("index")

@@ -40,10 +40,13 @@ impl RegistryOptions {
         for registry in registries {
             self.check_state(registry)?;
             let http = self.http(registry)?;
-            let registry = registry
-                .location
-                .open(options, index_cache.as_ref(), &http)?;
-            opened.push(registry);
+            let location = &registry.location;
+            let registry = location.open(options, index_cache.as_ref(), &http);
+            opened.push(registry.map_err(|error| {
+                let hint = location.of_other_kind();
+                let hint = hint.map(|other| format!("did you mean `{other}`?"));
+                with_hints(error, hint)
+            })?);
         }
         let mut set = RegistrySet::new(opened);
         if options.core == Some(PackageName::default_core_library()) {
@@ -116,6 +119,18 @@ impl RegistryOptions {
     }
 }
 
+/// The failure of a registry with hints of its own instead of the general ones, if there are any.
+fn with_hints(error: RegistryError, hints: impl IntoIterator<Item = String>) -> Failure {
+    let mut failure = Failure::from(error);
+    let hints: Vec<String> = hints.into_iter().collect();
+    if let [finding] = failure.findings.as_mut_slice()
+        && !hints.is_empty()
+    {
+        finding.hints = hints;
+    }
+    failure
+}
+
 /// Returns the release that `NAME=VERSION` declares, with the name of a package that the host provides, such as
 /// `ansible-core`.
 fn provided_host(path: &Path) -> Option<IndexRecord> {
@@ -143,13 +158,10 @@ fn overriding_package(
             .map_err(|error| Failure::usage(format!("overrides: {error}")))?;
     let http = HttpOptions::new(Timestamp::now());
     let with_hint = |error: RegistryError| {
-        let mut finding = error.to_diagnostic();
-        finding.hints = vec![format!(
-            "`overrides` in pkgres.toml names it for `{package}`"
-        )];
+        let hint = format!("`overrides` in pkgres.toml names it for `{package}`");
         Failure {
-            findings: vec![finding],
             exit: Exit::Registry,
+            ..with_hints(error, [hint])
         }
     };
     let registry = location.open(options, None, &http).map_err(with_hint)?;

@@ -57,6 +57,12 @@ pub fn read_requirements(name: &str, bytes: &[u8], limits: &Limits) -> Parsed<In
             reader.error(Code::Field, document.span, message);
         }
     }
+    let is_read = !reader.findings.iter().any(Diagnostic::is_error);
+    if reader.record.requirements.is_empty() && is_read {
+        let message = "the file requires no collection".to_owned();
+        let hint = "list them under `collections`, each as `- name: NAMESPACE.NAME`";
+        reader.warning(Code::Field, Span::default(), message, Some(hint));
+    }
     Parsed::new(Some(reader.record), reader.findings)
 }
 

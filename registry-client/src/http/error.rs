@@ -39,9 +39,14 @@ pub(super) enum ErrorKind {
     Plain,
     /// The certificate of the registry is not trusted.
     Certificate(CertificateProblem),
+    /// The server does not speak TLS.
+    WithoutTls,
     /// The registry exceeds a limit of the run.
     Limit(ExceededLimit),
 }
+
+/// The hint for a registry that cannot be reached.
+pub(super) const OFFLINE_HINT: &str = "`--offline` uses only what is in the cache";
 
 /// What is wrong with a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +76,17 @@ impl CertificateProblem {
             _ => Self::Other,
         })
     }
+}
+
+/// Whether a request failed because the server answered without TLS.
+pub(super) fn is_without_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rustls::{Error, InvalidMessage};
+
+    let error = tls_error(error);
+    matches!(
+        error,
+        Some(Error::InvalidMessage(InvalidMessage::InvalidContentType))
+    )
 }
 
 /// The error of the TLS library among the causes of another one.
@@ -163,7 +179,9 @@ impl RequestError {
             attempts => format!(" (tried {attempts} times)"),
         };
         let (code, what) = match error.kind {
-            ErrorKind::Unreachable => (Code::RegistryUnreachable, "cannot be read"),
+            ErrorKind::Unreachable | ErrorKind::WithoutTls => {
+                (Code::RegistryUnreachable, "cannot be read")
+            }
             ErrorKind::Malformed => (Code::RegistryUnreachable, "violates the protocol"),
             ErrorKind::Digest => (Code::Digest, "sent something else than it announced"),
             ErrorKind::Denied => (Code::Denied, "denies access"),
@@ -179,7 +197,7 @@ impl RequestError {
         let finding = Diagnostic::error(code, message);
         match error.kind {
             ErrorKind::Unreachable => {
-                finding.hint("`--offline` uses only what is in the cache")
+                finding.hint(OFFLINE_HINT)
             }
             // The caller is known: another token would help, logging in with the same one would not.
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
@@ -193,6 +211,10 @@ impl RequestError {
             ErrorKind::Certificate(CertificateProblem::OfAuthority) => finding.hint(
                 "the server needs a certificate of its own that is signed by the authority",
             ),
+            ErrorKind::WithoutTls => finding.hint(format!(
+                "did you mean `{}`? Another machine also needs `--allow-http`",
+                address.replacen("https:", "http:", 1)
+            )),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Rejected => match error.code.as_str() {
                 "pkgres.version_exists" => {

@@ -73,7 +73,7 @@ use crate::registry::{
 use crate::threads::{Background, lock};
 
 use document::DocumentReader;
-use error::{AttemptError, ErrorKind, RequestError};
+use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};
 use request::Request;
 use response::Reply;
 use session::Session;
@@ -313,11 +313,11 @@ impl Registry for HttpRegistry {
     }
 }
 
-/// An error without its hints, where the cache cannot help.
+/// An error without the hint about the cache, where the cache cannot help.
 fn without_hints(error: RegistryError) -> RegistryError {
     match error {
         RegistryError::Invalid(mut finding) if finding.code == Code::RegistryUnreachable => {
-            finding.hints.clear();
+            finding.hints.retain(|hint| hint != OFFLINE_HINT);
             RegistryError::Invalid(finding)
         }
         other => other,

@@ -19,7 +19,9 @@ use crate::registry::RegistryError;
 use super::address::{Address, shown};
 use super::clients::Clients;
 use super::credential::{Credential, Secret};
-use super::error::{AttemptError, CertificateProblem, ErrorKind, RequestError, causes};
+use super::error::{
+    AttemptError, CertificateProblem, ErrorKind, RequestError, causes, is_without_tls,
+};
 use super::network_limits::Usage;
 use super::options::HttpOptions;
 use super::redirect::followed;
@@ -330,6 +332,10 @@ impl Transport {
                     _ => causes(&error.without_url()),
                 };
                 AttemptError::new(ErrorKind::Certificate(problem), reason)
+            }
+            None if is_without_tls(&error) => {
+                let reason = "the server does not answer with TLS";
+                AttemptError::new(ErrorKind::WithoutTls, reason)
             }
             None => AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url())),
         })

@@ -290,3 +290,31 @@ fn an_answer_beyond_its_limit_is_not_read() {
     let parts = ["/index/config.json", "more than the limit of 4194304 bytes"];
     assert_says(&finding, Code::RegistryUnreachable, &parts);
 }
+
+#[test]
+fn a_server_without_tls_is_asked_once() {
+    use std::io::{Read as _, Write as _};
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let host = listener.local_addr().expect("an address");
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let _ = stream.read(&mut [0; 1024]);
+        let answer = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(answer).expect("it is connected");
+        // A second attempt could not connect.
+    });
+    let registry = pkgres_registry_client::HttpRegistry::new(
+        pkgres_manifest::RegistryName::parse("acme").expect("a name"),
+        pkgres_registry_client::Address::parse(&format!("https://{host}/")).expect("an address"),
+        &pkgres_manifest::Limits::default(),
+        options(folder.path()),
+    );
+    let finding = rejection(&registry, "a.A");
+    answering.join().expect("it answers");
+    let parts = ["the server does not answer with TLS"];
+    assert_says(&finding, Code::RegistryUnreachable, &parts);
+    let meant = format!("did you mean `http://{host}/`?");
+    assert!(finding.hints[0].starts_with(&meant), "{finding:?}");
+}

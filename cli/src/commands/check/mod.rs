@@ -83,7 +83,7 @@ pub(super) fn run(args: &CheckArgs, context: &Context, output: &mut Output) -> R
             "checked": inputs,
             "errors": errors,
             "warnings": warnings,
-            "diagnostics": show::diagnostics_json(&findings),
+            "diagnostics": show::diagnostics_json(&output.with_folder(&findings)),
         });
         if let Some(conformance) = conformance {
             document["interfaces"] = conformance.document();

@@ -168,7 +168,7 @@ impl Machines {
         if self.is_single {
             return vec![Some(work(0, &self.all[0], output))];
         }
-        let style = output.style();
+        let style = &output.style();
         let is_json = output.is_json();
         let lengths = self.all.iter().map(|machine| machine.name.chars().count());
         let width = lengths.max().unwrap_or(0);

@@ -107,7 +107,7 @@ fn taken_releases(
         let problem = Problem::of_project(&project, context)?;
         let mut proposal = Err(Failure::reported(Exit::Failed));
         // Locking the project reports everything again.
-        Output::capture(output.style(), |output| {
+        Output::capture(&output.style(), |output| {
             proposal = propose(&project, problem, options, Some(agreed), context, output);
         });
         let Ok(proposal) = proposal else {

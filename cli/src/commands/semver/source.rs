@@ -14,7 +14,7 @@ use pkgres_resolver::Supply;
 use crate::bound::BoundRelease;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::git::{RevisionFiles, folder_in_git, is_revision};
+use crate::git::{RevisionFiles, folder_in_git, is_repository, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::folder_of;
 use crate::output::Output;
@@ -74,7 +74,10 @@ impl Source {
             let revision = revision.to_owned();
             return Ok(Self::Revision { revision, folder });
         }
-        let message = format!("`{shown}` is neither a package nor a git revision");
+        let mut message = format!("`{shown}` is neither a package nor a git revision");
+        if !is_repository()? {
+            message.push_str(": this folder is in no git repository");
+        }
         Err(Diagnostic::error(Code::Usage, message)
             .hint("a package folder, an archive, a revision such as `HEAD~1`, `@newest` or `@1.2.0` is expected")
             .into())

@@ -79,7 +79,7 @@ fn update_together(
         ..LockOptions::default()
     };
     let mut can_be_written = false;
-    Output::capture(output.style(), |output| {
+    Output::capture(&output.style(), |output| {
         can_be_written = lock(&dry_run, output).exit == Exit::Done;
     });
     let result = lock(if can_be_written { &options } else { &dry_run }, output);

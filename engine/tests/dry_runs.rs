@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use pkgres_engine::{
     Change, Checked, Command, Difference, Directory, DriveOptions, EntryAttributes, Exec, File,
-    Graph, GraphBuilder, Guard, Input, Link, Machine, Probe, Query, Receipt, Resource,
-    ResourceError, RunOptions, Step, Target, User, drive,
+    Graph, GraphBuilder, Guard, Input, Link, Machine, Outcome, Probe, Query, Receipt, Resource,
+    ResourceError, RunOptions, Step, Target, User, attempt, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
 
@@ -418,6 +418,39 @@ fn a_change_that_does_not_lead_anywhere_is_reported_as_one() {
     assert!(root.path().join("made").exists());
     assert!(run.steps[0].starts_with("Unfinished("), "{:?}", run.steps);
     assert!(run.steps[1].starts_with("Failed("), "{:?}", run.steps);
+}
+
+#[test]
+fn a_guard_that_tries_to_change_something_does_not_look_as_if_nothing_had_to_be_done() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let machine = Machine::local().expect("it is this machine");
+    if !machine.enforces_read_only() {
+        pkgres_tests::skip::without_service("file systems cannot be made read-only");
+        return;
+    }
+    let place = folder.path().join("tried");
+    let script = format!("touch {}", place.display());
+    let guard = Guard::OnlyIf(Command::new("/bin/sh").arguments(["-c", &script]));
+    let exec = Exec::new(Command::new("true"), guard);
+    let error = exec.check(&machine, &Input::default());
+    let text = error.expect_err("it gives no answer").to_string();
+    let beginning = "`only_if` gives no answer: it must change nothing, and tried to: touch:";
+    assert!(text.starts_with(beginning), "{text}");
+    assert!(!place.exists());
+}
+
+#[test]
+fn a_command_that_does_not_make_what_it_is_for_has_failed_with_that_reason() {
+    let machine = Machine::local().expect("it is this machine");
+    let exec = Exec::new(Command::new("true"), Guard::creates("/none"));
+    let outcome = attempt(&exec, &machine, &Input::default(), false);
+    let Outcome::Unfinished(_, error) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(
+        error.to_string(),
+        "`true` succeeded, and did not make /none"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use super::path_text;
@@ -12,6 +13,9 @@ use crate::resource::{
     Values, Watching, Wish,
 };
 use crate::target::{Command, Probe, Target, TargetError, shown};
+
+/// The guard without whose success a command does not run.
+const ONLY_IF: &str = "only_if";
 
 /// The exit codes with which shells and programs that start others say that a program could not be started.
 const NOT_RUN: std::ops::RangeInclusive<i32> = 125..=127;
@@ -43,7 +47,7 @@ impl Guard {
         Ok(match self {
             Self::Creates(path) => probe.entry(path)?.is_none(),
             Self::Unless(command) => !succeeds("unless", command, probe)?,
-            Self::OnlyIf(command) => succeeds("only_if", command, probe)?,
+            Self::OnlyIf(command) => succeeds(ONLY_IF, command, probe)?,
             Self::OnRefresh => input.refresh,
         })
     }
@@ -67,6 +71,16 @@ impl Guard {
 /// Whether the command of a guard succeeds. One that could not run, or was killed, says neither yes nor no.
 fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, ResourceError> {
     let output = probe.query(command)?;
+    // Its failure would look as if nothing had to be done.
+    if guard == ONLY_IF
+        && !output.is_success()
+        && let Some(line) = output.refused_write()
+    {
+        let line = Escaped::shortened(&line);
+        let message =
+            format!("`{guard}` gives no answer: it must change nothing, and tried to: {line}");
+        return Err(ResourceError::Invalid(message));
+    }
     match output.code {
         Some(code) if !NOT_RUN.contains(&code) => Ok(code == 0),
         _ => match TargetError::unless_success(command, output) {
@@ -142,6 +156,14 @@ impl Exec {
         self
     }
 
+    /// The paths that its command makes.
+    fn created(&self) -> impl Iterator<Item = &PathBuf> {
+        self.guards.iter().filter_map(|guard| match guard {
+            Guard::Creates(path) => Some(path),
+            _ => None,
+        })
+    }
+
     /// Whether all guards say that the command has to run.
     fn has_to_run(&self, probe: &dyn Probe, input: &Input) -> Result<bool, ResourceError> {
         for guard in &self.guards {
@@ -163,6 +185,7 @@ impl Exec {
         }
         Ok(Checked::drift(RunCommand {
             command: undo.clone(),
+            creates: Vec::new(),
             stdout: Arc::default(),
         }))
     }
@@ -192,6 +215,7 @@ impl Resource for Exec {
         }
         Ok(Checked::drift(RunCommand {
             command: self.command.clone(),
+            creates: self.created().cloned().collect(),
             stdout: Arc::clone(&self.stdout),
         }))
     }
@@ -213,11 +237,7 @@ impl Resource for Exec {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        let paths = self.guards.iter().filter_map(|guard| match guard {
-            Guard::Creates(path) => Some(Identifier::path(path)),
-            _ => None,
-        });
-        paths.collect()
+        self.created().map(Identifier::path).collect()
     }
 
     fn wishes(&self) -> Vec<Wish> {
@@ -295,6 +315,8 @@ fn words(command: &Command) -> PropertyValue {
 
 struct RunCommand {
     command: Command,
+    /// The paths at which something has to be afterwards.
+    creates: Vec<PathBuf>,
     stdout: Arc<Mutex<Option<String>>>,
 }
 
@@ -317,6 +339,13 @@ impl Change for RunCommand {
         let mut stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
         // What is no text cannot be sent.
         *stdout = String::from_utf8(output.stdout).ok().map(without_end);
+        for path in &self.creates {
+            if target.entry(path)?.is_none() {
+                let (command, path) = (shown(&self.command), path.display());
+                let message = format!("`{command}` succeeded, and did not make {path}");
+                return Err(ResourceError::Invalid(message));
+            }
+        }
         Ok(())
     }
 }

@@ -152,6 +152,9 @@ fn quoted(word: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// What a command says that tried to write where it cannot, in the language that it is run with.
+const READ_ONLY_WORDS: &str = "Read-only file system";
+
 /// What a command that ended wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
@@ -178,6 +181,13 @@ impl Output {
     /// went wrong.
     pub fn last_words(&self) -> Option<String> {
         self.last_lines(1)
+    }
+
+    /// What it says about a file that it could not write, because all file systems were read-only.
+    pub(crate) fn refused_write(&self) -> Option<String> {
+        let said = String::from_utf8_lossy(&self.stderr);
+        let refused = said.lines().find(|line| line.contains(READ_ONLY_WORDS));
+        refused.map(|line| line.trim().to_owned())
     }
 
     /// The last lines of the standard error, or of the standard output if that is empty, with `; ` between them.

@@ -13,9 +13,6 @@ use super::prepare::PreparedValidation;
 use super::script;
 use crate::target::{Command, Output, Probe, Target, TargetError, not_entered};
 
-/// What a script says that tried to write where it cannot, in the language that it is run with.
-const READ_ONLY_WORDS: &str = "Read-only file system";
-
 /// What may be done to the machine.
 pub(super) enum Access<'run> {
     /// It is read.
@@ -169,12 +166,10 @@ impl Leaves<'_> {
             }));
         }
         if is_test {
-            let complaints = String::from_utf8_lossy(&output.stderr);
-            let mut complaints = complaints.lines();
-            if let Some(line) = complaints.find(|line| line.contains(READ_ONLY_WORDS)) {
+            if let Some(line) = output.refused_write() {
                 return Err(Failure::Lied(format!(
                     "`{path}` succeeds if it may only test, but tried to change something: {}",
-                    Escaped::shortened(line.trim())
+                    Escaped::shortened(&line)
                 )));
             }
         }

@@ -96,16 +96,13 @@ impl Resource for Group {
             },
         };
         let command = command.arguments(["--", &self.name]);
-        let obstacle = match (is, self.is_absent) {
-            (Some(is), true) => {
-                let mut users = users(probe)?.into_iter();
-                let user = users.find(|user| user.group == is.number);
-                user.map(|user| format!("it is the primary group of the user `{}`", user.name))
-            }
-            _ => {
-                let holder = groups.iter().find(|group| wanted == Some(group.number));
-                holder.map(|holder| taken("group", holder.number, &holder.name))
-            }
+        let obstacle = if let Some(is) = is.filter(|_| self.is_absent) {
+            let mut users = users(probe)?.into_iter();
+            let user = users.find(|user| user.group == is.number);
+            user.map(|user| format!("it is the primary group of the user `{}`", user.name))
+        } else {
+            let holder = groups.iter().find(|group| wanted == Some(group.number));
+            holder.map(|holder| taken("group", holder.number, &holder.name))
         };
         let change = Commands::new(vec![difference], vec![command]).with_obstacle(obstacle);
         Ok(Checked::drift(change))

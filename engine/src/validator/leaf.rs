@@ -165,13 +165,11 @@ impl Leaves<'_> {
                 None => ended,
             }));
         }
-        if is_test {
-            if let Some(line) = output.refused_write() {
-                return Err(Failure::Lied(format!(
-                    "`{path}` succeeds if it may only test, but tried to change something: {}",
-                    Escaped::shortened(&line)
-                )));
-            }
+        if is_test && let Some(line) = output.refused_write() {
+            return Err(Failure::Lied(format!(
+                "`{path}` succeeds if it may only test, but tried to change something: {}",
+                Escaped::shortened(&line)
+            )));
         }
         if let Some(name) = &script.output {
             // As in a shell, the end of the last line is not part of it.

@@ -80,10 +80,12 @@ fn variable_of(prefix: &str, name: &RegistryName) -> String {
 }
 
 /// The hint for a rejected or missing token, instead of the `hint` of the registry client, which says how to log in. If
-/// the token came from a variable, that would not help. `message` names the registry first.
+/// the token came from a variable, that would not help. `message` names the registry first, unless it has no name of its own.
 pub(crate) fn token_hint(message: &str, hint: &str) -> Option<String> {
-    let rest = message.strip_prefix("the registry `")?;
-    let (name, _) = rest.split_once('`')?;
+    let rest = message.strip_prefix("the registry ")?;
+    // A registry without a name of its own is `default`.
+    let named = rest.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+    let name = named.map_or("default", |(name, _)| name);
     let name = token_variable(&RegistryName::parse(name).ok()?);
     Some(match variable(&name) {
         Some(_) => format!(

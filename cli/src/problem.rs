@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pkgres_formats::{Prereleases, Rules};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package,
     PackageName, ReleaseSource,
 };
-use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence, strict_uses};
+use pkgres_registry_client::{
+    Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
+};
 use pkgres_resolver::{
     ClassRules, Conflict, Hint, Locked, PrereleasePolicy, Request, Resolution, Root,
 };
@@ -105,7 +107,7 @@ impl Problem {
             update: None,
         };
         let locations = configured.iter().map(|registry| &registry.location);
-        let searched = locations.map(ToString::to_string).collect();
+        let searched = locations.map(shown).collect();
         let registries = context.registries.open(
             configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
@@ -297,6 +299,18 @@ impl Problem {
             }
         };
         Ok((searched, self.registries))
+    }
+}
+
+/// A location in messages: with a path below the current folder instead of an absolute one.
+fn shown(location: &RegistryLocation) -> String {
+    let text = location.to_string();
+    match std::env::current_dir() {
+        Ok(current) if location.address().is_none() => {
+            let current = format!(":{}/", Escaped::new(&current.to_string_lossy()));
+            text.replacen(&current, ":", 1)
+        }
+        _ => text,
     }
 }
 

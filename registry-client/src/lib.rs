@@ -90,6 +90,7 @@ mod set;
 mod single_package;
 mod strict_uses;
 mod threads;
+mod title;
 
 #[cfg(feature = "index")]
 pub use bill_of_materials::{Maker, cyclonedx, spdx};

@@ -21,13 +21,14 @@ use pkgres_resolver::ProvideError;
 
 #[cfg(feature = "index")]
 use crate::package_folder::PackageFolder;
+use crate::title::titled;
 
 /// The error of a registry that cannot answer. An absent package is not an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// The registry could not be read at all.
-    #[error("the registry `{registry}` cannot be read: {reason}")]
+    #[error("{} cannot be read: {reason}", titled(registry))]
     Unreachable {
         /// The registry.
         registry: RegistryName,

@@ -44,7 +44,7 @@ pub(crate) fn conflict(
             .reasons
             .iter()
             .filter(|reason| reason.clashes)
-            .flat_map(lines)
+            .flat_map(|reason| lines(reason, searched))
             .collect();
         let width = clashing
             .iter()
@@ -53,12 +53,12 @@ pub(crate) fn conflict(
             .unwrap_or(0);
         let longest = clashing.iter().map(|(_, what)| what.chars().count()).max();
         let is_narrow = columns.is_some_and(|columns| 6 + width + longest.unwrap_or(0) > columns);
-        let searched = searched_line(conflict, searched);
+        let searched_line = searched_line(conflict, searched);
         let leading: Vec<&Reason> = (conflict.reasons.iter())
             .filter(|reason| !reason.clashes)
             .collect();
         let hints = Folded::new(&conflict.hints, MAX_HINTS);
-        let others = 1 + usize::from(searched.is_some()) + hints.lines();
+        let others = 1 + usize::from(searched_line.is_some()) + hints.lines();
         let lines = MAX_LINES.saturating_sub(others);
         let clashing = Folded::new(&clashing, lines.saturating_sub(leading.len().min(2)));
         let leading = Folded::new(&leading, lines.saturating_sub(clashing.lines()));
@@ -86,7 +86,7 @@ pub(crate) fn conflict(
         }
         for line in leading.iter() {
             match line {
-                FoldedLine::Shown(reason) => write!(text, "\n  {}", brought_in(reason))?,
+                FoldedLine::Shown(reason) => write!(text, "\n  {}", brought_in(reason, searched))?,
                 FoldedLine::Hidden(count) => {
                     write!(
                         text,
@@ -95,8 +95,8 @@ pub(crate) fn conflict(
                 }
             }
         }
-        if let Some(searched) = searched {
-            write!(text, "\n  {searched}")?;
+        if let Some(line) = searched_line {
+            write!(text, "\n  {line}")?;
         }
         for line in hints.iter() {
             match line {
@@ -118,7 +118,8 @@ pub(crate) fn conflict(
 /// The locations that were searched, for a package that no registry has.
 fn searched_line(conflict: &Conflict, searched: &[String]) -> Option<String> {
     let is_unknown = conflict.code == Code::UnknownPackage && !searched.is_empty();
-    is_unknown.then(|| format!("searched: {}", searched.join(", ")))
+    let shown: Vec<&str> = searched.iter().map(|text| without_default(text)).collect();
+    is_unknown.then(|| format!("searched: {}", shown.join(", ")))
 }
 
 /// A hint for a conflict about the core library, which every package requires, whether its manifest says so or
@@ -158,7 +159,7 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     let mut text = format!("{}: {}\n", conflict.code, conflict.summary);
     for (number, reason) in conflict.reasons.iter().enumerate() {
         let mark = if reason.clashes { "!" } else { " " };
-        for (at, (origin, what)) in lines(reason).into_iter().enumerate() {
+        for (at, (origin, what)) in lines(reason, searched).into_iter().enumerate() {
             let line = with_origin(reason, &what, &origin);
             // The second path of one reason has no number of its own.
             let number = match at {
@@ -193,18 +194,24 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
     text
 }
 
+/// A location without the name of a registry that nobody gave a name.
+fn without_default(location: &str) -> &str {
+    location.strip_prefix("default=").unwrap_or(location)
+}
+
 /// The origin and the text of a reason; one line for each inheritance path.
-fn lines(reason: &Reason) -> Vec<(String, String)> {
+fn lines(reason: &Reason, searched: &[String]) -> Vec<(String, String)> {
     match &reason.kind {
         ReasonKind::Inherits { .. } => (reason.text.split("; "))
             .map(|path| ("classes".to_owned(), path.to_owned()))
             .collect(),
-        _ => vec![(origin(reason), reason.text.clone())],
+        _ => vec![(origin(reason, searched), reason.text.clone())],
     }
 }
 
-/// The origin of a reason: a position, a registry, the host or the root.
-fn origin(reason: &Reason) -> String {
+/// The origin of a reason: a position, a registry, the host or the root. A registry without a name of its own is shown by
+/// its location, if that is among those that were `searched`.
+fn origin(reason: &Reason, searched: &[String]) -> String {
     match reason.kind {
         ReasonKind::Wanted { .. } => return "requested".to_owned(),
         ReasonKind::Stays => return "lock".to_owned(),
@@ -214,7 +221,14 @@ fn origin(reason: &Reason) -> String {
         (Some(location), _) => location.to_string(),
         (None, Some(ReleaseSource::Host)) => "host".to_owned(),
         (None, Some(ReleaseSource::BuiltIn)) => "built in".to_owned(),
-        (None, Some(ReleaseSource::Registry(name))) => format!("registry {name}"),
+        (None, Some(ReleaseSource::Registry(name))) => {
+            let mut locations = searched.iter();
+            let location = locations.find_map(|location| location.strip_prefix("default="));
+            match location.filter(|_| name.as_str() == "default") {
+                Some(location) => location.to_owned(),
+                None => format!("registry {name}"),
+            }
+        }
         (None, None) => "root".to_owned(),
     }
 }
@@ -228,9 +242,9 @@ fn with_origin(reason: &Reason, text: &str, origin: &str) -> String {
 }
 
 /// A requirement, package first: `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`.
-fn brought_in(reason: &Reason) -> String {
+fn brought_in(reason: &Reason, searched: &[String]) -> String {
     let ReasonKind::Requires { package, .. } = &reason.kind else {
-        return with_origin(reason, &reason.text, &origin(reason));
+        return with_origin(reason, &reason.text, &origin(reason, searched));
     };
     let mut verbs = [" requires ", " require "].into_iter();
     match verbs.find_map(|verb| reason.text.split_once(verb)) {
@@ -241,7 +255,7 @@ fn brought_in(reason: &Reason) -> String {
                 .trim_start();
             format!(
                 "{package} {spec} is required by {owner} ({})",
-                origin(reason)
+                origin(reason, searched)
             )
         }
         None => reason.text.clone(),
@@ -250,7 +264,7 @@ fn brought_in(reason: &Reason) -> String {
 
 /// A reason with its origin, in one line.
 pub(crate) fn reason_line(reason: &Reason) -> String {
-    let lines: Vec<String> = lines(reason)
+    let lines: Vec<String> = lines(reason, &[])
         .into_iter()
         .map(|(origin, what)| with_origin(reason, &what, &origin))
         .collect();

@@ -6,6 +6,7 @@ use pkgres_manifest::RegistryName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::registry::RegistryError;
+use crate::title::titled;
 
 /// The number of characters of foreign text in a message.
 const SHOWN_CHARACTERS: usize = 300;
@@ -193,7 +194,8 @@ impl RequestError {
             ),
             ErrorKind::Limit(_) => (Code::Limit, "exceeds a limit"),
         };
-        let message = format!("the registry `{registry}` {what}: {request}: {reason}{tried}");
+        let title = titled(registry);
+        let message = format!("{title} {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
         match error.kind {
             ErrorKind::Unreachable => {

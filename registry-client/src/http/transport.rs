@@ -15,6 +15,7 @@ use reqwest::{Response, StatusCode};
 use url::Url;
 
 use crate::registry::RegistryError;
+use crate::title::{UNNAMED, titled};
 
 use super::address::{Address, shown};
 use super::clients::Clients;
@@ -100,10 +101,12 @@ impl Transport {
 
     /// The error of a run that may use the cache only, which lacks something.
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
-        let message = format!(
-            "the registry `{}` cannot be read offline, and {reason}",
-            self.name
-        );
+        let title = if self.name.as_str() == UNNAMED {
+            format!("the registry {}", self.shown_address)
+        } else {
+            titled(&self.name)
+        };
+        let message = format!("{title} cannot be read offline, and {reason}");
         Diagnostic::error(Code::Offline, message)
             .hint("run once without `--offline`")
             .into()

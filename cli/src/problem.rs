@@ -107,7 +107,7 @@ impl Problem {
             update: None,
         };
         let locations = configured.iter().map(|registry| &registry.location);
-        let searched = locations.map(shown).collect();
+        let searched = locations.map(shown_location).collect();
         let registries = context.registries.open(
             configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
@@ -303,7 +303,7 @@ impl Problem {
 }
 
 /// A location in messages: with a path below the current folder instead of an absolute one.
-fn shown(location: &RegistryLocation) -> String {
+pub(crate) fn shown_location(location: &RegistryLocation) -> String {
     let text = location.to_string();
     match std::env::current_dir() {
         Ok(current) if location.address().is_none() => {
@@ -359,6 +359,10 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
             let from = match &change.source {
                 ReleaseSource::Host => "from the host".to_owned(),
                 ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
+                // Nobody gave it this name.
+                ReleaseSource::Registry(name) if name.as_str() == "default" => {
+                    "from the registry".to_owned()
+                }
                 ReleaseSource::Registry(name) => format!("from the registry `{name}`"),
             };
             let message = format!(

@@ -16,7 +16,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::registries::{is_unconfigured, unconfigured_hint};
+use crate::problem::shown_location;
+use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
 
 /// How many characters of a description are shown.
 const DESCRIPTION_CHARACTERS: usize = 2000;
@@ -123,6 +124,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
         record,
         requiring: requiring.as_deref(),
         description: description.as_ref(),
+        location: location_of(&releases.source, &configured),
     };
     if output.is_json() {
         output.json(&info.to_json());
@@ -184,12 +186,24 @@ fn unknown_version(name: &PackageName, version: Option<&Version>, releases: &Rel
     }
 }
 
+/// The location of a registry; empty for other sources.
+fn location_of(source: &ReleaseSource, configured: &[ConfiguredRegistry]) -> String {
+    let ReleaseSource::Registry(name) = source else {
+        return String::new();
+    };
+    let mut locations = configured.iter().map(|registry| &registry.location);
+    let location = locations.find(|location| location.name == *name);
+    location.map_or_else(String::new, shown_location)
+}
+
 /// What is shown of a package.
 struct Info<'run> {
     releases: &'run Releases,
     record: &'run IndexRecord,
     requiring: Option<&'run [PackageName]>,
     description: Option<&'run PackageDescription>,
+    /// The location of its registry, with the name.
+    location: String,
 }
 
 impl Info<'_> {
@@ -197,7 +211,10 @@ impl Info<'_> {
         match &self.releases.source {
             ReleaseSource::Host => "provided by the host".to_owned(),
             ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
-            ReleaseSource::Registry(name) => format!("registry {name}"),
+            ReleaseSource::Registry(name) => match self.location.strip_prefix("default=") {
+                Some(location) => location.to_owned(),
+                None => format!("registry {name}"),
+            },
         }
     }
 

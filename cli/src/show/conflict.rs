@@ -224,9 +224,10 @@ fn origin(reason: &Reason, searched: &[String]) -> String {
         (None, Some(ReleaseSource::Registry(name))) => {
             let mut locations = searched.iter();
             let location = locations.find_map(|location| location.strip_prefix("default="));
-            match location.filter(|_| name.as_str() == "default") {
-                Some(location) => location.to_owned(),
-                None => format!("registry {name}"),
+            match (name.as_str(), location) {
+                ("default", Some(location)) => location.to_owned(),
+                ("default", None) => "registry".to_owned(),
+                _ => format!("registry {name}"),
             }
         }
         (None, None) => "root".to_owned(),

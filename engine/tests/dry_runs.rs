@@ -243,6 +243,14 @@ fn a_folder_that_goes_if_it_is_empty_goes_in_the_run_that_empties_it() {
     run(root.path(), graph(), false);
     assert!(!root.path().join("a").exists());
 
+    // Another order that the packages ask for is no circle.
+    with(|builder| {
+        let folder = Directory::new("/x").absent_if_empty();
+        builder.add(id("directory:/x"), folder, default());
+        builder.add(id("file:/x/a"), File::new("/x/a").absent(), default());
+        builder.order(id("directory:/x"), id("file:/x/a"));
+    });
+
     // Nothing before it would change, so that it stays.
     std::fs::create_dir_all(root.path().join("a/b/d")).expect("it can be made");
     let planned = run(root.path(), graph(), true);

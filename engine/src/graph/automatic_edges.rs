@@ -1,12 +1,51 @@
 //! Edges that resources ask for: a file after the nearest folder around it, for instance.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Node;
 use crate::resource::{Identifier, Relation};
 
-/// The pairs of nodes of which the first goes before the second.
-pub(super) fn between(nodes: &[Node]) -> BTreeSet<(usize, usize)> {
+/// Pairs of nodes of which the first goes before the second.
+type Pairs = BTreeSet<(usize, usize)>;
+
+/// Adds the edges to a graph. Those that are only there if they are possible come last, and never close a circle.
+pub(super) fn add(nodes: &[Node], edges: &mut BTreeMap<(usize, usize), bool>) {
+    let (pairs, possible) = between(nodes);
+    for pair in pairs {
+        edges.entry(pair).or_default();
+    }
+    if possible.is_empty() {
+        return;
+    }
+    let mut successors = vec![Vec::new(); nodes.len()];
+    for (from, to) in edges.keys() {
+        successors[*from].push(*to);
+    }
+    for (first, second) in possible {
+        if !leads_to(&successors, second, first) {
+            successors[first].push(second);
+            edges.entry((first, second)).or_default();
+        }
+    }
+}
+
+/// Whether a path leads from one node to another.
+fn leads_to(successors: &[Vec<usize>], from: usize, to: usize) -> bool {
+    let mut seen = vec![false; successors.len()];
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        if node == to {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[node], true) {
+            open.extend(&successors[node]);
+        }
+    }
+    false
+}
+
+/// The edges, and those that are only there if they are possible.
+fn between(nodes: &[Node]) -> (Pairs, Pairs) {
     let mut holders: HashMap<Identifier, Vec<usize>> = HashMap::new();
     for (number, node) in nodes.iter().enumerate() {
         for identifier in node.resource.identifiers() {
@@ -14,6 +53,7 @@ pub(super) fn between(nodes: &[Node]) -> BTreeSet<(usize, usize)> {
         }
     }
     let mut pairs = BTreeSet::new();
+    let mut possible = BTreeSet::new();
     for (number, node) in nodes.iter().enumerate() {
         if !node.meta.automatic_edges {
             continue;
@@ -25,12 +65,13 @@ pub(super) fn between(nodes: &[Node]) -> BTreeSet<(usize, usize)> {
                 (!others.is_empty()).then_some(others)
             });
             for other in found.into_iter().flatten() {
-                pairs.insert(match wish.relation {
-                    Relation::After => (other, number),
-                    Relation::Before => (number, other),
-                });
+                match wish.relation {
+                    Relation::After => pairs.insert((other, number)),
+                    Relation::Before => pairs.insert((number, other)),
+                    Relation::BeforeIfPossible => possible.insert((number, other)),
+                };
             }
         }
     }
-    pairs
+    (pairs, possible)
 }

@@ -404,9 +404,7 @@ impl GraphBuilder {
             .filter(|node| node.meta.reverse && !node.resource.is_reversible());
         errors.extend(irreversible.map(|node| GraphError::Irreversible(node.id.clone())));
         if !self.is_without_automatic_edges {
-            for pair in automatic_edges::between(&self.nodes) {
-                edges.entry(pair).or_default();
-            }
+            automatic_edges::add(&self.nodes, &mut edges);
         }
         let mut graph = assemble(self.nodes, &edges, by_id);
         if let Some(circle) = cycle::find(&graph) {

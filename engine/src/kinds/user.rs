@@ -353,7 +353,10 @@ impl Resource for User {
         let own = Identifier::Group(self.group.clone().unwrap_or_else(|| self.name.clone()));
         if self.is_absent {
             // A group cannot be removed while it is the primary group of a user.
-            return vec![Wish::before(own), Wish::before(removed_groups())];
+            return vec![
+                Wish::before(own),
+                Wish::before_if_possible(removed_groups()),
+            ];
         }
         let groups = self.groups.iter().cloned().map(Identifier::Group);
         let shell = self.shell.iter().map(Identifier::path);

@@ -36,6 +36,8 @@ pub enum Relation {
     After,
     /// The other one goes second.
     Before,
+    /// The other one goes second, unless the rest of the graph says otherwise.
+    BeforeIfPossible,
 }
 
 /// A resource that another one looks for. Of several alternatives, the first one that is there counts.
@@ -64,11 +66,19 @@ impl Wish {
         }
     }
 
+    /// A resource that goes second, if it is there and nothing else says that it goes first.
+    pub fn before_if_possible(identifier: Identifier) -> Self {
+        Self {
+            relation: Relation::BeforeIfPossible,
+            alternatives: vec![identifier],
+        }
+    }
+
     /// What is at a path comes after the nearest folder around it, and before one that goes if nothing is left in it.
     pub fn around(path: &Path) -> [Self; 2] {
         let folders = path.ancestors().skip(1);
         let emptied = Self {
-            relation: Relation::Before,
+            relation: Relation::BeforeIfPossible,
             alternatives: folders
                 .map(|path| Identifier::EmptiedFolder(path.to_owned()))
                 .collect(),

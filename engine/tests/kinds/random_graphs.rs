@@ -36,6 +36,10 @@ enum Kind {
     Refreshed,
     /// A command that is asked, and a file with its answer.
     Answer,
+    /// A folder that goes if it is empty, and its file, which goes.
+    Emptied,
+    /// A group and a user that go, whose primary group it is.
+    Gone,
     Service,
     Artifact,
     Package,
@@ -66,6 +70,8 @@ fn randoms() -> impl Strategy<Value = Vec<Random>> {
         2 => Just(Kind::Guarded),
         2 => Just(Kind::Refreshed),
         2 => Just(Kind::Answer),
+        2 => Just(Kind::Emptied),
+        2 => Just(Kind::Gone),
         2 => Just(Kind::Service),
         2 => Just(Kind::Artifact),
         1 => Just(Kind::Package),
@@ -211,6 +217,17 @@ impl Building {
                 };
                 self.builder.receive(&file, receipt);
             }
+            Kind::Emptied => {
+                let folder = Directory::new(&path).absent_if_empty();
+                self.add(id("directory", &path), folder);
+                let file = format!("{path}/a");
+                self.add(id("file", &file), File::new(&file).absent());
+            }
+            Kind::Gone => {
+                let (group, user) = (format!("gone{number}"), format!("user{number}"));
+                self.add(id("group", &group), Group::new(&group).absent());
+                self.add(id("user", &user), User::new(&user).absent());
+            }
             Kind::Service => {
                 let web = Service::new("web");
                 let web = if random.is_absent {
@@ -265,6 +282,22 @@ fn build(randoms: &[Random]) -> Graph {
     building.builder.build().expect("edges lead forward")
 }
 
+/// Makes what the resources shall remove.
+fn prepare(debian: &Debian, randoms: &[Random]) {
+    for (number, random) in randoms.iter().enumerate() {
+        match random.kind {
+            Kind::Emptied => {
+                debian.shell(&format!("mkdir /r{number} && touch /r{number}/a"));
+            }
+            Kind::Gone => {
+                let user = format!("useradd -M -g gone{number} user{number}");
+                debian.shell(&format!("groupadd gone{number} && {user}"));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Runs a graph, and returns how it ended with what was changed.
 fn apply(debian: &Debian, graph: Graph) -> (Ending, Vec<String>) {
     let (_control, controlled) = channel();
@@ -300,6 +333,7 @@ fn a_second_run_of_every_kind_changes_nothing() {
         let debian = Debian::new().expect("there was one before");
         debian.shell(REPOSITORY);
         define_unsupervised_web(&debian);
+        prepare(&debian, &randoms);
         let (ending, _) = apply(&debian, build(&randoms));
         if ending.status != Status::Converged {
             return Err(TestCaseError::fail(format!("{:?}", ending.nodes)));

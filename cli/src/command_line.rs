@@ -202,6 +202,9 @@ const MAX_NAMED_COMMANDS: usize = 4;
 
 /// Which commands have an option, for a command that does not have it; `None` if no command has it.
 fn tip_about_option(option: &str) -> Option<String> {
+    if option == "-p" {
+        return Some("'pkgres -C FOLDER COMMAND' runs in the folder of a member".to_owned());
+    }
     let commands = commands_with(option.strip_prefix("--")?);
     if option == "--workspace" {
         let commands = commands.join("', 'pkgres ");

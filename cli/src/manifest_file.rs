@@ -12,9 +12,14 @@ use pkgres_settings::SETTINGS_FILE;
 
 use crate::failure::{self, Failure};
 
+/// Whether a path names a package folder. A folder with the name of a manifest is in its place, and an error there.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() && path.file_name() != Some(MANIFEST_FILE.as_ref())
+}
+
 /// The folder of a path that names a package folder, or a file in one.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
-    if path.is_dir() {
+    if is_folder(path) {
         return path.to_owned();
     }
     let parent = path
@@ -25,7 +30,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 
 /// The manifest of a path that names a package folder or a manifest.
 pub(crate) fn manifest_at(path: &Path) -> PathBuf {
-    if path.is_dir() {
+    if is_folder(path) {
         path.join(MANIFEST_FILE)
     } else {
         path.to_owned()

@@ -43,6 +43,13 @@ impl SettingsFile {
     pub fn parse(path: &Path, bytes: &[u8], files: Files) -> Result<Self, Diagnostic> {
         let text = String::from_utf8_lossy(bytes);
         let source = SourceText::new(path.to_string_lossy(), text.clone());
+        if let Err(error) = std::str::from_utf8(bytes) {
+            let start = error.valid_up_to();
+            let location = Location::new(&source, Span { start, end: start });
+            return Err(Diagnostic::error(Code::Encoding, "the text is not UTF-8")
+                .at(location)
+                .hint("save the text as UTF-8"));
+        }
         let syntax_error = |error: &toml::de::Error| {
             let std::ops::Range { start, end } = error.span().unwrap_or_default();
             let location = Location::new(&source, Span { start, end });

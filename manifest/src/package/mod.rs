@@ -7,6 +7,8 @@
 mod class_cycles;
 #[cfg(feature = "packages")]
 mod edit;
+#[cfg(feature = "packages")]
+mod listed_files;
 mod manifest;
 #[cfg(feature = "packages")]
 mod shown_files;
@@ -18,16 +20,17 @@ pub use edit::RequirementEdit;
 pub(crate) use manifest::KNOWN_KEYS;
 pub use manifest::{ClassEntry, Implementation, PackageKind, PackageManifest};
 
+#[cfg(feature = "packages")]
+use listed_files::{ListedFiles, listed_files};
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[cfg(feature = "packages")]
 use crate::archive::Archive;
-use crate::class_file::{self, ClassDefinition};
+use crate::class_file::ClassDefinition;
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Parsed, SourceText, Span};
 use crate::index_record::{CLASS_PACKAGES, IndexRecord, IndexedClass};
-#[cfg(feature = "packages")]
-use crate::interface::read_interface_file;
-use crate::interface::{INTERFACES_FOLDER, Interface};
+use crate::interface::Interface;
 use crate::name::{ClassName, PackageName};
 use crate::package_path::PackagePath;
 use crate::read_options::Limits;
@@ -36,8 +39,6 @@ use crate::resources::{PackageResources, ReadableResources};
 #[cfg(feature = "packages")]
 use crate::similar::most_similar_name;
 use crate::validation::Validation;
-#[cfg(feature = "packages")]
-use crate::validation::read_validation_file;
 
 /// The name of the manifest in the top folder of a package.
 pub const MANIFEST_FILE: &str = "manifest.yaml";
@@ -101,10 +102,10 @@ impl Package {
     pub fn assemble_from(
         manifest: PackageManifest,
         options: &ReadOptions,
-        mut file: impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
+        file: impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
     ) -> Parsed<Self> {
-        let mut diagnostics = Vec::new();
-        let validation = read_validation(&manifest, options, &mut file, &mut diagnostics);
+        let mut files = ListedFiles::new(&manifest, options, file);
+        let validation = files.validation();
         if !manifest.format.has_class_files() {
             let own = manifest.name.value.as_class();
             let own = own.filter(|_| manifest.format.is_heat_hot());
@@ -115,6 +116,7 @@ impl Package {
                 let definition = ClassDefinition::of_heat_template(name, parent, location);
                 BTreeMap::from([(definition.name.value.clone(), definition)])
             });
+            let diagnostics = files.findings;
             let package = Self {
                 manifest,
                 classes,
@@ -127,20 +129,12 @@ impl Package {
         }
         let mut classes: BTreeMap<ClassName, ClassDefinition> = BTreeMap::new();
         for (entry, requested) in listed_files(&manifest) {
-            let read = read_class_file(
-                &manifest,
-                entry,
-                &requested,
-                options,
-                &mut file,
-                &mut diagnostics,
-            );
-            let Some(definitions) = read else {
+            let Some(definitions) = files.class_file(entry, &requested) else {
                 continue;
             };
             for definition in definitions {
                 if let Some(first) = classes.get(&definition.name.value) {
-                    diagnostics.push(
+                    files.findings.push(
                         Diagnostic::error(
                             Code::ClassName,
                             format!("the class `{}` is defined twice", definition.name.value),
@@ -153,8 +147,9 @@ impl Package {
                 }
             }
         }
-        let interfaces = read_interfaces(&manifest, options, &mut file, &mut diagnostics);
-        let resources = read_resources(&manifest, options, &mut file, &mut diagnostics);
+        let interfaces = files.interfaces();
+        let resources = files.resources();
+        let mut diagnostics = files.findings;
         if let Some(resources) = &resources {
             diagnostics.extend(classes_of_others(resources, &classes));
         }
@@ -188,24 +183,14 @@ impl Package {
         options: &ReadOptions,
         mut file: impl FnMut(&PackagePath) -> Option<Vec<u8>>,
     ) -> Vec<ClassDefinition> {
-        let mut file = |path: &PackagePath| Ok(file(path));
-        let files = listed_files(manifest).into_iter();
-        let files = files.filter(|_| manifest.format.has_class_files());
-        files
-            // The findings on the others were reported when the package was assembled.
-            .filter_map(|(entry, requested)| {
-                let mut findings = Vec::new();
-                read_class_file(
-                    manifest,
-                    entry,
-                    &requested,
-                    options,
-                    &mut file,
-                    &mut findings,
-                )
-            })
-            .flatten()
-            .collect()
+        if !manifest.format.has_class_files() {
+            return Vec::new();
+        }
+        // The findings on the others were reported when the package was assembled.
+        let mut files = ListedFiles::new(manifest, options, |path| Ok(file(path)));
+        let listed = listed_files(manifest).into_iter();
+        let classes = listed.filter_map(|(entry, requested)| files.class_file(entry, &requested));
+        classes.flatten().collect()
     }
 
     /// Returns the resources without a mistake, for a package that cannot be assembled because of others.
@@ -355,108 +340,6 @@ impl Package {
     }
 }
 
-/// The class files of a manifest, each with the first entry and all classes that it is listed for. Takes time nearly linear in
-/// the entries, of which a manifest can have tens of thousands, each with a file of its own.
-#[cfg(feature = "packages")]
-fn listed_files(manifest: &PackageManifest) -> Vec<(&ClassEntry, Vec<&ClassName>)> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut files: Vec<(&ClassEntry, Vec<&ClassName>)> = Vec::new();
-    for entry in &manifest.classes {
-        let place = *places
-            .entry(entry.file.value.as_str())
-            .or_insert(files.len());
-        if place == files.len() {
-            files.push((entry, Vec::new()));
-        }
-        files[place].1.push(&entry.name.value);
-    }
-    files
-}
-
-#[cfg(feature = "packages")]
-fn read_class_file(
-    manifest: &PackageManifest,
-    entry: &ClassEntry,
-    requested: &[&ClassName],
-    options: &ReadOptions,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Vec<ClassDefinition>> {
-    let (name, bytes) = read_listed_file(manifest, entry, CLASSES_FOLDER, file, diagnostics)?;
-    class_file::read_class_file(&name, &bytes, requested, options).drain_into(diagnostics)
-}
-
-/// Reads the validation of a package.
-#[cfg(feature = "packages")]
-fn read_validation(
-    manifest: &PackageManifest,
-    options: &ReadOptions,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Validation> {
-    let named = manifest.validate.as_ref()?;
-    let (name, bytes) = read_named_file(manifest, &named.value, named, file, diagnostics)?;
-    read_validation_file(&name, &bytes, options).drain_into(diagnostics)
-}
-
-/// The name in messages and the bytes of a file that a manifest lists.
-#[cfg(feature = "packages")]
-fn read_listed_file(
-    manifest: &PackageManifest,
-    entry: &ClassEntry,
-    folder: &str,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(String, Vec<u8>)> {
-    let path = match entry.file.value.below(folder) {
-        Ok(path) => path,
-        Err(error) => {
-            let error = Diagnostic::error(Code::Path, error.to_string());
-            diagnostics.push(error.at(entry.file.location.clone()));
-            return None;
-        }
-    };
-    read_named_file(manifest, &path, &entry.file, file, diagnostics)
-}
-
-/// The name in messages and the bytes of a file at a path. `named` is where the manifest names it.
-#[cfg(feature = "packages")]
-fn read_named_file(
-    manifest: &PackageManifest,
-    path: &PackagePath,
-    named: &Located<PackagePath>,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(String, Vec<u8>)> {
-    let bytes = match file(path) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => {
-            let message = format!("the package has no file `{path}`");
-            let error = Diagnostic::error(Code::PackageShape, message);
-            diagnostics.push(error.at(named.location.clone()));
-            return None;
-        }
-        Err(error) => {
-            diagnostics.push(error);
-            return None;
-        }
-    };
-    Some((sibling(manifest.source().name(), path), bytes))
-}
-
-/// Reads the resources of a package.
-#[cfg(feature = "packages")]
-fn read_resources(
-    manifest: &PackageManifest,
-    options: &ReadOptions,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<PackageResources> {
-    let named = manifest.resources.as_ref()?;
-    let (name, bytes) = read_named_file(manifest, &named.value, named, file, diagnostics)?;
-    PackageResources::read(&name, &bytes, options).drain_into(diagnostics)
-}
-
 /// The errors about classes with resources that the package does not define.
 #[cfg(feature = "packages")]
 fn classes_of_others(
@@ -475,41 +358,6 @@ fn classes_of_others(
         }
     });
     errors.collect()
-}
-
-/// Reads the interfaces of a package. Each has a file of its own.
-#[cfg(feature = "packages")]
-fn read_interfaces(
-    manifest: &PackageManifest,
-    options: &ReadOptions,
-    file: &mut impl FnMut(&PackagePath) -> Result<Option<Vec<u8>>, Diagnostic>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> BTreeMap<ClassName, Interface> {
-    let mut interfaces = BTreeMap::new();
-    for entry in &manifest.interfaces {
-        let read = read_listed_file(manifest, entry, INTERFACES_FOLDER, file, diagnostics);
-        let Some((name, bytes)) = read else {
-            continue;
-        };
-        let listed = &entry.name.value;
-        let read = read_interface_file(&name, &bytes, Some(listed), options);
-        let Some(interface) = read.drain_into(diagnostics) else {
-            continue;
-        };
-        if interface.name.value == *listed {
-            interfaces.insert(listed.clone(), interface);
-        } else {
-            let message = format!(
-                "the file defines `{}`, but the manifest lists it for `{listed}`",
-                interface.name.value
-            );
-            let error = Diagnostic::error(Code::Interface, message)
-                .label(interface.name.location, "")
-                .label(entry.name.location.clone(), "it is listed here");
-            diagnostics.push(error);
-        }
-    }
-    interfaces
 }
 
 /// The name in messages of a file beside a manifest.

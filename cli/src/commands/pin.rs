@@ -14,7 +14,7 @@ use pkgres_manifest::{
 };
 use pkgres_registry_client::{RegistrySet, finish_plan};
 use pkgres_resolver::{
-    ContractScope, Fallback, Locked, ModelPlan, PlannedModel, Request, Resolution, Root,
+    ContractScope, Fallback, Locked, ModelPlan, ModelRoot, PlannedModel, Request, Resolution, Root,
     Substitution,
 };
 use serde_json::json;
@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::parse_lock;
 use crate::output::Output;
-use crate::problem::Problem;
+use crate::problem::{Problem, Searched};
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
     if args.check {
         return check(model, input, context, output);
     }
-    let pinned = pin(model, input, ContractScope::All, context, output)?;
+    let pinned = pin(model, input, context, output)?;
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
     for substitution in &pinned.substitutions {
         output.note(&substitution_note(&pinned.model, substitution));
@@ -134,63 +134,121 @@ fn preferences(lock: Option<&Lockfile>, model: &ObjectModel) -> Locked {
     locked
 }
 
+/// A model whose objects have packages, ready to be solved.
+struct Planned {
+    model: Arc<ObjectModel>,
+    root: ModelRoot,
+    substitutions: Vec<Substitution>,
+    request: Request,
+    registries: RegistrySet,
+}
+
+impl Planned {
+    fn new(model: ObjectModel, input: PinInput, context: &Context) -> Result<Self> {
+        let PinInput {
+            registries,
+            provided,
+            mut locked,
+            fallback,
+        } = input;
+        let model = Arc::new(model);
+        // A pinned release can be chosen even if it was yanked since.
+        for object in model.objects() {
+            if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version)
+            {
+                locked.kept.insert((package.clone(), version.clone()));
+            }
+        }
+        let locked_packages: BTreeSet<PackageName> = (locked.preferred.iter())
+            .map(|(name, _)| name.clone())
+            .collect();
+        let plan = ModelPlan::new(Arc::clone(&model), locked_packages, &provided, fallback);
+        let planned = finish_plan(plan, &registries)?;
+        let PlannedModel {
+            root,
+            substitutions,
+        } = planned.map_err(|findings| Failure {
+            findings,
+            exit: Exit::Failed,
+        })?;
+        let request = Request {
+            roots: Vec::new(),
+            core: context.core().cloned(),
+            provided,
+            locked,
+            overrides: context.registries.overriding_specs(CLASS_PACKAGES)?,
+            options: context.solve_options.clone(),
+            update: None,
+        };
+        Ok(Self {
+            model,
+            root,
+            substitutions,
+            request,
+            registries,
+        })
+    }
+
+    /// The request to meet these contracts.
+    fn request(&self, contracts: ContractScope) -> Request {
+        Request {
+            roots: vec![Root::Model(self.root.clone().with_contracts(contracts))],
+            ..self.request.clone()
+        }
+    }
+
+    fn solved(self, resolution: Box<Resolution>, registries: RegistrySet) -> Pinned {
+        let mut pins = Pins::default();
+        for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
+            let pin = (bound.package.clone(), bound.version.clone());
+            pins.objects.insert(ObjectId(number), pin);
+        }
+        pins.packages = used_packages(&resolution);
+        Pinned {
+            model: self.model,
+            pins,
+            substitutions: self.substitutions,
+            resolution,
+            registries,
+        }
+    }
+}
+
 /// Finds versions for the objects of a model. A conflict is reported and ends the command.
 pub(super) fn pin(
     model: ObjectModel,
     input: PinInput,
-    contracts: ContractScope,
     context: &Context,
     output: &mut Output,
 ) -> Result<Pinned> {
-    let PinInput {
-        registries,
-        provided,
-        mut locked,
-        fallback,
-    } = input;
-    let model = Arc::new(model);
-    // A pinned release can be chosen even if it was yanked since.
-    for object in model.objects() {
-        if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) {
-            locked.kept.insert((package.clone(), version.clone()));
-        }
-    }
-    let locked_packages: BTreeSet<PackageName> = (locked.preferred.iter())
-        .map(|(name, _)| name.clone())
-        .collect();
-    let plan = ModelPlan::new(Arc::clone(&model), locked_packages, &provided, fallback);
-    let planned = finish_plan(plan, &registries)?;
-    let PlannedModel {
-        root,
-        substitutions,
-    } = planned.map_err(|findings| Failure {
-        findings,
-        exit: Exit::Failed,
-    })?;
-    let request = Request {
-        roots: vec![Root::Model(root.with_contracts(contracts))],
-        core: context.core().cloned(),
-        provided,
-        locked,
-        overrides: context.registries.overriding_specs(CLASS_PACKAGES)?,
-        options: context.solve_options.clone(),
-        update: None,
-    };
+    let mut planned = Planned::new(model, input, context)?;
+    let request = planned.request(ContractScope::All);
+    let registries = std::mem::take(&mut planned.registries);
     let problem = Problem::new(registries, request);
     let (resolution, registries) = problem.solve_with_registries(context, output)?;
-    let mut pins = Pins::default();
-    for (number, bound) in resolution.roots()[0].requires.iter().enumerate() {
-        let pin = (bound.package.clone(), bound.version.clone());
-        pins.objects.insert(ObjectId(number), pin);
-    }
-    pins.packages = used_packages(&resolution);
-    Ok(Pinned {
-        model,
-        pins,
-        substitutions,
-        resolution,
-        registries,
-    })
+    Ok(planned.solved(resolution, registries))
+}
+
+/// Finds versions with which the values of a model are right, or else those with which its objects are of the right
+/// classes, so that all wrong values can be found.
+fn pin_for_check(
+    model: ObjectModel,
+    input: PinInput,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Pinned> {
+    let mut planned = Planned::new(model, input, context)?;
+    let request = planned.request(ContractScope::All);
+    let registries = std::mem::take(&mut planned.registries);
+    let (searched, registries) = Problem::new(registries, request).search(context, output)?;
+    let (resolution, registries) = match searched {
+        Searched::Solved(resolution) => (resolution, registries),
+        Searched::Conflict(_) => {
+            let problem = Problem::new(registries, planned.request(ContractScope::Classes));
+            problem.solve_with_registries(context, output)?
+        }
+    };
+    Ok(planned.solved(resolution, registries))
 }
 
 /// The versions of each package in a resolution.
@@ -227,8 +285,7 @@ fn check(
     let mut not_checked = BTreeSet::new();
     let objects = model.objects().len();
     if findings.is_empty() {
-        // A resolution ends at the first wrong value; the check below finds all of them.
-        let pinned = pin(model, input, ContractScope::Classes, context, output)?;
+        let pinned = pin_for_check(model, input, context, output)?;
         let packages = bound_packages(&pinned.resolution, &pinned.registries, context)?;
         let report = check_model(&pinned.model, &packages);
         findings.extend(report.findings);

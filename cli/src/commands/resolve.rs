@@ -9,7 +9,7 @@ use pkgres_formats::ansible;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, RegistryName, Version};
 use pkgres_registry_client::MemoryRegistry;
-use pkgres_resolver::{ContractScope, Fallback, Locked, ResolvedOwner};
+use pkgres_resolver::{Fallback, Locked, ResolvedOwner};
 
 use crate::args::{Format, ResolveArgs};
 use crate::commands::members::Projects;
@@ -110,7 +110,7 @@ fn print_model(
         },
         fallback: Fallback::Never,
     };
-    let pinned = pin(model, input, ContractScope::All, context, output)?;
+    let pinned = pin(model, input, context, output)?;
     output.data(&pinned.model.with_pins(&pinned.pins, &options.limits)?);
     Ok(Exit::Done)
 }

@@ -22,6 +22,7 @@ use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::invocation::Invocation;
 use crate::output::Output;
 use crate::project::Project;
 use crate::project_uses::ProjectUses;
@@ -203,6 +204,7 @@ impl Problem {
         output: &mut Output,
     ) -> Result<(Box<Resolution>, RegistrySet)> {
         let locations = std::mem::take(&mut self.searched);
+        let lists_all = lists_all(&self.request, &context.invocation);
         let (searched, registries) = self.search(context, output)?;
         match searched {
             Searched::Solved(resolution) => Ok((resolution, registries)),
@@ -211,7 +213,7 @@ impl Problem {
                     output.json(&show::conflict_document(&conflict));
                 } else {
                     let (styled, width) = (output.is_styled(), output.width());
-                    let text = show::conflict(&conflict, &locations, styled, width);
+                    let text = show::conflict(&conflict, &locations, &lists_all, styled, width);
                     output.message(&text);
                 }
                 Err(Failure::reported(Exit::Failed))
@@ -300,6 +302,15 @@ impl Problem {
         };
         Ok((searched, self.registries))
     }
+}
+
+/// What shows a conflict of a request in full: a command, or an option if no command solves the same.
+pub(crate) fn lists_all(request: &Request, invocation: &Invocation) -> String {
+    let mut roots = request.roots.iter();
+    if request.update.is_some() || roots.any(|root| root.record().is_none()) {
+        return "--format json".to_owned();
+    }
+    invocation.command("explain")
 }
 
 /// A location in messages: with a path below the current folder instead of an absolute one.

@@ -18,10 +18,12 @@ const MAX_LINES: usize = 10;
 const MAX_HINTS: usize = 4;
 
 /// A conflict as text: what clashes, what brought it in, and hints. If no registry has a package, it lists the
-/// locations that were `searched`. In a narrow terminal, locations are on lines of their own.
+/// locations that were `searched`. `lists_all` is the command or option that shows what is folded. In a narrow
+/// terminal, locations are on lines of their own.
 pub(crate) fn conflict(
     conflict: &Conflict,
     searched: &[String],
+    lists_all: &str,
     styled: bool,
     columns: Option<usize>,
 ) -> String {
@@ -79,7 +81,7 @@ pub(crate) fn conflict(
                 FoldedLine::Hidden(count) => {
                     write!(
                         text,
-                        "\n  {mark} ... {count} more that clash; `pkgres explain` lists all"
+                        "\n  {mark} ... {count} more that clash; `{lists_all}` lists all"
                     )?;
                 }
             }
@@ -90,7 +92,7 @@ pub(crate) fn conflict(
                 FoldedLine::Hidden(count) => {
                     write!(
                         text,
-                        "\n  ... {count} more in between; `pkgres explain` lists all"
+                        "\n  ... {count} more in between; `{lists_all}` lists all"
                     )?;
                 }
             }
@@ -104,7 +106,7 @@ pub(crate) fn conflict(
                 FoldedLine::Hidden(count) => {
                     write!(
                         text,
-                        "\n{hint}hint{hint:#}: ... {count} more; `pkgres explain` lists all"
+                        "\n{hint}hint{hint:#}: ... {count} more; `{lists_all}` lists all"
                     )?;
                 }
             }
@@ -460,9 +462,15 @@ mod tests {
                     hints: vec![Hint::option("try another one"); count],
                     repairs: Vec::new(),
                 };
-                let text = conflict(&long, &["index:index.ndjson".to_owned()], false, None);
+                let text = conflict(
+                    &long,
+                    &["index:index.ndjson".to_owned()],
+                    "pkgres explain app",
+                    false,
+                    None,
+                );
                 assert!(text.lines().count() <= MAX_LINES, "{text}");
-                let lists_all = "... 17 more; `pkgres explain` lists all";
+                let lists_all = "... 17 more; `pkgres explain app` lists all";
                 assert_eq!(text.contains(lists_all), count == 20, "{text}");
             }
         }

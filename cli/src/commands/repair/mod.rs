@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lockfile::{PreviousLock, lock_missing, parse_lock};
 use crate::output::Output;
-use crate::problem::{Problem, Searched};
+use crate::problem::{Problem, Searched, lists_all};
 use crate::project::Project;
 use crate::requirement::update_arguments;
 use crate::show::{self, Editable, counted};
@@ -86,7 +86,7 @@ pub(super) fn run(args: &RepairArgs, context: &Context, output: &mut Output) -> 
         list(
             &project,
             (&conflict, &found),
-            &locations,
+            (&locations, &lists_all(&request, &context.invocation)),
             (args.all, editable),
             &words,
             context,
@@ -124,7 +124,7 @@ fn no_such_number(number: usize, found: &Repairs, words: &str, context: &Context
 fn list(
     project: &Project,
     (conflict, found): (&Conflict, &Repairs),
-    locations: &[String],
+    (locations, lists_all): (&[String], &str),
     (all, editable): (bool, Editable),
     words: &str,
     context: &Context,
@@ -149,7 +149,7 @@ fn list(
         .hints
         .retain(|hint| !texts.contains(&hint.text.as_str()));
     let (styled, width) = (output.is_styled(), output.width());
-    let text = show::conflict(&shown, locations, styled, width);
+    let text = show::conflict(&shown, locations, lists_all, styled, width);
     output.message(&text);
     output.data(&show::repairs(found, all, editable));
     if let Some(reason) = editable.why_not_requirements() {

@@ -77,6 +77,16 @@ pub(crate) fn is_hazardous(character: char) -> bool {
         )
 }
 
+/// A text of a finding, in which names from outside may have been forgotten to be escaped. Its lines are kept.
+pub(super) fn harmless(text: String) -> String {
+    let is_harmful = |character| character != '\n' && is_hazardous(character);
+    if !text.contains(is_harmful) {
+        return text;
+    }
+    let lines = text.split('\n').map(|line| Escaped::new(line).to_string());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write as _;
@@ -106,6 +116,15 @@ impl fmt::Display for Escaped<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_of_a_finding_keeps_only_its_lines() {
+        assert_eq!(harmless("a `b`\nc".to_owned()), "a `b`\nc");
+        assert_eq!(
+            harmless("one\u{202e}\ntwo\r".to_owned()),
+            "one\\u{202e}\ntwo\\u{d}"
+        );
+    }
 
     #[test]
     fn nothing_shown_can_act_on_a_terminal() {

@@ -11,6 +11,7 @@ mod location;
 
 pub use code::Code;
 pub use escape::Escaped;
+use escape::harmless;
 pub(crate) use escape::is_hazardous;
 pub use findings::capped;
 pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
@@ -96,7 +97,7 @@ impl Diagnostic {
         Self {
             code,
             severity,
-            message: message.into(),
+            message: harmless(message.into()),
             labels: Vec::new(),
             hints: Vec::new(),
             left_out: 0,
@@ -114,7 +115,7 @@ impl Diagnostic {
     pub fn label(mut self, location: Location, message: impl Into<String>) -> Self {
         self.labels.push(Label {
             location,
-            message: message.into(),
+            message: harmless(message.into()),
         });
         self
     }
@@ -122,7 +123,7 @@ impl Diagnostic {
     /// Adds a suggestion for a fix.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(harmless(hint.into()));
         self
     }
 

@@ -13,8 +13,8 @@ use super::node_state::{Cause, NodeState, Phase};
 use super::setbacks::Failures;
 use super::{NodeKey, Runner};
 
-/// How soon after another change one has to be noticed for the other one to be suspected.
-const SOON: Duration = Duration::from_secs(10);
+/// How soon after another change one has to be noticed for the other one to be suspected. The longest pause is shorter.
+const SOON: Duration = Duration::from_secs(40);
 /// From which change on it is looked for what undoes them. Most nodes never get there.
 const FIRST_SUSPICION: u32 = 3;
 
@@ -145,7 +145,7 @@ impl Runner {
         let state = &mut self.nodes[node];
         let undone = &mut state.undone;
         let before = std::mem::replace(&mut undone.last, now);
-        if state.cause == Cause::Noticed && now <= before + SOON {
+        if state.cause == Cause::Noticed && (now <= before + SOON || undone.is_proved()) {
             undone.times = undone.times.saturating_add(1);
         } else {
             undone.times = 0;
@@ -176,20 +176,22 @@ impl Runner {
         possible.extend(&changed);
         let undone = &mut self.nodes[node].undone;
         if undone.times == FIRST_SUSPICION {
-            undone.suspects = possible.into_iter().map(|key| (key, 0)).collect();
-        } else {
-            undone.suspects.retain(|key, _| possible.contains(key));
+            undone.suspects.clear();
         }
-        for (key, times) in &mut undone.suspects {
-            *times += u32::from(changed.contains(key));
+        for key in possible {
+            let (seen, times) = undone.suspects.entry(key).or_default();
+            *seen += 1;
+            *times += u32::from(changed.contains(&key));
         }
         if undone.is_proved() {
-            // What ran all the time did not do it.
-            let enough = (undone.times - FIRST_SUSPICION) / 2;
-            undone.suspects.retain(|_, times| *times > enough);
-        }
-        if undone.suspects.is_empty() {
-            undone.times = 0;
+            let rounds = undone.times - FIRST_SUSPICION + 1;
+            // Others may have changed something once, and what ran all the time did not do it.
+            undone
+                .suspects
+                .retain(|_, (seen, times)| *seen * 4 >= rounds * 3 && *times * 3 >= rounds);
+            if undone.suspects.is_empty() {
+                undone.times = 0;
+            }
         }
     }
 

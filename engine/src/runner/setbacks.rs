@@ -49,8 +49,9 @@ impl Failures {
 pub(super) struct Undone {
     pub(super) times: u32,
     pub(super) last: Duration,
-    /// The nodes that were changed, or were running, before each of the last changes, with how often they were changed.
-    pub(super) suspects: BTreeMap<NodeKey, u32>,
+    /// The nodes that were changed, or were running, before the last changes: before how many, and before how many they
+    /// were changed.
+    pub(super) suspects: BTreeMap<NodeKey, (u32, u32)>,
 }
 
 impl Undone {

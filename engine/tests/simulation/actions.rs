@@ -13,7 +13,9 @@ use crate::simulation::{Defect, Pending, Simulation, Work};
 impl Simulation {
     /// Lets time pass: to the next alarm, a bit, or a lot.
     pub(crate) fn pass_time(&mut self) -> Result<(), String> {
-        let alarm = self.runner.next_alarm();
+        // What was noticed is not on its way for long.
+        let is_noticed = !self.queued.is_empty() || self.is_lost;
+        let alarm = self.runner.next_alarm().filter(|_| !is_noticed);
         self.now = match (alarm, self.random.below(4)) {
             (Some(alarm), 0..=2) => self.now.max(alarm),
             (_, 3) if self.random.chance(10) => self.now + Duration::from_secs(100),

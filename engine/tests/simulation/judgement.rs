@@ -152,6 +152,11 @@ impl Simulation {
     /// Whether a resource that is said to be undone by others is.
     fn judge_quarrel(&self, id: &ResourceId, message: &str) -> Result<(), String> {
         let node = self.plans.iter().position(|plan| plan.id == *id);
+        // It is named for what it undoes, or the other way round.
+        let own = node.and_then(|node| self.plans[node].wanted.meddles_with());
+        if own.is_some_and(|other| message.contains(&self.plans[other].id.to_string())) {
+            return Ok(());
+        }
         let mut meddlers = self.plans.iter().filter(|plan| {
             let other = plan.wanted.meddles_with();
             other.is_some() && other == node && message.contains(&plan.id.to_string())

@@ -13,6 +13,9 @@ use crate::registries::{REGISTRY_KEYS, Registries};
 /// The name of the settings file of a project.
 pub const SETTINGS_FILE: &str = "pkgres.toml";
 
+/// The beginning of the names of the keys of `[workspace]`.
+const WORKSPACE_PREFIX: &str = "workspace.";
+
 /// The keys of `[workspace]`.
 const WORKSPACE_KEYS: [&str; 2] = ["members", "one-solve"];
 
@@ -105,11 +108,25 @@ impl SettingsFile {
     }
 }
 
-/// The position of a top-level key.
+/// Keys with their positions.
+type SpannedTable<V> = BTreeMap<toml::Spanned<String>, V>;
+
+/// The position of a top-level key, or of one in `[workspace]`, which begins with `workspace.`.
 fn span_of(text: &str, key: &str) -> Option<Span> {
-    type Spanned = BTreeMap<toml::Spanned<String>, toml::Value>;
-    let keys: Spanned = toml::from_str(text).ok()?;
-    let span = keys.keys().find(|known| known.get_ref() == key)?.span();
+    #[derive(serde::Deserialize)]
+    struct WithWorkspace {
+        workspace: SpannedTable<Value>,
+    }
+    let keys = if let Some(key) = key.strip_prefix(WORKSPACE_PREFIX) {
+        let file: WithWorkspace = toml::from_str(text).ok()?;
+        let mut keys = file.workspace.into_keys();
+        keys.find(|known| known.get_ref() == key)
+    } else {
+        let file: SpannedTable<Value> = toml::from_str(text).ok()?;
+        let mut keys = file.into_keys();
+        keys.find(|known| known.get_ref() == key)
+    };
+    let span = keys?.span();
     Some(Span {
         start: span.start,
         end: span.end,
@@ -148,6 +165,25 @@ fn hint_for_table(key: &str) -> Option<String> {
     is_of_registry.then(|| format!("`{key}` belongs under `[registries.NAME]`"))
 }
 
+/// The first key of `[workspace]` that is wrong. What `members` has to be depends on folders, and is checked with these.
+fn check_workspace(table: &Table) -> Option<(String, String, Option<String>)> {
+    for (key, value) in table {
+        let name = format!("{WORKSPACE_PREFIX}{key}");
+        if !WORKSPACE_KEYS.contains(&key.as_str()) {
+            let message = format!("unknown setting `{}`", Escaped::shortened(&name));
+            let similar = most_similar(key, WORKSPACE_KEYS);
+            let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
+            return Some((name, message, hint));
+        }
+        if key == "one-solve" && !value.is_bool() {
+            let kind = value.type_str();
+            let message = format!("`{name}` must be `true` or `false`, not {kind}");
+            return Some((name, message, None));
+        }
+    }
+    None
+}
+
 /// The first key of a settings file that is wrong: the key, the message and a hint.
 fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<String>)> {
     for (key, value) in table {
@@ -182,6 +218,10 @@ fn check_table(table: &Table, files: Files) -> Option<(String, String, Option<St
         if !is_valid {
             let message = format!("`{key}` must be {expected}, not {}", value.type_str());
             return Some((key.clone(), message, None));
+        }
+        let workspace = value.as_table().filter(|_| key == "workspace");
+        if let Some(wrong) = workspace.and_then(check_workspace) {
+            return Some(wrong);
         }
     }
     None

@@ -121,15 +121,15 @@ fn wrong_reasons(model: &Model, conflict: &Conflict) -> Option<String> {
 
 /// Whether a model has a resolution once a repair changes a spec to this one.
 fn repairs(model: &Model, repair: &SingleRepair, spec: &Spec) -> bool {
-    let mut mended = model.clone();
-    for record in &mut mended.universe.records {
+    let mut repaired = model.clone();
+    for record in &mut repaired.universe.records {
         if record.name == repair.owner && repair.versions.contains(&record.version) {
             record
                 .requirements
                 .change(|all| allow(all, &repair.package, spec));
         }
     }
-    let verdict = solve(&mended, Supplies::OnDemand, mended.request());
+    let verdict = solve(&repaired, Supplies::OnDemand, repaired.request());
     matches!(verdict, Verdict::Solved(_))
 }
 

@@ -304,7 +304,15 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
     ManifestFile::read(path, &context.read_options).map_err(|error| {
         let mut finding = error.to_diagnostic();
         if error.is_not_found() {
-            finding.hints.extend(missing_manifest_hints(context));
+            match manifest_at(path).read_link() {
+                Ok(target) => {
+                    let target = target.to_string_lossy();
+                    let target = Escaped::new(&target);
+                    finding =
+                        finding.hint(format!("it is a link to {target}, which does not exist"));
+                }
+                Err(_) => finding.hints.extend(missing_manifest_hints(context)),
+            }
         }
         Failure::from(finding)
     })

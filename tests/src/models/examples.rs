@@ -76,6 +76,19 @@ pub fn examples() -> Vec<(&'static str, Model)> {
             ),
         ),
         (
+            "a class of the declaring package is inherited in another major version",
+            model(
+                "K",
+                None,
+                [
+                    release("H", "1").defines("H", &[]).defines("K", &[]),
+                    release("H", "2").defines("K", &[]),
+                    release("X", "1").requires("H", "2").defines("X", &["K"]),
+                ]
+                .into_iter(),
+            ),
+        ),
+        (
             "the class that all extend extends another one",
             on_core([
                 release("C", "1")

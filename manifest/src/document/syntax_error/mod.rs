@@ -220,7 +220,9 @@ impl<'source> Place<'source> {
             start: line.start + at,
             end: line.start + at + 1,
         };
-        let value = line.without_comment()[at..].trim_end();
+        // What looks like a comment may have begun in a value before.
+        let value = line.without_comment().get(at..);
+        let value = value.unwrap_or(&line.text[at..]).trim_end();
         let finding = Diagnostic::error(Code::Syntax, "a quote is not closed")
             .label(self.location(span), "it is opened here");
         Some(if value.len() > 1 {

@@ -36,6 +36,8 @@ fn quotes() {
     check("a: \"b\nc: d\n", message, "\"", "write \"b\"");
     check("a:\n  b: '1 # x\n  c: '2'\n", message, "'", "write '1'");
     check("a: 'b\n", message, "'", "write 'b'");
+    // A quoted text with what begins a comment elsewhere.
+    check("{\"a: #b\": 1, \"c\n", message, "\"", "write \"c\"");
     check(
         "a: 'it's mine'\n",
         "there is text after the closing quote",

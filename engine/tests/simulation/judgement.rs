@@ -149,21 +149,20 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether a resource that is said to be undone by others is.
+    /// Whether a resource that is said to be undone by others is, or follows others that undo each other's changes. What one
+    /// of them undoes need not be named if that one failed: those behind it were changed before.
     fn judge_quarrel(&self, id: &ResourceId, message: &str) -> Result<(), String> {
-        let node = self.plans.iter().position(|plan| plan.id == *id);
-        // It is named for what it undoes, or the other way round.
-        let own = node.and_then(|node| self.plans[node].wanted.meddles_with());
-        if own.is_some_and(|other| message.contains(&self.plans[other].id.to_string())) {
-            return Ok(());
-        }
-        let mut meddlers = self.plans.iter().filter(|plan| {
-            let other = plan.wanted.meddles_with();
-            other.is_some() && other == node && message.contains(&plan.id.to_string())
+        let is_named = |other: &ResourceId| other == id || message.contains(&other.to_string());
+        let mut plans = self.plans.iter();
+        let is_true = plans.any(|plan| {
+            let undone = plan.wanted.meddles_with().map(|node| &self.plans[node].id);
+            let is_about = |undone| plan.id == *id || is_named(undone);
+            is_named(&plan.id) && undone.is_some_and(is_about)
         });
-        match meddlers.next() {
-            Some(_) => Ok(()),
-            None => Err(format!("nothing undoes {id}: {message}")),
+        if is_true {
+            Ok(())
+        } else {
+            Err(format!("nothing undoes {id}: {message}"))
         }
     }
 

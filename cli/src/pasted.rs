@@ -1,5 +1,5 @@
-//! Commands in hints, so that they can be pasted: with the `-C FOLDER` of this run, which most code that writes hints does
-//! not know.
+//! Adds the `-C FOLDER` of this run to the commands in hints, so that they work when pasted. Most code that writes hints
+//! does not know the folder.
 
 use std::borrow::Cow;
 

@@ -304,7 +304,7 @@ impl Problem {
     }
 }
 
-/// What shows a conflict of a request in full: a command, or an option if no command solves the same.
+/// The command that prints a conflict in full. For updates and models, which no such command solves, an option.
 pub(crate) fn lists_all(request: &Request, invocation: &Invocation) -> String {
     let mut roots = request.roots.iter();
     if request.update.is_some() || roots.any(|root| root.record().is_none()) {

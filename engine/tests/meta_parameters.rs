@@ -1,4 +1,4 @@
-//! What the parameters that every resource has mean for when it is checked, and how often.
+//! Meta-parameters: when and how often a resource is checked.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

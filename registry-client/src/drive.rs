@@ -91,7 +91,7 @@ pub fn solve(
     Ok(answer)
 }
 
-/// Like [`solve`], and returns what shows that there is no resolution, if the options of the request
+/// Like [`solve`], but also returns the evidence that there is no resolution, if the options of the request
 /// [ask for it](pkgres_resolver::SolveOptions::record_derivation).
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use pkgres_manifest::{ClassName, Package, PackageName, Version};
 /// The classes of releases with their properties.
 pub type ClassFiles = BTreeMap<(PackageName, Version), Arc<Package>>;
 
-/// What shows others that a search ended right.
+/// The evidence for a search's verdict, from which others can write a proof.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     /// How it was proved that there is no resolution: if the options

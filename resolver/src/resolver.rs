@@ -330,7 +330,7 @@ impl Resolver {
         self.needed = None;
     }
 
-    /// What shows that there is no resolution. It is there once, after [`Step::Impossible`].
+    /// Takes the evidence that there is no resolution. Call it once, after [`Step::Impossible`]: the derivation is moved out.
     pub fn take_evidence(&mut self) -> Evidence {
         Evidence {
             derivation: self.derivation.take(),

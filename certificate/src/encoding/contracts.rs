@@ -159,7 +159,7 @@ impl<'all> RowBuilder<'all, '_> {
         found
     }
 
-    /// The classes that a class of a release can extend, with what has to hold for that.
+    /// The classes that a class can extend, each with the literal that it depends on, if any.
     fn parents(&mut self, class: ClassIn<'all>) -> Vec<(ClassIn<'all>, Option<Literal>)> {
         let (name, package, version) = class;
         let Some(candidate) = self.universe.candidate(package, version) else {
@@ -177,7 +177,7 @@ impl<'all> RowBuilder<'all, '_> {
         parents
     }
 
-    /// The ancestors of an object, from the classes that it can be of and what has to hold for that.
+    /// The ancestors of an object, starting from the classes that it can be of, each with its condition.
     fn ancestors(
         &mut self,
         object: &str,

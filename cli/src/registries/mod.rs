@@ -369,8 +369,8 @@ fn parse(texts: &[String], base: &Path, origin: &str) -> Result<Vec<ConfiguredRe
         .collect())
 }
 
-/// What a text that is no registry is probably meant to be: a path without a kind, an address without a scheme, or a kind
-/// with a typo.
+/// Guesses which registry an invalid location was meant to name: it may lack the kind of a path or the scheme of a URL, or
+/// misspell the kind.
 fn probably_meant(text: &str, base: &Path) -> Option<String> {
     let (name, text) = match text.split_once('=') {
         Some((name, text)) => (format!("{name}="), text),

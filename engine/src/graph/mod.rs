@@ -49,7 +49,7 @@ impl std::fmt::Debug for Node {
 }
 
 impl Node {
-    /// The resources that it stands for: one, or the members of a group.
+    /// The ids of the resources in this node: its own, or those of all members if it is a group.
     pub fn ids(&self) -> &[ResourceId] {
         if self.members.is_empty() {
             return std::slice::from_ref(&self.id);

@@ -145,7 +145,8 @@ impl Resource for Group {
     }
 }
 
-/// What every group that is removed is: a removed user may have any of them as its primary group.
+/// The identifier that all groups to be removed share. Users to be removed depend on it, as any of these groups can be
+/// their primary group.
 pub(super) fn removed_groups() -> Identifier {
     Identifier::Other("group".to_owned(), "removed".to_owned())
 }

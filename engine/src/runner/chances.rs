@@ -1,10 +1,10 @@
 //! What happens to resources that fail again, or are changed again, because of what the run itself does.
 //!
-//! An attempt can cause events: a command that writes a file and then fails is told that the file has changed, and two
-//! resources that undo each other's changes are told so for ever. Trying again at once would never end. So what has
-//! failed is tried again after pauses that double, and after several failures in a row ([`setbacks`](super::setbacks)), the
-//! run no longer waits for it: it can end as failed, and if it goes on, it still tries. What is changed several times in a
-//! row, each time soon after a change of the same other resource, has failed.
+//! An attempt can trigger the very events that start the next one: a command writes a file that it watches and then fails, or
+//! two resources keep undoing each other's changes. Retrying at once would loop forever. So a failed resource is retried
+//! with exponential backoff, and after several failures in a row ([`setbacks`](super::setbacks)) the run stops waiting for
+//! it: it can end as failed, but keeps retrying as long as it goes on. A resource that is changed again and again, each time
+//! soon after the same other resource, counts as failed.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;

@@ -149,8 +149,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether a resource that is said to be undone by others is, or follows others that undo each other's changes. What one
-    /// of them undoes need not be named if that one failed: those behind it were changed before.
+    /// Checks a failure that blames other resources for undoing a change. Of two resources that really undo each other's
+    /// changes, one must have failed or be blamed. If it is blamed, the other one must have failed or be blamed, too.
     fn judge_quarrel(&self, id: &ResourceId, message: &str) -> Result<(), String> {
         let is_named = |other: &ResourceId| other == id || message.contains(&other.to_string());
         let mut plans = self.plans.iter();

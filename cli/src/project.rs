@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pkgres_files::{Follow, read_file};
+use pkgres_formats::ansible;
 use pkgres_formats::{ClassPackages, Format, FormatFile, ProjectUse, ReleaseExtent, Root};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Span};
 use pkgres_manifest::{
@@ -21,6 +23,11 @@ use crate::registries::ConfiguredRegistry;
 use crate::root::ForeignRoot;
 use crate::update_effects::AffectedProject;
 use crate::workspace::MAX_NAMED_MEMBERS;
+
+/// The size of the largest `ansible.cfg` that is read for hints. A complete one has 40 kB.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
+/// The most servers of an `ansible.cfg` that hints name.
+const MAX_SERVERS_IN_HINTS: usize = 5;
 
 /// What is solved for, with the folder of its lockfile.
 pub(crate) struct Project {
@@ -78,7 +85,33 @@ impl Project {
     pub(crate) fn registries(&self, context: &Context) -> Result<Vec<ConfiguredRegistry>> {
         let default = self.default_registry();
         let registries = context.registries.for_folder(&self.folder, default)?;
-        registries.ok_or_else(no_registry)
+        registries.ok_or_else(|| self.no_registry())
+    }
+
+    /// The error for a root that is no release, if no registry is configured. Hints name the servers that `ansible-galaxy`
+    /// would take releases from.
+    fn no_registry(&self) -> Failure {
+        let mut error = Diagnostic::error(Code::Usage, "no registry is configured");
+        let path = self.folder.join(ansible::CONFIGURATION_FILE);
+        let configuration = read_file(&path, MAX_CONFIGURATION_BYTES, Follow::Links);
+        let text = configuration
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok());
+        let text = text.unwrap_or_default();
+        let servers = ansible::configured_servers(&text);
+        for (_, url) in servers.iter().take(MAX_SERVERS_IN_HINTS) {
+            let registry = quoted(Path::new(&format!("galaxy:{url}")));
+            let file = Escaped::new(&path.to_string_lossy()).to_string();
+            let hint = format!("`--registry {registry}` takes releases from a server in {file}");
+            error = error.hint(hint);
+        }
+        if servers.is_empty() {
+            let hint =
+                "`--registry galaxy:https://galaxy.ansible.com` takes releases from Ansible Galaxy";
+            error = error.hint(hint);
+        }
+        let hint = "`--registry dir:FOLDER` takes them from a folder; `registries` in pkgres.toml saves the option";
+        error.hint(hint).into()
     }
 
     /// Whether the root is a release, and not a file that only requires others.
@@ -288,14 +321,6 @@ fn without_empty_position(mut finding: Diagnostic) -> Diagnostic {
         finding.labels.clear();
     }
     finding
-}
-
-/// The error for a root that is no release, if no registry is configured.
-fn no_registry() -> Failure {
-    Diagnostic::error(Code::Usage, "no registry is configured")
-        .hint("`--registry galaxy:https://galaxy.ansible.com` takes releases from Ansible Galaxy")
-        .hint("`--registry dir:FOLDER` takes them from a folder; `registries` in pkgres.toml saves the option")
-        .into()
 }
 
 /// Reads the manifest that a path names. If there is none, hints name possible manifests.

@@ -84,10 +84,11 @@ impl Facts {
     }
 }
 
-/// The path in its collection of something that is looked up by its name in a folder of plug-ins, or among the roles.
+/// The path in its collection of something that is looked up by its name in a folder of plug-ins, or among the roles or
+/// playbooks.
 pub(super) fn path_of(kind: &str, name: &str) -> String {
     match kind {
-        "roles" => format!("roles.{name}"),
+        "roles" | "playbooks" => format!("{kind}.{name}"),
         kind => format!("plugins.{kind}.{name}"),
     }
 }

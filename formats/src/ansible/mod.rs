@@ -5,8 +5,8 @@
 //! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
 //! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
 //! particular in findings about these, and `narrow` finds the range that would be right. `documentation` reads the options of plug-ins.
-//! `project` has the playbooks around a `requirements.yml`, and `task_options` what their tasks set. `format` puts all of it together.
-//! `installation` has the files of an installed collection.
+//! `project` has the playbooks around a `requirements.yml`, and what their tasks set. `format` puts all of it together.
+//! `installation` has the files of an installed collection, `servers` the servers of an `ansible.cfg`.
 
 mod about;
 mod artifact;
@@ -29,7 +29,7 @@ mod record;
 mod requirement_edit;
 mod requirements_file;
 mod runtime;
-mod task_options;
+mod servers;
 mod tree;
 mod yaml_references;
 
@@ -51,3 +51,4 @@ pub use narrow::narrowed_range;
 pub use python::{Import, ImportKind};
 pub use record::ECOSYSTEM;
 pub use requirements_file::{REQUIREMENTS_FILE, read_requirements};
+pub use servers::{CONFIGURATION_FILE, configured_servers};

@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, PackageName, ReadOptions, Version};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
+use pkgres_manifest::{ClassName, Limits, PackageName, ReadOptions, Version};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
 use super::name::is_collection_name;
-use super::task_options::task_options;
-use super::yaml_references;
+use super::yaml_references::{self, NamedPlugin};
 use crate::format::{FormatFile, ProjectUse, SetOptions};
 use crate::lookup::FileTree;
 use crate::references::{ClassReference, ReferenceWords, References, somewhere_in};
@@ -30,8 +29,8 @@ const FOLDERS_OF_OTHERS: [&str; 4] = [
     "venv",
 ];
 
-/// Folders whose files are tasks.
-const FOLDERS_OF_TASKS: [&str; 2] = ["tasks", "handlers"];
+/// Folders whose files are tasks, or the dependencies of roles.
+const FOLDERS_OF_TASKS: [&str; 3] = ["tasks", "handlers", "meta"];
 
 /// Reads what the files of a project use. `file` is its `requirements.yml`.
 pub(super) fn project_uses(
@@ -77,9 +76,9 @@ fn read(
         let Ok(text) = String::from_utf8(bytes) else {
             continue;
         };
-        if is_of_tasks(&path) || is_playbook(&text) {
+        if is_of_tasks(&path) || is_playbook_or_inventory(&text) {
             let source = SourceText::new(format!("{folder}{path}"), text);
-            add_uses(&path, &source, &mut uses);
+            add_uses(&path, &source, &options.limits, &mut uses);
         }
     }
     let mut findings = Vec::new();
@@ -117,20 +116,27 @@ fn is_of_tasks(path: &str) -> bool {
     path.split('/').any(|part| FOLDERS_OF_TASKS.contains(&part))
 }
 
-/// Whether a file is a list of plays: one names its hosts, or imports another playbook.
-fn is_playbook(text: &str) -> bool {
+/// Whether a file is a list of plays, of which one names its hosts or imports another playbook, or the configuration of an
+/// inventory.
+fn is_playbook_or_inventory(text: &str) -> bool {
     text.lines().any(|line| {
         let key = line.trim_start_matches(['-', ' ']);
         let key = key.split(':').next().unwrap_or_default();
-        key == "hosts" || key.ends_with("import_playbook")
+        key == "hosts" || key.ends_with("import_playbook") || line.starts_with("plugin:")
     })
 }
 
 /// Adds what a file uses, each class once, where it is named first, with the options that its tasks set.
-fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
+fn add_uses(path: &str, source: &Arc<SourceText>, limits: &Limits, uses: &mut Vec<ProjectUse>) {
     let mut known: BTreeMap<ClassName, usize> = BTreeMap::new();
-    for named in yaml_references::find(source.text()) {
-        let split = split_collection(named.name);
+    for NamedPlugin {
+        kind,
+        name,
+        span,
+        options,
+    } in yaml_references::find(source, limits)
+    {
+        let split = split_collection(&name);
         let Some((collection, name)) = split.filter(|(name, _)| is_collection_name(name)) else {
             continue;
         };
@@ -138,24 +144,16 @@ fn add_uses(path: &str, source: &Arc<SourceText>, uses: &mut Vec<ProjectUse>) {
         if matches!(collection, "ansible.builtin" | "ansible.legacy") {
             continue;
         }
-        let class = format!("{collection}.{}", path_of(named.kind, name));
+        let class = format!("{collection}.{}", path_of(kind, name));
         let (Ok(class), Ok(package)) = (ClassName::native(&class), PackageName::native(collection))
         else {
             continue;
         };
-        let options = task_options(source.text(), named.line);
         if let Some(&at) = known.get(&class) {
             add_options(&mut uses[at].options, options);
             continue;
         }
         known.insert(class.clone(), uses.len());
-        let line = &source.text()[named.line..];
-        let line = &line[..line.find('\n').unwrap_or(line.len())];
-        let start = named.line + line.find(named.name).unwrap_or_default();
-        let span = Span {
-            start,
-            end: start + named.name.len(),
-        };
         uses.push(ProjectUse {
             file: path.to_owned(),
             class,
@@ -301,6 +299,7 @@ mod tests {
                 "- x: \"{{ lookup('acme.net.find') }}\"\n",
             ),
             ("roles/a/vars/main.yml", task),
+            ("hosts/acme.yml", "plugin: acme.net.hosts\n"),
             ("compose.yml", "labels:\n  org.label.schema: 1\n"),
             (
                 "collections/ansible_collections/b/c/roles/a/tasks/main.yml",
@@ -316,6 +315,8 @@ mod tests {
         assert_eq!(
             found,
             [
+                "hosts/acme.yml: acme.net.plugins.inventory.hosts (app/hosts/acme.yml:1:9)",
+                "more.yaml: acme.net.playbooks.whole (app/more.yaml:1:20)",
                 "roles/a/handlers/sub/main.yml: acme.net.plugins.lookup.find (app/roles/a/handlers/sub/main.yml:1:18)",
                 "roles/a/tasks/main.yml: acme.net.plugins.modules.open (app/roles/a/tasks/main.yml:1:3)",
                 "site.yml: acme.net.roles.server (app/site.yml:4:5)",
@@ -328,7 +329,8 @@ mod tests {
     fn options_of_all_tasks_of_a_file_are_collected() {
         let options = |text: &str| {
             let mut uses = Vec::new();
-            add_uses("a.yml", &SourceText::new("a.yml", text), &mut uses);
+            let source = SourceText::new("a.yml", text);
+            add_uses("a.yml", &source, &Limits::default(), &mut uses);
             let [one] = uses.as_slice() else {
                 panic!("{uses:?}");
             };

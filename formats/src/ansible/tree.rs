@@ -1,7 +1,7 @@
 //! The facts about a collection, from the files of a folder or an artifact.
 
 use pkgres_manifest::ReadOptions;
-use pkgres_manifest::diagnostic::Diagnostic;
+use pkgres_manifest::diagnostic::{Diagnostic, SourceText};
 
 use super::facts::{Facts, Module, Reference};
 use super::name::{is_collection_name, is_identifier};
@@ -200,14 +200,15 @@ fn add_playbook_or_role(
     let limit = options.limits.unpacked_bytes;
     let bytes = tree.read(path, limit)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    for NamedPlugin { kind, name, .. } in yaml_references::find(&text) {
-        let is_foreign = super::facts::split_collection(name).is_some_and(|(collection, _)| {
+    let source = SourceText::new(path, text.as_ref());
+    for NamedPlugin { kind, name, .. } in yaml_references::find(&source, &options.limits) {
+        let is_foreign = super::facts::split_collection(&name).is_some_and(|(collection, _)| {
             is_collection_name(collection) && collection != facts.collection
         });
         let reference = Reference {
             place: place.clone(),
             kind: kind.to_owned(),
-            name: name.to_owned(),
+            name,
         };
         if is_foreign && !facts.references.contains(&reference) {
             facts.references.push(reference);

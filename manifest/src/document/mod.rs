@@ -304,6 +304,24 @@ pub fn read_yaml(
     Parsed::new(Some((source, document)), findings)
 }
 
+/// The documents of a YAML text, as far as they can be read, for who looks for something in files that others judge: tags
+/// and anchors are ignored, aliases are empty texts in quotes, merge keys are keys like others, and behind a syntax error only
+/// sections of the top level are left. Nothing is left of a text that exceeds a limit.
+///
+/// ```
+/// use pkgres_manifest::{Limits, diagnostic::SourceText, document::lenient_yaml};
+///
+/// let source = SourceText::new("site.yml", "- debug: &anchor !tag x\n");
+/// let documents = lenient_yaml(&source, &Limits::default());
+/// let [document] = documents.as_slice() else { panic!("there is one document") };
+/// assert_eq!(document.kind(), "a list");
+/// ```
+#[cfg(feature = "packages")]
+pub fn lenient_yaml(source: &Arc<SourceText>, limits: &Limits) -> Vec<Node> {
+    let documents = parse_yaml(source, Syntax::of_manifest(limits));
+    documents.nodes.unwrap_or(documents.readable)
+}
+
 /// Reads a JSON file of other package systems. `what` names the kind of file in the error about its size.
 #[cfg(feature = "packages")]
 pub fn read_json(

@@ -457,7 +457,8 @@ impl YamlComposer<'_> {
             return;
         };
         if scalar.style == Style::Plain && scalar.text == "<<" {
-            *skip_value = true;
+            // For lenient readers, which see that there is more than what is written here.
+            *key = Some((scalar, span));
             if !self.is_past_cap() {
                 self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
             }

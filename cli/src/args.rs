@@ -26,12 +26,15 @@ pub(crate) use project::*;
 pub(crate) use registry::*;
 pub(crate) use solving::*;
 
+/// The widest lines of help, in columns.
+pub(crate) const MAX_WIDTH: usize = 100;
+
 /// Resolve versions of class packages.
 #[derive(Debug, Parser)]
 #[command(
     name = "pkgres",
     version,
-    max_term_width = crate::help::MAX_WIDTH,
+    max_term_width = MAX_WIDTH,
     arg_required_else_help = true
 )]
 pub(crate) struct Arguments {

@@ -66,9 +66,6 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     }
 }
 
-/// The widest lines of help, in columns.
-pub(crate) const MAX_WIDTH: usize = 100;
-
 /// The grammar of all commands, with their complete help.
 pub(crate) fn whole_grammar() -> Command {
     whole_grammar_of_width(None)

@@ -5,10 +5,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::most_similar;
 use pkgres_settings::{DECLARED, Files, Kind, VARIABLES};
 
-use crate::args::{CompletionsArgs, ManArgs, ReferenceArgs, ReferenceKind};
+use crate::args::{CompletionsArgs, MAX_WIDTH, ManArgs, ReferenceArgs, ReferenceKind};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::help::{MAX_WIDTH, SHARED, whole_grammar, whole_grammar_of_width};
+use crate::help::{SHARED, whole_grammar, whole_grammar_of_width};
 use crate::output::Output;
 
 pub(super) fn completions(args: &CompletionsArgs, output: &mut Output) -> Exit {

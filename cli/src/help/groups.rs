@@ -4,6 +4,8 @@
 use clap::Command;
 use clap::builder::{StyledStr, Styles};
 
+use crate::args::MAX_WIDTH;
+
 /// The help of `pkgres`, around the commands.
 const BEFORE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n";
 
@@ -47,7 +49,7 @@ fn list(grammar: &Command, groups: &[(&str, &[&str])], width: Option<usize>) -> 
         Some(shown.hide(command.is_hide_set()))
     });
     let mut all = Command::new("pkgres")
-        .max_term_width(super::MAX_WIDTH)
+        .max_term_width(MAX_WIDTH)
         .help_template("{subcommands}")
         .subcommands(commands);
     if let Some(width) = width {

@@ -28,6 +28,7 @@ fn hints_that_name_options_have_their_own_kind() {
                 HintKind::Similar { unknown, similar } => {
                     format!("similar: {similar} to {unknown}")
                 }
+                HintKind::AlsoUnknown { package } => format!("also unknown: {package}"),
                 HintKind::Option => "option".to_owned(),
                 HintKind::Packages => "packages".to_owned(),
             };
@@ -85,6 +86,48 @@ fn hints_that_name_options_have_their_own_kind() {
              `provide` in pkgres.toml, names"
         ]
     );
+}
+
+/// Whoever misspelt two names wants to know both at once.
+#[test]
+fn all_unknown_packages_that_a_root_requires_are_named() {
+    let hints = |root: IndexRecord| {
+        let universe = Universe::new(
+            root,
+            vec![release("Db", "1"), release("Web", "1").requires("No", "1")],
+        );
+        let conflict = solve(&universe)
+            .conflict()
+            .expect("there are unknown packages");
+        let hints = conflict.hints.into_iter();
+        let others = hints.filter(|hint| hint.kind != HintKind::Option);
+        let texts: Vec<String> = others.map(|hint| hint.text).collect();
+        (conflict.summary, texts)
+    };
+    let root = || release("R", "1").requires("Db", "1").requires("A", "1");
+    let unknown = |name: &str| format!("no registry has a package `{name}`");
+    let also = |names: &[&str]| -> Vec<String> {
+        let names = names.iter();
+        names
+            .map(|name| format!("no registry has `{name}` either"))
+            .collect()
+    };
+    assert_eq!(hints(root()), (unknown("A"), vec![]));
+    assert_eq!(
+        hints(root().requires("B", "2").requires("C", "1")),
+        (unknown("C"), also(&["A", "B"]))
+    );
+    let (_, many) = hints((0..12).fold(root(), |root, number| {
+        root.requires(&format!("X{number:02}"), "1")
+    }));
+    assert_eq!(many.len(), 11);
+    assert_eq!(
+        many[10],
+        "no registry has 2 more packages that are required"
+    );
+    // Packages that others require may not be needed.
+    let (summary, others) = hints(release("R", "1").requires("Web", "1").requires("A", "1"));
+    assert_eq!((summary, others), (unknown("A"), vec![]));
 }
 
 /// Requirements clash in several places, which one or two packages lead to.

@@ -130,8 +130,9 @@ impl Finder<'_> {
                 }
                 "roles" => self.roles(value),
                 "import_role" | "include_role" => {
-                    let role = value.as_mapping().and_then(|value| value.get("name"));
-                    role.into_iter().for_each(|role| self.add("roles", role));
+                    if let Some(role) = value.as_mapping().and_then(|value| value.get("name")) {
+                        self.add("roles", role);
+                    }
                 }
                 "import_playbook" => self.playbook(value),
                 "module_defaults" => self.module_defaults(value),
@@ -158,7 +159,9 @@ impl Finder<'_> {
                 Value::Mapping(mapping) => mapping.get("role").or_else(|| mapping.get("name")),
                 _ => Some(item),
             };
-            role.into_iter().for_each(|role| self.add("roles", role));
+            if let Some(role) = role {
+                self.add("roles", role);
+            }
         }
     }
 

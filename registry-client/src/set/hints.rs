@@ -70,6 +70,13 @@ impl RegistrySet {
                 advice.push(Hint::similar(package, meant));
             }
         }
+        for hint in &mut conflict.hints {
+            if let HintKind::AlsoUnknown { package } = &hint.kind
+                && let Some(meant) = self.similar_package(package, None, &conflict.packages)
+            {
+                *hint = Hint::also_unknown(package.clone(), Some(&meant));
+            }
+        }
         advice
     }
 

@@ -228,6 +228,11 @@ pub enum HintKind {
         /// The similar name.
         similar: PackageName,
     },
+    /// A root requires another package that does not exist. It is no reason of this conflict, but the next one.
+    AlsoUnknown {
+        /// The name of the package.
+        package: PackageName,
+    },
     /// It names options or settings, so it helps only users of the command line.
     Option,
     /// It is about packages and versions, and helps everybody.
@@ -240,6 +245,18 @@ impl Hint {
         Self {
             text: format!("there is a package `{similar}`"),
             kind: HintKind::Similar { unknown, similar },
+        }
+    }
+
+    /// A hint about another unknown package that a root requires, with a similar name if one is known.
+    pub fn also_unknown(package: PackageName, similar: Option<&PackageName>) -> Self {
+        let mut text = format!("no registry has `{package}` either");
+        if let Some(similar) = similar {
+            text.push_str(&format!(": there is a package `{similar}`"));
+        }
+        Self {
+            text,
+            kind: HintKind::AlsoUnknown { package },
         }
     }
 

@@ -11,8 +11,10 @@ use crate::request::PrereleasePolicy;
 use crate::set::PositionSet;
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// The maximum number of hints.
+/// The maximum number of hints about the conflict itself.
 const MAX_HINTS: usize = 2;
+/// The most other unknown packages that are listed.
+const MAX_ALSO_UNKNOWN: usize = 10;
 
 /// Distinct hints about facts with these [unsatisfiable
 /// packages](super::contradiction::unsatisfiable_packages), at most [`MAX_HINTS`].
@@ -88,7 +90,45 @@ pub(super) fn hints(
             distinct.push(hint);
         }
     }
+    distinct.extend(also_unknown(problem.universe, facts));
     distinct
+}
+
+/// Hints about all other packages that roots require and that do not exist, if the conflict is about one of these: it has a
+/// single reason, and whoever misspelt two names wants to know both.
+fn also_unknown(universe: &mut Universe, facts: &[Fact]) -> Vec<Hint> {
+    let [Fact::Requires { target, .. }] = facts else {
+        return Vec::new();
+    };
+    let is_unknown = |universe: &Universe, package: PackageId| {
+        universe.catalog.is_delivered(package) && universe.catalog.release_count(package) == 0
+    };
+    if !is_unknown(universe, *target) {
+        return Vec::new();
+    }
+    let mut others: Vec<PackageId> = Vec::new();
+    let mut requirements = Vec::new();
+    for root in universe.catalog.roots().to_vec() {
+        requirements.clear();
+        universe.requirements(root, &mut requirements);
+        let targets = requirements.iter().map(|requirement| requirement.target);
+        for other in targets.filter(|other| other != target) {
+            if is_unknown(universe, other) && !others.contains(&other) {
+                others.push(other);
+            }
+        }
+    }
+    let listed = others.iter().take(MAX_ALSO_UNKNOWN);
+    let mut hints: Vec<Hint> = listed
+        .map(|other| Hint::also_unknown(universe.catalog.name(*other).clone(), None))
+        .collect();
+    if let Some(more @ 1..) = others.len().checked_sub(MAX_ALSO_UNKNOWN) {
+        let packages = if more == 1 { "package" } else { "packages" };
+        hints.push(Hint::packages(format!(
+            "no registry has {more} more {packages} that are required"
+        )));
+    }
+    hints
 }
 
 /// The versions of a package that exist, if none of the requested ones does.

@@ -141,7 +141,9 @@ pub fn compare_records(
             // What an ancestor of this package lost is reported there, and ancestors that are gone are, too.
             let lost = before.by_name[name].extends.iter();
             for parent in lost.filter(|parent| !ancestors.contains(parent)) {
-                let message = format!("{shown} no longer extends {}", before.shown(parent));
+                let first_name = old.ecosystem.first_name(parent);
+                let parent = before.shown(first_name.as_ref().unwrap_or(parent));
+                let message = format!("{shown} no longer extends {parent}");
                 add(RecordRule::AncestorLost, name, message);
             }
         }

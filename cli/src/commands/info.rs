@@ -272,8 +272,19 @@ impl Info<'_> {
             Some(classes) if classes.is_empty() => text.push_str("classes: none\n"),
             Some(classes) => {
                 text.push_str("classes:\n");
+                let first_name = |class: &ClassName| record.ecosystem.first_name(class);
                 for class in classes {
-                    let extends: Vec<&str> = class.extends.iter().map(ClassName::as_str).collect();
+                    if first_name(&class.name).is_some() {
+                        continue;
+                    }
+                    let label = record
+                        .label(&class.name)
+                        .map(|label| format!("{} ", shown(label)));
+                    let label = label.unwrap_or_default();
+                    let extends = class.extends.iter();
+                    let extends: Vec<String> = extends
+                        .map(|class| first_name(class).as_ref().unwrap_or(class).to_string())
+                        .collect();
                     let extends = match extends.as_slice() {
                         [] => String::new(),
                         extends => format!(" extends {}", extends.join(", ")),
@@ -284,7 +295,7 @@ impl Info<'_> {
                         [] => String::new(),
                         implements => format!(" implements {}", implements.join(", ")),
                     };
-                    text.push_str(&format!("  {}{extends}{implements}\n", class.name));
+                    text.push_str(&format!("  {label}{}{extends}{implements}\n", class.name));
                 }
             }
         }

@@ -60,6 +60,10 @@ impl Ecosystem for Models {
         release::read_spec(text)
     }
 
+    fn first_name(&self, class: &ClassName) -> Option<ClassName> {
+        record::first_name(class)
+    }
+
     fn read_record(&self, line: &str, limits: &Limits) -> Result<IndexRecord, String> {
         line::read(line, limits)
     }

@@ -40,6 +40,13 @@ pub(super) fn extended_name(
     ClassName::native(&format!("{namespace};{identifier}({})", kind.as_str()))
 }
 
+/// Returns the class of a type, if a class is the one that its subtypes extend.
+pub(super) fn first_name(class: &ClassName) -> Option<ClassName> {
+    let (name, kind) = class.as_str().strip_suffix(')')?.rsplit_once('(')?;
+    TypeKind::parse(kind)?;
+    ClassName::native(name).ok()
+}
+
 /// Returns the class of the nodes of a model that are no types.
 pub(super) fn nodes_name(namespace: &str) -> Result<ClassName, NameError> {
     ClassName::native(&format!("{namespace};{NODES}"))

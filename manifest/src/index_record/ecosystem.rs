@@ -36,6 +36,11 @@ pub trait Ecosystem: fmt::Debug + Send + Sync {
         Spec::compatible_with(version)
     }
 
+    /// The class whose second name a class is, if the ecosystem has such names. Lists for people have first names only.
+    fn first_name(&self, _class: &ClassName) -> Option<ClassName> {
+        None
+    }
+
     /// Reads an index record from a line of JSON whose `ecosystem` is this one. The error says what is wrong with
     /// the line.
     #[cfg(feature = "json")]

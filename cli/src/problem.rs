@@ -335,7 +335,8 @@ fn labelled(request: &Request) -> Vec<IndexRecord> {
 
 /// Reports a search without an answer.
 fn report_gave_up(steps: u64, output: &mut Output) {
-    let summary = format!("gave up after {steps} steps without an answer");
+    let steps = show::counted(usize::try_from(steps).unwrap_or(usize::MAX), "step");
+    let summary = format!("gave up after {steps} without an answer");
     let hint = "`--max-steps` raises the limit";
     if output.is_json() {
         output.json(&json!({

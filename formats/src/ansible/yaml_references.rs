@@ -130,9 +130,7 @@ impl Finder<'_> {
                 }
                 "roles" => self.roles(value),
                 "import_role" | "include_role" => {
-                    if let Some(role) = value.as_mapping().and_then(|value| value.get("name")) {
-                        self.add("roles", role);
-                    }
+                    self.role_of_task(value);
                 }
                 "import_playbook" => self.playbook(value),
                 "module_defaults" => self.module_defaults(value),
@@ -162,6 +160,24 @@ impl Finder<'_> {
             if let Some(role) = role {
                 self.add("roles", role);
             }
+        }
+    }
+
+    /// The role of a task, which is an option of its module: `name: x` or, on one line, `name=x`.
+    fn role_of_task(&mut self, options: &Node) {
+        match &options.value {
+            Value::Mapping(mapping) => {
+                if let Some(role) = mapping.get("name") {
+                    self.add("roles", role);
+                }
+            }
+            Value::Scalar(scalar) => {
+                let mut words = scalar.text.split_whitespace();
+                if let Some(name) = words.find_map(|word| word.strip_prefix("name=")) {
+                    self.add_name("roles", name, options.span, None);
+                }
+            }
+            Value::Sequence(_) => {}
         }
     }
 
@@ -325,6 +341,7 @@ mod tests {
     - block:
         - ansible.builtin.include_role:
             name: "acme.net.four"
+        - import_role: tasks_from=x name=acme.net.five
         - debug: msg="{{ iq('acme.net.no') }}"
       rescue:
         - action: acme.net.old port=1
@@ -346,6 +363,7 @@ mod tests {
                 "lookup acme.net.find",
                 "lookup acme.net.flattened",
                 "roles acme.net.four",
+                "roles acme.net.five",
                 "modules acme.net.old",
                 "modules acme.net.older",
             ]

@@ -28,6 +28,7 @@ mod output;
 mod part_output;
 mod pasted;
 mod problem;
+mod progress;
 mod project;
 mod project_lock;
 mod project_uses;
@@ -39,6 +40,7 @@ mod settings;
 mod show;
 mod solve;
 mod solve_options;
+mod terminal_text;
 mod update_effects;
 mod workspace;
 

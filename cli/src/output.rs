@@ -3,16 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::NetworkActivity;
-use pkgres_registry_client::http::AwaitedRegistry;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Color, Format, GlobalArgs};
@@ -20,16 +15,12 @@ use crate::environment::variable;
 use crate::exit::Exit;
 use crate::invocation::quoted;
 use crate::pasted;
+use crate::progress::Progress;
 use crate::show;
+use crate::terminal_text::harmless;
 
 /// The most findings about registries that a command shows.
 const MAX_REGISTRY_FINDINGS: usize = 20;
-
-/// How long work may take before the spinner appears.
-const MOMENT: Duration = Duration::from_millis(200);
-
-/// How often the spinner moves.
-const TICK: Duration = Duration::from_millis(100);
 
 /// The two streams of a run, and their styles.
 pub(crate) struct Output {
@@ -432,44 +423,6 @@ impl Output {
     }
 }
 
-/// A text without control characters, except for line feeds, tabs and the styles of messages: names of files and folders
-/// can have any, and a terminal would follow them.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let is_harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
-    if !text.chars().any(is_harmful) {
-        return Cow::Borrowed(text);
-    }
-    let mut safe = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let style = style_length(rest);
-        if style > 0 {
-            safe.push_str(&rest[..style]);
-            rest = &rest[style..];
-            continue;
-        }
-        if is_harmful(next) {
-            safe.extend(next.escape_unicode());
-        } else {
-            safe.push(next);
-        }
-        rest = &rest[next.len_utf8()..];
-    }
-    Cow::Owned(safe)
-}
-
-/// The length of the style that a text begins with: `ESC [ … m`. It can change colors and nothing else.
-fn style_length(text: &str) -> usize {
-    let Some(parameters) = text.strip_prefix("\u{1b}[") else {
-        return 0;
-    };
-    let end = parameters.find(|next: char| !next.is_ascii_digit() && next != ';');
-    match end {
-        Some(end) if parameters[end..].starts_with('m') => text.len() - parameters.len() + end + 1,
-        _ => 0,
-    }
-}
-
 /// Writes the usage error of a command line that does not parse, with styles as in a message of a run.
 pub(crate) fn usage_error(text: &str, color: clap::ColorChoice) {
     let choice = match color {
@@ -504,86 +457,5 @@ pub(crate) fn report_cut_short(result: io::Result<()>) -> bool {
             true
         }
         _ => false,
-    }
-}
-
-/// A spinner for work that takes longer than a moment; dropping it removes the spinner.
-pub(crate) struct Progress {
-    running: Option<(Sender<()>, JoinHandle<()>)>,
-}
-
-impl Progress {
-    /// Starts the work; `is_shown` is whether there is a terminal for the spinner.
-    fn new(message: &str, activity: &NetworkActivity, is_shown: bool) -> Self {
-        if !is_shown {
-            return Self { running: None };
-        }
-        let (done, is_done) = channel();
-        let (message, activity) = (message.to_owned(), activity.clone());
-        let spinner = std::thread::spawn(move || {
-            if is_done.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            // A message that is wider than the terminal is cut.
-            let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:.dim} {wide_msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            loop {
-                bar.set_message(progress_message(&message, activity.awaited()));
-                bar.tick();
-                if is_done.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
-                    break;
-                }
-            }
-            bar.finish_and_clear();
-        });
-        Self {
-            running: Some((done, spinner)),
-        }
-    }
-}
-
-/// The message beside the spinner: the work, and the registry that it waits for.
-fn progress_message(work: &str, awaited: Option<AwaitedRegistry>) -> String {
-    let Some(awaited) = awaited else {
-        return work.to_owned();
-    };
-    let address = harmless(&awaited.address).into_owned();
-    match awaited.answered {
-        0 => format!("{work}, waiting for {address}"),
-        1 => format!("{work}, waiting for {address} (1 answer so far)"),
-        answers => format!("{work}, waiting for {address} ({answers} answers so far)"),
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some((done, spinner)) = self.running.take() {
-            drop(done);
-            // A spinner that panicked does not matter.
-            let _ = spinner.join();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_shown_and_not_sent() {
-        for (text, shown) in [
-            ("plain\n\ttext", "plain\n\ttext"),
-            (
-                "\u{1b}[1m\u{1b}[31merror\u{1b}[0m",
-                "\u{1b}[1m\u{1b}[31merror\u{1b}[0m",
-            ),
-            ("a\u{1b}]0;x\u{7}b", "a\\u{1b}]0;x\\u{7}b"),
-            ("\u{1b}[2J", "\\u{1b}[2J"),
-            ("\u{1b}[", "\\u{1b}["),
-            ("\u{9b}31m\r", "\\u{9b}31m\\u{d}"),
-        ] {
-            assert_eq!(harmless(text), shown);
-        }
     }
 }

@@ -1,0 +1,76 @@
+//! The spinner of work that lasts, and what it says.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pkgres_registry_client::NetworkActivity;
+use pkgres_registry_client::http::AwaitedRegistry;
+
+use crate::terminal_text::harmless;
+
+/// How long work may take before the spinner appears.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// How often the spinner moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A spinner for work that takes longer than a moment; dropping it removes the spinner.
+pub(crate) struct Progress {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Starts the work; `is_shown` is whether there is a terminal for the spinner.
+    pub(crate) fn new(message: &str, activity: &NetworkActivity, is_shown: bool) -> Self {
+        if !is_shown {
+            return Self { running: None };
+        }
+        let (done, is_done) = channel();
+        let (message, activity) = (message.to_owned(), activity.clone());
+        let spinner = std::thread::spawn(move || {
+            if is_done.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            // A message that is wider than the terminal is cut.
+            let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:.dim} {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            loop {
+                bar.set_message(progress_message(&message, activity.awaited()));
+                bar.tick();
+                if is_done.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
+            }
+            bar.finish_and_clear();
+        });
+        Self {
+            running: Some((done, spinner)),
+        }
+    }
+}
+
+/// The message beside the spinner: the work, and the registry that it waits for.
+fn progress_message(work: &str, awaited: Option<AwaitedRegistry>) -> String {
+    let Some(awaited) = awaited else {
+        return work.to_owned();
+    };
+    let address = harmless(&awaited.address).into_owned();
+    match awaited.answered {
+        0 => format!("{work}, waiting for {address}"),
+        1 => format!("{work}, waiting for {address} (1 answer so far)"),
+        answers => format!("{work}, waiting for {address} ({answers} answers so far)"),
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((done, spinner)) = self.running.take() {
+            drop(done);
+            // A spinner that panicked does not matter.
+            let _ = spinner.join();
+        }
+    }
+}

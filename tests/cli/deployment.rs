@@ -3,14 +3,16 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use pkgres_tests::ssh::SshServer;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::watched::{PATIENCE, Watched, pkgres, write};
+
+/// What a watched run is about.
+const WEB: [&str; 3] = ["web", "--target", "rootfs:root"];
 
 const FILES: [(&str, &str); 2] = [
     (
@@ -22,21 +24,6 @@ const FILES: [(&str, &str); 2] = [
         "Package:\n- file: /web.conf\n  content: \"port=80\\n\"\n",
     ),
 ];
-
-fn pkgres(folder: &Path) -> Command {
-    let mut command = Command::new(trycmd::cargo::cargo_bin!("pkgres"));
-    command
-        .current_dir(folder)
-        .env("PKGRES_REGISTRY", "")
-        .env("PKGRES_CACHE", folder.join("cache"))
-        .env("PKGRES_STATE", folder.join("state"));
-    command
-}
-
-#[expect(clippy::disallowed_methods, reason = "a file of the test")]
-fn write(path: &Path, text: &str) {
-    std::fs::write(path, text).expect("the file can be written");
-}
 
 /// A folder with a locked package and an empty root.
 fn folder() -> TempDir {
@@ -52,70 +39,12 @@ fn folder() -> TempDir {
     folder
 }
 
-/// A run of `pkgres apply --watch`, and its events.
-struct Watched {
-    child: Child,
-    events: Receiver<Value>,
-}
-
-impl Watched {
-    fn start(folder: &Path) -> Self {
-        let mut child = pkgres(folder)
-            .args([
-                "apply",
-                "web",
-                "--target",
-                "rootfs:root",
-                "--watch",
-                "--format",
-                "json",
-            ])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let (sender, events) = channel();
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                let event = serde_json::from_str(&line).expect("every line is JSON");
-                if sender.send(event).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { child, events }
-    }
-
-    /// The next event of a name.
-    fn next(&self, name: &str) -> Value {
-        loop {
-            let event = self.events.recv_timeout(PATIENCE);
-            let event = event.unwrap_or_else(|_| panic!("there is no event {name}"));
-            if event["event"] == name {
-                return event;
-            }
-        }
-    }
-
-    fn interrupt(&self) {
-        let process = self.child.id().to_string();
-        let killed = Command::new("kill").args(["-INT", &process]).status();
-        assert!(killed.expect("kill starts").success());
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-    }
-}
-
 #[test]
 fn what_breaks_is_mended_until_an_interrupt() {
     let folder = folder();
     let file = folder.path().join("root/web.conf");
     let content = || std::fs::read_to_string(&file).unwrap_or_default();
-    let mut watched = Watched::start(folder.path());
+    let mut watched = Watched::start(folder.path(), &WEB);
     assert_eq!(watched.next("changed")["resource"], "file:/web.conf");
     watched.next("converged");
     assert_eq!(content(), "port=80\n");
@@ -472,9 +401,8 @@ fn metrics_are_those_that_prometheus_reads() {
         let text = std::fs::read_to_string(folder.path().join("run.prom"));
         (status.code(), text.expect("the metrics were written"))
     };
-    let (code, metrics) = run(
-        "Package:\n- file: /web.conf\n- directory: /web.conf/inner\n- file: /b\n  content: '\"'\n",
-    );
+    let (code, metrics) =
+        run("Package:\n- file: /web.conf\n- directory: /none/inner\n- file: /b\n  content: '\"'\n");
     assert_eq!(code, Some(7), "{metrics}");
     for line in [
         "pkgres_resources{target=\"rootfs:root\",state=\"failed\"} 1",
@@ -482,7 +410,7 @@ fn metrics_are_those_that_prometheus_reads() {
         "pkgres_changes_total{target=\"rootfs:root\",kind=\"file\"} 2",
         "pkgres_failures_total{target=\"rootfs:root\",kind=\"directory\"} 1",
         "pkgres_attempt_duration_seconds_count{target=\"rootfs:root\",kind=\"file\"} 2",
-        "pkgres_resource_failing{target=\"rootfs:root\",resource=\"directory:/web.conf/inner\"} 1",
+        "pkgres_resource_failing{target=\"rootfs:root\",resource=\"directory:/none/inner\"} 1",
         "pkgres_converged{target=\"rootfs:root\"} 0",
     ] {
         assert!(

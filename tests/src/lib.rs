@@ -9,6 +9,7 @@
 //! - [`drive`] runs the solver without registries, and [`solver`] translates between the types of
 //!   the solver and the reference.
 //! - [`archives`] and [`collections`] are packages to publish, and [`services`] are databases and buckets for a registry.
+//! - [`debian`] has systems that tests change.
 //! - [`ssh`] has a machine that is reached by ssh: this one.
 //! - [`described`] compares responses of a server with its description of itself.
 //! - [`small_disk`] has file systems that are full or read-only.
@@ -23,6 +24,7 @@ pub mod ansible;
 pub mod archives;
 pub mod build;
 pub mod collections;
+pub mod debian;
 pub mod described;
 pub mod drive;
 pub mod examples;

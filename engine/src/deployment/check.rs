@@ -17,7 +17,7 @@ use pkgres_manifest::{
 
 use super::graph::references;
 use super::{DeployedResource, Deployment, GraphOptions};
-use crate::kinds::{ARTIFACT, FilesOfPackage, Kinds, PackageFiles};
+use crate::kinds::{ARTIFACT, Directory, FilesOfPackage, Kinds, PackageFiles};
 
 /// The resources of a package, to be checked without a machine.
 #[derive(Clone)]
@@ -50,6 +50,8 @@ impl ResourceCheck<'_> {
     /// The mistakes that a plan would find: kinds that do not exist, wrong properties, names of resources that do not
     /// exist, circles, and resources that contradict each other.
     pub fn findings(&self, kinds: &Kinds, limits: &Limits) -> Vec<Diagnostic> {
+        // Artifacts come from a lockfile: there is such a kind, and nothing to read.
+        let kinds = &(kinds.clone()).with(ARTIFACT, |name, _| Ok(Directory::new(name)));
         let of_package = self.filled_in(&self.resources.for_package, limits);
         let mut findings = self.unknown_properties(limits);
         let of_package = self.right(of_package, kinds, &mut findings);

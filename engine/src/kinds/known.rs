@@ -153,7 +153,8 @@ impl Kinds {
             let message = format!("there is no kind of resource `{}`", id.kind());
             let finding = Diagnostic::error(Code::Resource, message);
             let finding = finding.at(description.id.location.clone());
-            let similar = most_similar(id.kind(), self.names());
+            let names = self.names().chain([ResourceDescription::ALL]);
+            let similar = most_similar(id.kind(), names);
             let hint = similar.map_or_else(
                 || {
                     let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();

@@ -1,13 +1,26 @@
 //! What holds for every kind.
 
+use std::collections::BTreeSet;
+
 use pkgres_engine::{
-    Command, Directory, Exec, File, Group, Guard, Link, Package, Query, Resource, Service, User,
+    Command, Directory, Exec, File, Group, Guard, Kinds, Link, LockedArtifacts, Package, Query,
+    Resource, Service, User,
 };
+use pkgres_manifest::Limits;
+use pkgres_tests::debian::REPOSITORY;
 
 use crate::artifact::{Served, artifact, sample};
 use crate::debian::{Debian, change, is_in_order, try_change};
-use crate::package::REPOSITORY;
 use crate::service::define_unsupervised_web;
+
+/// Checks that a test has all kinds that there are, so that none is forgotten.
+pub(crate) fn assert_all_kinds<'kinds>(tested: impl IntoIterator<Item = &'kinds str>) {
+    let source = Served::new(sample());
+    let kinds = Kinds::default().with_artifacts(LockedArtifacts::new(source, Limits::default()));
+    let known: BTreeSet<&str> = kinds.names().collect();
+    let tested: BTreeSet<&str> = tested.into_iter().collect();
+    assert_eq!(tested, known);
+}
 
 #[test]
 fn one_change_is_enough_and_a_second_one_does_nothing() {
@@ -16,37 +29,59 @@ fn one_change_is_enough_and_a_second_one_does_nothing() {
     debian.shell(REPOSITORY);
     define_unsupervised_web(&debian);
     let bytes = sample();
-    let resources: Vec<Box<dyn Resource>> = vec![
-        Box::new(Group::new("www").system()),
-        Box::new(User::new("web").with_group("www").with_groups(["adm"])),
-        Box::new(
-            Directory::new("/srv/web")
-                .with_owner("web")
-                .with_group("www"),
+    let resources: Vec<(&str, Box<dyn Resource>)> = vec![
+        ("group", Box::new(Group::new("www").system())),
+        (
+            "user",
+            Box::new(User::new("web").with_group("www").with_groups(["adm"])),
         ),
-        Box::new(
-            File::new("/srv/web/page")
-                .with_content("hello\n")
-                .with_mode(0o640),
+        (
+            "directory",
+            Box::new(
+                Directory::new("/srv/web")
+                    .with_owner("web")
+                    .with_group("www"),
+            ),
         ),
-        Box::new(Link::new("/srv/page", "web/page")),
-        Box::new(Package::new("sample").with_version("1.0")),
-        Box::new(Exec::new(
-            Command::new("touch").argument("/made"),
-            Guard::creates("/made"),
-        )),
-        Box::new(Service::new("web").enabled()),
-        Box::new(artifact(&bytes, Served::new(bytes.clone()))),
+        (
+            "file",
+            Box::new(
+                File::new("/srv/web/page")
+                    .with_content("hello\n")
+                    .with_mode(0o640),
+            ),
+        ),
+        ("link", Box::new(Link::new("/srv/page", "web/page"))),
+        (
+            "package",
+            Box::new(Package::new("sample").with_version("1.0")),
+        ),
+        (
+            "exec",
+            Box::new(Exec::new(
+                Command::new("touch").argument("/made"),
+                Guard::creates("/made"),
+            )),
+        ),
+        ("service", Box::new(Service::new("web").enabled())),
+        (
+            "artifact",
+            Box::new(artifact(&bytes, Served::new(bytes.clone()))),
+        ),
     ];
-    for resource in &resources {
+    // A query is never changed.
+    let query = Query::new(Command::new("true"));
+    let tested = resources.iter().map(|(kind, _)| *kind);
+    assert_all_kinds(tested.chain(["query"]));
+    for (_, resource) in &resources {
         change(machine, resource.as_ref());
     }
-    for resource in &resources {
+    for (_, resource) in &resources {
         let again = try_change(machine, resource.as_ref()).expect("it can be checked");
         assert!(again.is_empty(), "{}: {again:?}", resource.definition());
         assert_eq!(resource.definition(), resource.definition());
     }
-    assert!(is_in_order(machine, &Query::new(Command::new("true"))));
+    assert!(is_in_order(machine, &query));
 
     // The other way round, and back.
     let removals: Vec<Box<dyn Resource>> = vec![

@@ -3,37 +3,13 @@
 use std::path::Path;
 
 use pkgres_engine::{
-    EntryAttributes, Identifier, Input, Package, Probe as _, Resource, Target as _, Wish,
+    Difference, EntryAttributes, Identifier, Input, Outcome, Package, Probe as _, Resource,
+    Target as _, Wish, attempt,
 };
 
-use crate::debian::{Debian, change, is_in_order, try_change};
+use pkgres_tests::debian::REPOSITORY;
 
-/// Builds packages, and a repository with them that apt does not know yet.
-pub(crate) const REPOSITORY: &str = r#"
-set -e
-mkdir -p /repository && cd /repository
-package() {
-    folder=$(mktemp -d)
-    mkdir -p "$folder/DEBIAN" "$folder/etc"
-    printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: Nobody <nobody@example.org>\n' "$1" "$2" \
-        >"$folder/control"
-    [ -z "$3" ] || printf 'Depends: %s\n' "$3" >>"$folder/control"
-    printf 'Description: sample\n' >>"$folder/control"
-    cp "$folder/control" "$folder/DEBIAN/control" && rm "$folder/control"
-    echo "version $2" >"$folder/etc/$1.conf"
-    echo "/etc/$1.conf" >"$folder/DEBIAN/conffiles"
-    chmod 0755 "$folder"
-    dpkg-deb --build "$folder" "$1_$2.deb" >/dev/null
-    cat "$folder/DEBIAN/control" >>Packages
-    printf 'Filename: ./%s\nSize: %s\nSHA256: %s\n\n' "$1_$2.deb" "$(stat -c %s "$1_$2.deb")" \
-        "$(sha256sum "$1_$2.deb" | cut -d' ' -f1)" >>Packages
-}
-package sample 1.0
-package sample 2.0
-package sample-plugin 1.0 sample
-package other 1.0
-echo 'deb [trusted=yes] file:/repository ./' >/etc/apt/sources.list
-"#;
+use crate::debian::{Debian, change, is_in_order, try_change};
 
 fn transactions(debian: &Debian) -> usize {
     let log = debian
@@ -99,6 +75,59 @@ fn packages_are_installed_pinned_and_removed() {
         ["sample: 1.0", "other: any version"]
     );
     assert_eq!(transactions(&debian), before + 1);
+}
+
+#[test]
+fn a_dry_run_finds_what_apt_would_refuse() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    debian.shell(REPOSITORY);
+    let plan = |package: &Package| match attempt(package, machine, &Input::default(), true) {
+        Outcome::Pending(differences) => Ok(shown(&differences)),
+        Outcome::Impossible(differences, error) => Err((shown(&differences), error.to_string())),
+        other => panic!("{other:?}"),
+    };
+    let (sample, needy) = (Package::new("sample"), Package::new("needy"));
+    let pinned = sample.clone().with_version("1.0");
+    // apt has no lists yet, and new ones may have everything.
+    assert_eq!(
+        plan(&pinned),
+        Ok("sample: 1.0, which is not in the lists of apt".to_owned())
+    );
+    assert_eq!(plan(&needy), Ok("needy: any version".to_owned()));
+    change(machine, &pinned);
+
+    let missing = sample.clone().with_version("3.0");
+    assert_eq!(
+        plan(&missing),
+        Ok("sample: 1.0 -> 3.0, which is not in the lists of apt".to_owned())
+    );
+    assert_eq!(
+        plan(&sample.clone().with_version("2.0")),
+        Ok("sample: 1.0 -> 2.0".to_owned())
+    );
+    let (differences, error) = plan(&needy).expect_err("nothing is called nowhere");
+    assert_eq!(differences, "needy: any version");
+    assert!(error.contains("unmet dependencies"), "{error}");
+    assert!(
+        !try_change(machine, &needy)
+            .expect_err("so it fails")
+            .to_string()
+            .is_empty()
+    );
+
+    change(machine, &Package::new("sample-plugin"));
+    let (differences, error) = plan(&sample.absent()).expect_err("the plugin needs it");
+    assert_eq!(differences, "sample: remove 1.0");
+    assert_eq!(
+        error,
+        "other packages need sample: sample-plugin; they have to be absent as well"
+    );
+}
+
+fn shown(differences: &[Difference]) -> String {
+    let shown: Vec<String> = differences.iter().map(Difference::to_string).collect();
+    shown.join("; ")
 }
 
 #[test]

@@ -12,12 +12,14 @@ use pkgres_engine::{
     Package, Query, Receipt, Resource, Service, Status, Step, Target, User, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
+use pkgres_tests::debian::REPOSITORY;
 use proptest::prelude::*;
+use proptest::strategy::Union;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use crate::artifact::{Served, artifact, sample};
 use crate::debian::Debian;
-use crate::package::REPOSITORY;
+use crate::every_kind::assert_all_kinds;
 use crate::service::define_unsupervised_web;
 
 /// A kind of resource, with what differs between resources of it.
@@ -45,6 +47,24 @@ enum Kind {
     Package,
 }
 
+/// All of them, and how often each is among random ones.
+const KINDS: [(u32, Kind); 14] = [
+    (3, Kind::Group),
+    (3, Kind::User),
+    (3, Kind::Folder),
+    (3, Kind::File),
+    (2, Kind::Link),
+    (2, Kind::Maker),
+    (2, Kind::Guarded),
+    (2, Kind::Refreshed),
+    (2, Kind::Answer),
+    (2, Kind::Emptied),
+    (2, Kind::Gone),
+    (2, Kind::Service),
+    (2, Kind::Artifact),
+    (1, Kind::Package),
+];
+
 /// The kinds of which there can be one resource.
 const SINGLE: [Kind; 3] = [Kind::Service, Kind::Artifact, Kind::Package];
 
@@ -60,22 +80,8 @@ struct Random {
 }
 
 fn randoms() -> impl Strategy<Value = Vec<Random>> {
-    let kind = prop_oneof![
-        3 => Just(Kind::Group),
-        3 => Just(Kind::User),
-        3 => Just(Kind::Folder),
-        3 => Just(Kind::File),
-        2 => Just(Kind::Link),
-        2 => Just(Kind::Maker),
-        2 => Just(Kind::Guarded),
-        2 => Just(Kind::Refreshed),
-        2 => Just(Kind::Answer),
-        2 => Just(Kind::Emptied),
-        2 => Just(Kind::Gone),
-        2 => Just(Kind::Service),
-        2 => Just(Kind::Artifact),
-        1 => Just(Kind::Package),
-    ];
+    let kinds = KINDS.map(|(weight, kind)| (weight, Just(kind)));
+    let kind = Union::new_weighted(kinds.to_vec());
     let one = (
         kind,
         prop::bool::weighted(0.2),
@@ -315,6 +321,19 @@ fn apply(debian: &Debian, graph: Graph) -> (Ending, Vec<String>) {
 /// A line for each file of the system that says when it was changed last.
 fn files(debian: &Debian) -> String {
     debian.shell("find / -xdev -printf '%p %y %m %U %G %s %C@ %l\\n'")
+}
+
+#[test]
+fn every_kind_is_among_the_random_ones() {
+    let randoms = KINDS.map(|(_, kind)| Random {
+        kind,
+        is_absent: false,
+        variant: 0,
+        after: Vec::new(),
+        is_member: false,
+    });
+    let graph = build(&randoms);
+    assert_all_kinds(graph.nodes().iter().map(|node| node.id.kind()));
 }
 
 #[test]

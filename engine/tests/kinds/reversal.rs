@@ -7,9 +7,9 @@ use pkgres_engine::{
     SentValue, Service, User,
 };
 use pkgres_manifest::ResourceId;
+use pkgres_tests::debian::REPOSITORY;
 
 use crate::debian::{Debian, change, is_in_order};
-use crate::package::REPOSITORY;
 use crate::service::define_unsupervised_web;
 
 /// Makes the machine as a resource wants it, and then as it was before. Returns what the way back changes.

@@ -1,6 +1,7 @@
 //! The kinds of resources that come with the engine.
 
 mod accounts;
+mod apt;
 mod artifact;
 mod attributes;
 mod commands;

@@ -1,15 +1,15 @@
 //! Packages of the operating system, as dpkg and apt handle them.
 
 use std::any::Any;
-use std::time::Duration;
 
 use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
 
+use super::apt::{apt, check_installation, check_removal, install, listed, run};
 use crate::resource::{
     Before, Change, Checked, Difference, Identifier, Input, Resource, ResourceError, Watching, Wish,
 };
-use crate::target::{Command, OS_FAMILY, Output, Probe, Target, TargetError};
+use crate::target::{Command, OS_FAMILY, Probe, Target, TargetError};
 
 /// The file with the state of all packages.
 const STATUS: &str = "/var/lib/dpkg/status";
@@ -19,20 +19,6 @@ const FORMAT: &str = "${Package}\t${Architecture}\t${db:Status-Status}\t${Versio
 
 /// The state of a package that is unpacked and configured.
 const INSTALLED: &str = "installed";
-
-/// The longest time that a transaction takes.
-const TIMEOUT: Duration = Duration::from_hours(1);
-
-/// What apt says if its lists lack a package or version, or are so old that the servers have other files.
-const OUTDATED: [&str; 4] = [
-    "Unable to locate package",
-    "has no installation candidate",
-    "' was not found",
-    "Failed to fetch",
-];
-
-/// What apt says if dpkg was killed while it changed packages.
-const INTERRUPTED: &str = "dpkg --configure -a";
 
 /// A package of the operating system that shall be installed, or not. Several are installed or removed in one
 /// transaction.
@@ -255,14 +241,43 @@ fn check(packages: &[Package], probe: &dyn Probe) -> Result<Checked, ResourceErr
         let difference = package.difference(&installed)?;
         Some((package.clone(), difference))
     });
-    let (packages, differences): (Vec<_>, Vec<_>) = different.unzip();
+    let (packages, mut differences): (Vec<_>, Vec<_>) = different.unzip();
     if packages.is_empty() {
         return Ok(Checked::in_order());
     }
+    mark_unlisted(&packages, &mut differences, probe)?;
     Ok(Checked::drift(Transaction {
         packages,
         differences,
     }))
+}
+
+/// Says of versions that the lists of apt lack that they do: new lists may have them, or the change fails.
+fn mark_unlisted(
+    packages: &[Package],
+    differences: &mut [Difference],
+    probe: &dyn Probe,
+) -> Result<(), ResourceError> {
+    let pinned = packages.iter().filter_map(|package| match &package.wanted {
+        WantedVersion::Exactly(_) => Some(package.name.as_str()),
+        WantedVersion::Any | WantedVersion::Nothing => None,
+    });
+    let pinned: Vec<&str> = pinned.collect();
+    if pinned.is_empty() {
+        return Ok(());
+    }
+    let Some(listed) = listed(probe, &pinned)? else {
+        return Ok(());
+    };
+    for (package, difference) in packages.iter().zip(differences) {
+        if let WantedVersion::Exactly(version) = &package.wanted {
+            let name = package.name.split(':').next().unwrap_or_default();
+            if !listed.contains(&format!("{name}={version}")) {
+                difference.wanted = Some(format!("{version}, which is not in the lists of apt"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Those among the packages that are installed, in any version.
@@ -300,128 +315,54 @@ struct Transaction {
     differences: Vec<Difference>,
 }
 
+impl Transaction {
+    /// The packages to remove, and those to install, as arguments of apt.
+    fn arguments(&self) -> [Vec<String>; 2] {
+        let (removed, added): (Vec<_>, Vec<_>) = self
+            .packages
+            .iter()
+            .partition(|package| package.wanted == WantedVersion::Nothing);
+        [removed, added].map(|packages| {
+            let arguments = packages.iter().map(|package| package.argument());
+            arguments.collect()
+        })
+    }
+
+    /// The command that installs packages, if there is one to install.
+    fn installation(&self) -> Option<Command> {
+        let [_, added] = self.arguments();
+        let mut packages = self.packages.iter();
+        let has_versions =
+            packages.any(|package| matches!(package.wanted, WantedVersion::Exactly(_)));
+        (!added.is_empty()).then(|| install(&added, has_versions))
+    }
+}
+
 impl Change for Transaction {
     fn differences(&self) -> Vec<Difference> {
         self.differences.clone()
     }
 
-    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
-        let (removed, added): (Vec<_>, Vec<_>) = self
-            .packages
-            .iter()
-            .partition(|package| package.wanted == WantedVersion::Nothing);
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        let [removed, _] = self.arguments();
         if !removed.is_empty() {
-            let names: Vec<_> = removed.iter().map(|package| package.argument()).collect();
-            check_removal(target, &names)?;
-            run(target, &apt("remove").arguments(names))?;
+            check_removal(probe, &removed)?;
         }
-        if !added.is_empty() {
-            let is_pinned =
-                |package: &&Package| matches!(package.wanted, WantedVersion::Exactly(_));
-            let mut command = apt("install").arguments(["--no-install-recommends", "--no-remove"]);
-            if added.iter().any(is_pinned) {
-                command = command.argument("--allow-downgrades");
-            }
-            let packages = added.iter().map(|package| package.argument());
-            run(target, &command.arguments(packages))?;
-        }
-        Ok(())
-    }
-}
-
-/// A command of apt that asks nothing and keeps changed configuration files.
-fn apt(action: &str) -> Command {
-    let options = [
-        "DPkg::Lock::Timeout=120",
-        "Acquire::Retries=3",
-        "Dpkg::Use-Pty=0",
-        "Dpkg::Options::=--force-confdef",
-        "Dpkg::Options::=--force-confold",
-    ];
-    Command::new("apt-get")
-        .arguments(["--quiet", "--yes"])
-        .arguments(options.iter().flat_map(|option| ["-o", option]))
-        .argument(action)
-        .variable("DEBIAN_FRONTEND", "noninteractive")
-        .variable("DEBCONF_NONINTERACTIVE_SEEN", "true")
-        .timeout(TIMEOUT)
-}
-
-/// Runs a command of apt. First it does with the lists and the state that are there; what it lacks is brought, once each.
-fn run(target: &dyn Target, command: &Command) -> Result<(), ResourceError> {
-    let mut repairs = vec![
-        (&OUTDATED[..], apt("update")),
-        (&[INTERRUPTED][..], configure()),
-    ];
-    loop {
-        let output = target.run(command)?;
-        if output.is_success() {
-            return Ok(());
-        }
-        let said = said(&output);
-        let repair = repairs
-            .iter()
-            .position(|(signs, _)| signs.iter().any(|sign| said.contains(sign)));
-        let Some(repair) = repair else {
-            return Err(failure(command, output));
-        };
-        let (_, repair) = repairs.swap_remove(repair);
-        let repaired = target.run(&repair)?;
-        if !repaired.is_success() {
-            return Err(failure(&repair, repaired));
+        match self.installation() {
+            Some(command) => check_installation(probe, &command),
+            None => Ok(()),
         }
     }
-}
 
-/// Ends what dpkg was interrupted in.
-fn configure() -> Command {
-    Command::new("dpkg")
-        .arguments(["--force-confdef", "--force-confold", "--configure", "-a"])
-        .variable("DEBIAN_FRONTEND", "noninteractive")
-        .timeout(TIMEOUT)
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The failure of a command of apt: of all that it says, the first error explains most.
-fn failure(command: &Command, mut output: Output) -> ResourceError {
-    let said = said(&output);
-    if let Some(line) = said.lines().find(|line| line.starts_with("E: ")) {
-        output.stderr = line.as_bytes().to_vec();
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        let [removed, _] = self.arguments();
+        if !removed.is_empty() {
+            check_removal(target, &removed)?;
+            run(target, &apt("remove").arguments(removed))?;
+        }
+        match self.installation() {
+            Some(command) => run(target, &command),
+            None => Ok(()),
+        }
     }
-    match TargetError::unless_success(command, output) {
-        Err(error) => error.into(),
-        Ok(_) => ResourceError::Invalid("apt failed".to_owned()),
-    }
-}
-
-/// Checks that nothing else goes with the packages.
-fn check_removal(target: &dyn Target, names: &[String]) -> Result<(), ResourceError> {
-    let command = apt("remove").argument("--simulate").arguments(names);
-    let output = target.query(&command)?;
-    if !output.is_success() {
-        // Removing repairs what it can, and says what it cannot.
-        return Ok(());
-    }
-    let text = output.text();
-    let mut others: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("Remv ")?.split_whitespace().next())
-        .filter(|other| {
-            let is_other = |name: &String| name.split(':').next() != other.split(':').next();
-            names.iter().all(is_other)
-        })
-        .collect();
-    if others.is_empty() {
-        return Ok(());
-    }
-    others.sort_unstable();
-    let message = format!(
-        "other packages need {}: {}; they have to be absent as well",
-        names.join(", "),
-        others.join(", ")
-    );
-    Err(ResourceError::Invalid(message))
 }

@@ -175,8 +175,8 @@ fn a_dry_run_does_not_promise_what_the_machine_refuses() {
     });
     let run = run(root.path(), graph, true);
     let problems = [
-        r#"file:/none/a Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`")"#,
-        r#"link:/none/b Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`")"#,
+        r#"file:/none/a Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`, or say `after` what makes it")"#,
+        r#"link:/none/b Failed("the folder /none does not exist: add a resource `directory: /none`, or `parents: true`, or say `after` what makes it")"#,
         r#"directory:/plain/c Failed("cannot write in /plain: Not a directory (os error 20)")"#,
         r#"user:web Failed("the machine has no group `none`")"#,
     ];

@@ -27,7 +27,7 @@ pub(super) fn contradictions<'place>(
     let said = nodes
         .iter()
         .filter(|node| node.resource.presence() != Presence::Unsaid);
-    for node in said.clone() {
+    for node in said {
         for identifier in node.resource.identifiers() {
             if let Some(other) = claims.get(&identifier) {
                 let message = format!(
@@ -40,7 +40,16 @@ pub(super) fn contradictions<'place>(
             }
         }
     }
-    for node in said.filter(|node| node.resource.presence() == Presence::Present) {
+    let present = || nodes.iter().filter(|node| is_present(node));
+    for node in present() {
+        let identifiers = node.resource.identifiers().into_iter();
+        let around = identifiers.filter_map(|identifier| plain_file_around(&identifier, &claims));
+        for file in around {
+            let message = format!("`{}` is below `{}`, which is no folder", node.id, file.id);
+            report(message, node, file);
+        }
+    }
+    for node in present().filter(|node| node.resource.presence() == Presence::Present) {
         let needs = node.resource.wishes().into_iter();
         let needs = needs.filter(|wish| wish.relation == Relation::After);
         for needed in needs.flat_map(|wish| wish.alternatives) {
@@ -54,4 +63,23 @@ pub(super) fn contradictions<'place>(
         }
     }
     findings
+}
+
+fn is_present(node: &Node) -> bool {
+    node.resource.presence() != Presence::Absent
+}
+
+/// The plain file that another resource describes at a path around this one.
+fn plain_file_around<'nodes>(
+    identifier: &Identifier,
+    claims: &BTreeMap<Identifier, &'nodes Node>,
+) -> Option<&'nodes Node> {
+    let Identifier::Path(path) = identifier else {
+        return None;
+    };
+    let mut around = path.ancestors().skip(1);
+    around.find_map(|folder| {
+        let claim = claims.get(&Identifier::path(folder))?;
+        claim.resource.is_plain_file().then_some(*claim)
+    })
 }

@@ -384,11 +384,12 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
 
     /// Watches a resource; an error is the reason why it has to be polled.
     fn watch(&mut self, node: NodeKey, watching: Watching) -> Result<(), String> {
-        let (paths, is_polled) = match watching {
+        let (paths, unwatched) = match watching {
             Watching::Nothing => return Ok(()),
             Watching::Polling => return Err("changes of it cannot be seen".to_owned()),
-            Watching::Paths(paths) => (paths, false),
-            Watching::PathsAndPolling(paths) => (paths, true),
+            Watching::Paths(paths) => (paths, None),
+            Watching::PathsAndPolling(paths) => (paths, Some(Event::NotWatched(node))),
+            Watching::UntilInOrder(paths) => (paths, Some(Event::WatchedInPart(node))),
         };
         let watcher = self.watcher.get_or_insert_with(|| {
             let root = self.target.watchable();
@@ -406,9 +407,9 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 .map_err(|error| error.to_string())?,
             Err(reason) => return Err(reason.clone()),
         }
-        if is_polled {
+        if let Some(unwatched) = unwatched {
             let now = self.now();
-            self.runner.handle(Event::NotWatched(node), now);
+            self.runner.handle(unwatched, now);
         }
         Ok(())
     }

@@ -278,7 +278,7 @@ impl Resource for Artifact {
     fn watching(&self, probe: &dyn Probe) -> Watching {
         let Ok(Some(archive)) = self.stored(probe) else {
             // Its folders are not known.
-            return Watching::Polling;
+            return Watching::UntilInOrder(vec![self.folder()]);
         };
         let mut paths = vec![self.folder(), self.folder().join(ARCHIVE)];
         paths.extend(folders(&self.files_path(), &archive));

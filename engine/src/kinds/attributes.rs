@@ -4,7 +4,7 @@ use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;
 
 use super::accounts::{groups, users};
-use crate::resource::{Difference, ResourceError};
+use crate::resource::{Difference, Identifier, Input, ResourceError};
 use crate::target::Probe;
 
 /// Owner, group and mode as they are wanted. What is `None` is left alone.
@@ -25,18 +25,22 @@ impl WantedAttributes {
     /// Compares with what is there; a new entry gets `default_mode` unless a mode is wanted.
     pub(super) fn compare(
         &self,
-        probe: &dyn Probe,
+        (probe, input): (&dyn Probe, &Input),
         entry: Option<&RootEntry>,
         default_mode: u32,
     ) -> Result<ComparedAttributes, ResourceError> {
-        let user = number_of(self.owner.as_ref(), "user", || {
+        let mut user = number_of(self.owner.as_ref(), "user", || {
             let users = users(probe)?.into_iter();
             Ok(users.map(|user| (user.name, user.number)).collect())
         })?;
-        let group = number_of(self.group.as_ref(), "group", || {
+        let mut group = number_of(self.group.as_ref(), "group", || {
             let groups = groups(probe)?.into_iter();
             Ok(groups.map(|group| (group.name, group.number)).collect())
         })?;
+        let owner = self.owner.clone().map(Identifier::User);
+        user = foreseen_number(owner, input).or(user);
+        let owning = self.group.clone().map(Identifier::Group);
+        group = foreseen_number(owning, input).or(group);
         let mode = self
             .mode
             .or(entry.map(|entry| entry.mode))
@@ -92,6 +96,10 @@ impl WantedAttributes {
 /// A mode as it is written.
 pub(super) fn octal(mode: u32) -> String {
     format!("{mode:04o}")
+}
+
+fn foreseen_number(account: Option<Identifier>, input: &Input) -> Option<u32> {
+    input.foreseen_number(&account?)
 }
 
 /// The number of a user or group, of which `list` lists the names and numbers.

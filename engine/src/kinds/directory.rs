@@ -99,7 +99,7 @@ impl Resource for Directory {
         format!("{self:?}")
     }
 
-    fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
+    fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         let entry = probe.entry(&self.path)?;
         let kind = entry.as_ref().map(|entry| entry.kind);
         if self.absence != Absence::No {
@@ -120,7 +120,7 @@ impl Resource for Directory {
         }
         let compared = self
             .attributes
-            .compare(probe, entry.as_ref(), DEFAULT_MODE)?;
+            .compare((probe, input), entry.as_ref(), DEFAULT_MODE)?;
         let mut differences = compared.differences;
         if entry.is_none() {
             let mode = octal(compared.attributes.mode);

@@ -157,12 +157,12 @@ impl Resource for File {
             });
         }
         if let Some(awaited) = input.awaited.get(CONTENT) {
-            return self.check_awaited(probe, entry.as_ref(), awaited);
+            return self.check_awaited((probe, input), entry.as_ref(), awaited);
         }
         let content = self.wanted_content(probe, input)?;
         let compared = self
             .attributes
-            .compare(probe, entry.as_ref(), DEFAULT_MODE)?;
+            .compare((probe, input), entry.as_ref(), DEFAULT_MODE)?;
         let mut differences = compared.differences;
         let mut written = None;
         if let Some(entry) = &entry {
@@ -206,6 +206,10 @@ impl Resource for File {
 
     fn presence(&self) -> Presence {
         Presence::unless(self.is_absent)
+    }
+
+    fn is_plain_file(&self) -> bool {
+        !self.is_absent
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
@@ -280,11 +284,13 @@ impl File {
     /// The check while the content that it receives is not known. Nothing is written in its place.
     fn check_awaited(
         &self,
-        probe: &dyn Probe,
+        (probe, input): (&dyn Probe, &Input),
         entry: Option<&RootEntry>,
         awaited: &Awaited,
     ) -> Result<Checked, ResourceError> {
-        let compared = self.attributes.compare(probe, entry, DEFAULT_MODE)?;
+        let compared = self
+            .attributes
+            .compare((probe, input), entry, DEFAULT_MODE)?;
         let mut differences = compared.differences;
         match entry {
             None if awaited.is_pending => {

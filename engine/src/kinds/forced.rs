@@ -107,6 +107,10 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
         self.resource.presence()
     }
 
+    fn is_plain_file(&self) -> bool {
+        self.resource.is_plain_file()
+    }
+
     fn is_reversible(&self) -> bool {
         self.resource.is_reversible()
     }

@@ -5,14 +5,12 @@ use pkgres_manifest::ResourceDescription;
 use super::accounts::{GROUPS, account_number, check_name, groups, taken, users};
 use super::commands::Commands;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
-    ValueType, Watching,
+    Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
+    SentValue, ValueType, Watching,
 };
 use crate::target::{Command, Probe};
 
 /// The property that can receive a value.
-const NUMBER: &str = "number";
-
 /// A group of users that shall exist, or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
@@ -89,7 +87,7 @@ impl Resource for Group {
             }
             (Some(is), false) => match &number {
                 Some(number) if wanted != Some(is.number) => (
-                    Difference::new("number", Some(is.number.to_string()), Some(number)),
+                    Difference::new(NUMBER, Some(is.number.to_string()), Some(number)),
                     Command::new("groupmod").arguments(["--gid", number]),
                 ),
                 _ => return Ok(Checked::in_order()),

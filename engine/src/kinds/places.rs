@@ -28,7 +28,7 @@ fn missing_folder_or(
     }
     let folder = folder.display();
     ResourceError::Invalid(format!(
-        "the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`"
+        "the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`, or say `after` what makes it"
     ))
 }
 

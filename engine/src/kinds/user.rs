@@ -12,13 +12,12 @@ use super::accounts::{
 use super::commands::Commands;
 use super::group::removed_groups;
 use crate::resource::{
-    Before, Checked, Difference, Identifier, Input, Presence, Resource, ResourceError, SentValue,
-    ValueType, Watching, Wish,
+    Before, Checked, Difference, Identifier, Input, NUMBER, Presence, Resource, ResourceError,
+    SentValue, ValueType, Watching, Wish,
 };
 use crate::target::{Command, Probe};
 
 /// The properties that can receive a value.
-const NUMBER: &str = "number";
 const GROUPS_PROPERTY: &str = "groups";
 
 /// A user that shall exist, or not.
@@ -200,13 +199,7 @@ impl User {
         };
         if let Some(number) = self.number.filter(|number| *number != is.number) {
             let number = number.to_string();
-            differ(
-                "number",
-                &["--uid"],
-                &is.number.to_string(),
-                &number,
-                &number,
-            );
+            differ(NUMBER, &["--uid"], &is.number.to_string(), &number, &number);
         }
         let named = |name: &String| {
             let mut groups = groups.iter();

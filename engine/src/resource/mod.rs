@@ -23,6 +23,9 @@ use thiserror::Error;
 
 use crate::target::{Probe, Target, TargetError};
 
+/// The property of users and groups that is their number.
+pub(crate) const NUMBER: &str = "number";
+
 /// What a check depends on beside the resource and the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Input {
@@ -32,9 +35,20 @@ pub struct Input {
     pub awaited: BTreeMap<String, Awaited>,
     /// Whether a resource that notifies this one was changed since this one was last in order.
     pub refresh: bool,
+    /// In a dry run: the users and groups before this resource that would get another number, with all of their differences.
+    /// The machine still has them as they are.
+    pub foreseen: Vec<(Identifier, Difference)>,
 }
 
 impl Input {
+    /// The number that a user or group would have after a change that a dry run does not make.
+    pub(crate) fn foreseen_number(&self, account: &Identifier) -> Option<u32> {
+        let mut foreseen = self.foreseen.iter();
+        let number = foreseen
+            .find(|(changed, difference)| changed == account && difference.property == NUMBER)?;
+        number.1.wanted.as_ref()?.parse().ok()
+    }
+
     /// Whether every value that the resource shall receive is known; an error says which one is not.
     pub(crate) fn require_known(&self) -> Result<(), ResourceError> {
         match self.awaited.iter().next() {
@@ -293,7 +307,8 @@ pub trait Resource: Send + Sync {
     fn check(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError>;
 
     /// What to watch, so that the resource is checked again when it may have changed. It may be too much, never too
-    /// little. It is asked for once, before the first check, and may depend on the machine.
+    /// little. It is asked for once, before the first check, and may depend on the machine; after
+    /// [`Watching::UntilInOrder`], it is asked for again.
     fn watching(&self, _probe: &dyn Probe) -> Watching {
         Watching::Nothing
     }
@@ -322,6 +337,11 @@ pub trait Resource: Send + Sync {
     /// before anything is changed.
     fn presence(&self) -> Presence {
         Presence::Unsaid
+    }
+
+    /// Whether it is a plain file, so that nothing can be below its path.
+    fn is_plain_file(&self) -> bool {
+        false
     }
 
     /// Whether a notification matters to it.

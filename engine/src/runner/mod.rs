@@ -8,6 +8,7 @@
 mod attempt;
 mod bucket;
 mod chances;
+mod foreseen;
 mod node_state;
 mod schedule;
 mod semaphores;
@@ -76,6 +77,9 @@ pub enum Event {
     AllChanged,
     /// A resource that was to be watched cannot be watched, so that it is checked from time to time.
     NotWatched(NodeKey),
+    /// A resource can only be watched as a whole once it is in order: it is also checked from time to time until then, and has
+    /// to be watched again.
+    WatchedInPart(NodeKey),
     /// The user wants to end the run: the first time when everything that runs has ended, the second time by
     /// asking it to end, and the third time at once.
     Interrupt,
@@ -87,7 +91,7 @@ pub enum Event {
 
 /// What to do.
 pub enum Action {
-    /// Watch a resource; before its first attempt, so that no change is missed.
+    /// Watch a resource; before an attempt, so that no change is missed.
     Watch(NodeKey, Arc<dyn Resource>),
     /// Stop watching a resource.
     Unwatch(NodeKey),
@@ -192,6 +196,8 @@ pub struct Runner {
     /// Nodes that start at a later time.
     delayed: BTreeSet<usize>,
     running: usize,
+    /// The users and groups that would get another number, if they could be changed.
+    pending_accounts: BTreeSet<usize>,
     semaphores: Semaphores,
     actions: VecDeque<Action>,
     interrupts: u8,
@@ -231,6 +237,7 @@ impl Runner {
             ready: BTreeSet::new(),
             delayed: BTreeSet::new(),
             running: 0,
+            pending_accounts: BTreeSet::new(),
             semaphores: Semaphores::default(),
             actions: VecDeque::new(),
             interrupts: 0,
@@ -266,12 +273,8 @@ impl Runner {
                     self.may_have_changed(node);
                 }
             }
-            Event::NotWatched(key) => {
-                if let Some(node) = self.by_key.get(&key).copied() {
-                    self.nodes[node].observed = Observed::Polled;
-                    self.set_poll(node);
-                }
-            }
+            Event::NotWatched(key) => self.not_watched(key, Observed::Polled),
+            Event::WatchedInPart(key) => self.not_watched(key, Observed::UntilInOrder),
             Event::Interrupt => self.interrupt(),
             Event::Replace(graph) => self.next_graph = Some(graph),
             Event::Time => {}

@@ -32,6 +32,14 @@ pub(super) enum Observed {
     Watched,
     /// It cannot be watched, so that it is checked from time to time.
     Polled,
+    /// It is also checked from time to time until it is in order, and will be watched anew then.
+    UntilInOrder,
+}
+
+impl Observed {
+    pub(super) fn is_polled(self) -> bool {
+        matches!(self, Self::Polled | Self::UntilInOrder)
+    }
 }
 
 /// Why a resource is checked.
@@ -99,6 +107,8 @@ pub(super) struct NodeState {
     pub(super) is_timed_out: bool,
     /// How it is found out that it may have changed.
     pub(super) observed: Observed,
+    /// Whether it was watched once more since it was in order.
+    pub(super) is_watched_anew: bool,
     /// Why it has to be checked.
     pub(super) cause: Cause,
     /// How many more events may lead to a check.

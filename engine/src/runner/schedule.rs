@@ -119,6 +119,7 @@ impl Runner {
         }
         let received = state.received.clone();
         let awaited = self.awaited(node);
+        let foreseen = self.foreseen(node);
         let in_graph = &self.graph.nodes()[node];
         let state = &self.nodes[node];
         self.actions.push_back(Action::Attempt {
@@ -129,8 +130,9 @@ impl Runner {
                 received,
                 awaited,
                 refresh: refresh && in_graph.resource.is_refreshable(),
+                foreseen,
             },
-            noop: self.options.noop || in_graph.meta.noop,
+            noop: self.is_noop(node),
             cause: state.cause,
         });
         self.running += 1;
@@ -140,7 +142,7 @@ impl Runner {
     /// The values that a node shall receive, and that were not sent.
     fn awaited(&self, node: usize) -> BTreeMap<String, Awaited> {
         let in_graph = &self.graph.nodes()[node];
-        let is_noop = self.options.noop || in_graph.meta.noop;
+        let is_noop = self.is_noop(node);
         let missing = in_graph
             .receives
             .iter()
@@ -158,6 +160,11 @@ impl Runner {
             (receipt.property.clone(), awaited)
         });
         awaited.collect()
+    }
+
+    /// Whether nothing may be changed for a node.
+    pub(super) fn is_noop(&self, node: usize) -> bool {
+        self.options.noop || self.graph.nodes()[node].meta.noop
     }
 
     /// A running attempt has ended.
@@ -227,6 +234,9 @@ impl Runner {
             self.wake_deferred(node);
         }
         self.note_end(node, before, is_change);
+        if is_success {
+            self.watch_anew(node);
+        }
         if again && self.nodes[node].failure.is_some() {
             self.may_have_changed(node);
         } else if again {
@@ -241,6 +251,7 @@ impl Runner {
         state.pending = Some(differences);
         state.last_error = None;
         state.forgive();
+        self.note_pending_account(node);
         if self.options.noop {
             // It would be changed, and would refresh them.
             self.refresh_successors(node);
@@ -373,6 +384,33 @@ impl Runner {
         state.failures.add(self.now);
     }
 
+    /// A node is not watched as a whole.
+    pub(super) fn not_watched(&mut self, key: NodeKey, observed: Observed) {
+        if let Some(node) = self.by_key.get(&key).copied() {
+            let state = &mut self.nodes[node];
+            // What is in order and still does not say what to watch never will.
+            state.observed = if state.is_watched_anew {
+                Observed::Polled
+            } else {
+                observed
+            };
+            self.set_poll(node);
+        }
+    }
+
+    /// Watches a node that is in order, if only part of it could be watched before. It is checked again, because it may have
+    /// changed before it was watched.
+    fn watch_anew(&mut self, node: usize) {
+        let state = &mut self.nodes[node];
+        if state.observed == Observed::UntilInOrder {
+            state.observed = Observed::Watched;
+            state.is_watched_anew = true;
+            let resource = self.graph.nodes()[node].resource.clone();
+            self.actions.push_back(Action::Watch(state.key, resource));
+            self.make_dirty(node, Cause::Noticed);
+        }
+    }
+
     /// Decides when a node that was checked is checked again.
     pub(super) fn set_poll(&mut self, node: usize) {
         let state = &mut self.nodes[node];
@@ -382,7 +420,7 @@ impl Runner {
         }
         let pause = match self.graph.nodes()[node].meta.poll {
             Polling::Every(pause) => Some(pause),
-            Polling::Watch if state.observed == Observed::Polled => Some(self.options.polling),
+            Polling::Watch if state.observed.is_polled() => Some(self.options.polling),
             Polling::Watch | Polling::Once => None,
         };
         // A pause of zero would never let the graph converge.

@@ -95,6 +95,7 @@ impl Runner {
                     timeout_at: None,
                     is_timed_out: false,
                     observed: Observed::Never,
+                    is_watched_anew: false,
                     cause: Cause::First,
                     bucket: node.meta.limit.map(|limit| Bucket::new(limit, self.now)),
                     blocked: 0,
@@ -115,6 +116,7 @@ impl Runner {
         self.by_key = (self.nodes.iter().enumerate())
             .map(|(number, state)| (state.key, number))
             .collect();
+        self.find_pending_accounts();
         self.restore_order();
         if !is_first {
             self.actions.push_back(Action::Replaced(report));

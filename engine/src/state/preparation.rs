@@ -70,6 +70,10 @@ impl Resource for Prepared {
         self.resource.presence()
     }
 
+    fn is_plain_file(&self) -> bool {
+        self.resource.is_plain_file()
+    }
+
     fn is_refreshable(&self) -> bool {
         self.resource.is_refreshable()
     }

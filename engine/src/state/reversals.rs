@@ -86,9 +86,11 @@ impl Resource for Reversing {
     fn watching(&self, probe: &dyn Probe) -> Watching {
         let watching = (self.resource.as_ref()).map(|resource| resource.watching(probe));
         match watching {
-            Some(Watching::Paths(paths) | Watching::PathsAndPolling(paths)) => {
-                Watching::PathsAndPolling(paths)
-            }
+            Some(
+                Watching::Paths(paths)
+                | Watching::PathsAndPolling(paths)
+                | Watching::UntilInOrder(paths),
+            ) => Watching::PathsAndPolling(paths),
             Some(Watching::Polling | Watching::Nothing) | None => {
                 Watching::PathsAndPolling(Vec::new())
             }

@@ -391,6 +391,20 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
         "Package: [{directory: /a}, {link: /a, target: /b}]",
         "Web/r.yaml:1:35: error[PK0105]: `directory:/a` and `link:/a` both say what is at one place [Web/r.yaml:1:23]",
     );
+    check(
+        "Package: [{file: /a}, {directory: /a/b, after: ['file:/a']}]",
+        "Web/r.yaml:1:35: error[PK0105]: `directory:/a/b` is below `file:/a`, which is no folder [Web/r.yaml:1:18]",
+    );
+    check(
+        "Package: [{file: /a, force: true, mode: 0600}, {file: /a/b/c}]",
+        "Web/r.yaml:1:55: error[PK0105]: `file:/a/b/c` is below `file:/a`, which is no folder [Web/r.yaml:1:18]",
+    );
+    for right in [
+        "Package: [{file: /a}, {file: /ab}, {file: /a/b, state: absent}]",
+        "Package: [{file: /a, state: absent}, {link: /b, target: /c}, {file: /b/d}]",
+    ] {
+        graph(&[package("Web", &[], right)], None).expect("it is right");
+    }
     // An order among what goes is no contradiction.
     let web = package(
         "Web",
@@ -461,10 +475,7 @@ fn mistakes_that_need_no_machine_are_found_without_one() {
         "file: /a, owner: 'a b'",
         "`a b` cannot be the name of a user: it must begin with a letter or `_`, and have at most 32 letters, digits, `_`, `.` and `-`",
     );
-    check(
-        "service: web",
-        "a service has to be `running` or `stopped`, or `enabled` or not",
-    );
+    check("service: web", "a service needs `state`, `enabled` or both");
     check(
         "service: a/b, state: running",
         "`a/b` cannot be the name of a service",

@@ -1,8 +1,11 @@
 //! Users and groups, as the programs of shadow make them.
 
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
 use pkgres_engine::{
-    Directory, DriveOptions, File, GraphBuilder, Group, Identifier, Input, Machine, Outcome,
-    Resource, SentValue, Status, User, Wish, attempt, drive,
+    Directory, DriveOptions, File, Graph, GraphBuilder, Group, Identifier, Input, Machine, Outcome,
+    Resource, RunOptions, SentValue, Status, Step, User, Wish, attempt, drive,
 };
 
 use pkgres_manifest::MetaParameters;
@@ -218,4 +221,79 @@ fn numbers_and_groups_are_received() {
         error.expect_err("it is no number of a user").to_string(),
         "-1 cannot be the number of a user or group"
     );
+}
+
+#[test]
+fn a_dry_run_foresees_the_numbers_of_owners() {
+    let Some(debian) = Debian::new() else { return };
+    debian.shell(
+        "groupadd -g 3001 www && useradd -u 3001 -g www web && mkdir /srv/web \
+         && touch /srv/web/page /srv/web/other && chown -R web:www /srv/web",
+    );
+    let graph = |user: u32, group: u32| {
+        let mut builder = GraphBuilder::new();
+        let mut add = |id: &str, resource: Box<dyn Resource>| {
+            let id = id.parse().expect("it is an identity");
+            builder.add_shared(id, Arc::from(resource), MetaParameters::default());
+        };
+        add("user:web", Box::new(User::new("web").with_number(user)));
+        add("group:www", Box::new(Group::new("www").with_number(group)));
+        let folder = Directory::new("/srv/web")
+            .with_owner("web")
+            .with_group("www");
+        add("directory:/srv/web", Box::new(folder));
+        let page = File::new("/srv/web/page")
+            .with_owner("web")
+            .with_content("hello\n");
+        add("file:/srv/web/page", Box::new(page));
+        // Its owner is said by number, and stays.
+        let other = File::new("/srv/web/other")
+            .with_owner("3001")
+            .with_group("www");
+        add("file:/srv/web/other", Box::new(other));
+        builder.build().expect("it has no circle")
+    };
+    let run = |graph: Graph, noop: bool| {
+        let options = DriveOptions {
+            run: RunOptions {
+                noop,
+                jobs: 1,
+                ..RunOptions::default()
+            },
+            ..DriveOptions::default()
+        };
+        let (_control, controlled) = channel();
+        let mut changes = Vec::new();
+        drive(
+            graph,
+            debian.shared_machine(),
+            &options,
+            controlled,
+            |progress| {
+                if let Step::Changed(id, differences) | Step::Pending(id, differences) =
+                    &progress.step
+                {
+                    let differences = differences.iter().map(ToString::to_string);
+                    changes.push((id.to_string(), differences.collect::<Vec<_>>()));
+                }
+            },
+        );
+        changes
+    };
+    let planned = run(graph(3002, 3003), true);
+    let expected = [
+        ("file:/srv/web/other", "group: 3001 -> 3003"),
+        ("directory:/srv/web", "owner: 3001 -> 3002"),
+        ("user:web", "number: 3001 -> 3002"),
+    ];
+    for (id, difference) in expected {
+        let found = planned.iter().find(|(planned, _)| planned == id);
+        let (_, differences) = found.unwrap_or_else(|| panic!("{id} is not planned: {planned:?}"));
+        assert!(
+            differences.contains(&difference.to_owned()),
+            "{differences:?}"
+        );
+    }
+    assert_eq!(run(graph(3002, 3003), false), planned);
+    assert_eq!(run(graph(3002, 3003), true), []);
 }

@@ -74,7 +74,13 @@ fn an_artifact_is_unpacked_and_repaired() {
     let bytes = sample();
     let served = Served::new(bytes.clone());
     let artifact = artifact(&bytes, served.clone());
-    assert_eq!(artifact.watching(&machine), Watching::Polling);
+    let Watching::UntilInOrder(watched) = artifact.watching(&machine) else {
+        panic!("its folders are not known");
+    };
+    assert_eq!(
+        watched,
+        [artifact.files_path().parent().expect("it is in a folder")]
+    );
 
     // A crash left something behind.
     let files = artifact.files_path();

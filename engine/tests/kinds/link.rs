@@ -40,7 +40,7 @@ fn a_file_is_not_replaced_by_a_link() {
     let error = try_change(&machine, &File::new("/missing/file")).expect_err("it has no folder");
     assert_eq!(
         error.to_string(),
-        "the folder /missing does not exist: add a resource `directory: /missing`, or `parents: true`"
+        "the folder /missing does not exist: add a resource `directory: /missing`, or `parents: true`, or say `after` what makes it"
     );
 }
 

@@ -145,14 +145,16 @@ impl Simulation {
         while let Some(action) = self.runner.next_action() {
             match action {
                 Action::Watch(key, resource) => {
-                    let (path, is_polled) = match resource.watching(&self.machine) {
-                        Watching::Paths(paths) => (paths.into_iter().next(), false),
-                        Watching::PathsAndPolling(paths) => (paths.into_iter().next(), true),
+                    let (paths, unwatched) = match resource.watching(&self.machine) {
+                        Watching::Paths(paths) => (paths, None),
+                        Watching::PathsAndPolling(paths) => (paths, Some(Event::NotWatched(key))),
+                        Watching::UntilInOrder(paths) => (paths, Some(Event::WatchedInPart(key))),
                         watching => return Err(format!("{watching:?}")),
                     };
-                    self.watched.extend(path.map(|path| (key, path)));
-                    if is_polled {
-                        self.runner.handle(Event::NotWatched(key), self.now);
+                    self.watched
+                        .extend(paths.into_iter().next().map(|path| (key, path)));
+                    if let Some(unwatched) = unwatched {
+                        self.runner.handle(unwatched, self.now);
                     }
                 }
                 Action::Unwatch(key) => {

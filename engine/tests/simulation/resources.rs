@@ -23,8 +23,12 @@ impl Resource for Unit {
         Ok(Checked::drift(Start(self.0.clone())))
     }
 
-    fn watching(&self, _: &dyn Probe) -> Watching {
-        Watching::path(&self.0)
+    /// As if what is to be watched were only known once it was started.
+    fn watching(&self, probe: &dyn Probe) -> Watching {
+        match probe.entry(&self.0) {
+            Ok(Some(_)) => Watching::path(&self.0),
+            _ => Watching::UntilInOrder(vec![self.0.clone()]),
+        }
     }
 
     fn is_refreshable(&self) -> bool {

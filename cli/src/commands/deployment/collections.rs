@@ -345,17 +345,24 @@ impl Resource for InstalledCollections {
 
     fn watching(&self, probe: &dyn Probe) -> Watching {
         let mut watched = vec![self.root.clone()];
+        let mut is_whole = true;
         for release in &self.releases {
             let path = self.path_of(release);
             watched.extend(path.parent().map(Path::to_owned));
             let tree = ProbeTree::new(probe, &path);
-            match tree.folders() {
-                Ok(folders) => watched.extend(folders),
+            if let Ok(folders) = tree.folders() {
+                watched.extend(folders);
+            } else {
                 // Its folders are not known yet.
-                Err(_) => return Watching::Polling,
+                watched.push(path);
+                is_whole = false;
             }
         }
-        Watching::Paths(watched)
+        if is_whole {
+            Watching::Paths(watched)
+        } else {
+            Watching::UntilInOrder(watched)
+        }
     }
 
     fn identifiers(&self) -> Vec<Identifier> {

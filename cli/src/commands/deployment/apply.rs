@@ -11,13 +11,13 @@ use pkgres_engine::{
 use pkgres_manifest::ResourceId;
 use serde_json::{Value, json};
 
+use super::changes::Changes;
 use super::conformance::conforming;
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target, validations_of};
 use super::report::{
-    Changes, Report, change_lines, differences_json, reversal_lines, unchanged_lines,
-    unfinished_lines,
+    Report, change_lines, differences_json, reversal_lines, unchanged_lines, unfinished_lines,
 };
 use super::state::{RunState, plan_reversals};
 use super::validations::{Moment, Validations, report_outcomes};
@@ -159,7 +159,8 @@ impl MachineRun<'_> {
         let ending = drive(graph, target, &options, interrupts.control(), |progress| {
             observer.observe(progress);
         });
-        let (changes, invalid) = (observer.changes, observer.invalid);
+        let changes = std::mem::take(&mut observer.changes);
+        let invalid = observer.invalid;
         // What follows is written where the view was.
         drop(observer);
         let unwritten = metrics.and_then(|metrics| metrics.end().err());
@@ -172,12 +173,12 @@ impl MachineRun<'_> {
             let mut document = report.document(status_name(&ending, &report));
             document["event"] = json!("ended");
             document["changed"] = json!(changes.made);
-            document["unfinished"] = json!(changes.unfinished);
+            document["unfinished"] = json!(changes.unfinished());
             output.data(&format!("{document}\n"));
         }
         output.findings(&report.failures());
         output.findings(&report.deferrals());
-        output.note(&report.apply_summary(changes, &ending));
+        output.note(&report.apply_summary(&changes, &ending));
         if let Some(failure) = unwritten {
             return Err(failure);
         }
@@ -283,9 +284,7 @@ impl Observer<'_> {
             Step::Started(id, cause) => {
                 self.causes.insert(id.clone(), *cause);
             }
-            Step::Changed(..) => self.changes.made += 1,
-            Step::Unfinished(..) => self.changes.unfinished += 1,
-            _ => {}
+            step => self.changes.note(step),
         }
         let is_repeated = self.remember(&progress.step);
         if self.output.is_json() {

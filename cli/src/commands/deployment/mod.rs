@@ -2,6 +2,7 @@
 
 mod apply;
 mod call;
+mod changes;
 mod collections;
 mod conformance;
 mod machines;

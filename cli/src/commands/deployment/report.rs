@@ -7,6 +7,7 @@ use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use serde_json::{Value, json};
 
+use super::changes::Changes;
 use super::machines::MachineResult;
 use super::prepared::Prepared;
 use super::validations::ValidationOutcome;
@@ -272,10 +273,10 @@ impl<'run> Report<'run> {
         }
     }
 
-    pub(super) fn apply_summary(&self, changes: Changes, ending: &Ending) -> String {
+    pub(super) fn apply_summary(&self, changes: &Changes, ending: &Ending) -> String {
         let mut parts = vec![counted(changes.made, "change")];
-        if changes.unfinished > 0 {
-            parts.push(counted(changes.unfinished, "unfinished change"));
+        if changes.unfinished() > 0 {
+            parts.push(counted(changes.unfinished(), "unfinished change"));
         }
         self.add_open(&mut parts);
         let (machine, run) = match self.target.as_str() {
@@ -359,15 +360,6 @@ impl<'run> Report<'run> {
             "resources": resources.collect::<Vec<_>>(),
         })
     }
-}
-
-/// The changes of a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Changes {
-    /// Those after which a resource was in order.
-    pub(super) made: usize,
-    /// Those that were begun and failed, so that some of it may have been done.
-    pub(super) unfinished: usize,
 }
 
 /// A resource whose change was begun and failed, and its differences.

@@ -9,6 +9,8 @@ use pkgres_engine::{
     Service, Target as _, Watching,
 };
 
+use pkgres_tests::debian::UNSUPERVISED_WEB;
+
 use crate::debian::{Debian, change, is_in_order, try_change};
 
 /// runit's supervision, which ends with the test.
@@ -51,13 +53,9 @@ fn define_web(machine: &Machine) {
         .expect("its folder is there");
 }
 
-/// The same service on a machine on which nothing supervises, as `sv` says: only files matter.
+/// The same service on a machine on which nothing supervises.
 pub(crate) fn define_unsupervised_web(debian: &Debian) {
-    debian.shell(
-        "mkdir -p /etc/sv /etc/service && cd /usr/bin && printf '#!/bin/sh\\n%s\\n' \
-         'echo \"warning: $4: unable to open supervise/ok\"; exit 1' >sv && chmod +x sv",
-    );
-    define_web(debian.machine());
+    debian.shell(UNSUPERVISED_WEB);
 }
 
 /// Checks how often the service was started. It says so a little later than its supervisor.
@@ -149,7 +147,7 @@ fn services_of_runit_are_started_repaired_and_stopped() {
     match web.check(machine, &notified).expect("it can be checked") {
         Checked::Drift(change) => {
             let differences = change.differences();
-            assert_eq!(differences[0].to_string(), "restart: after a change");
+            assert_eq!(differences[0].to_string(), "state: running -> restarted");
             change.apply(machine).expect("it is started again");
         }
         Checked::InOrder(_) | Checked::Kept(_) => panic!("it was notified"),
@@ -180,6 +178,31 @@ fn services_of_runit_are_started_repaired_and_stopped() {
         .running()
         .check(machine, &Input::default());
     assert!(matches!(checked, Ok(Checked::Drift(_))), "{checked:?}");
+
+    // One whose program cannot be run is not begun.
+    let precheck = || {
+        let checked = Service::new("web")
+            .running()
+            .check(machine, &Input::default());
+        match checked.expect("it can be checked") {
+            Checked::Drift(change) => change.precheck(machine).map_err(|it| it.to_string()),
+            other => panic!("it does not run: {other:?}"),
+        }
+    };
+    assert_eq!(precheck(), Ok(()));
+    run(machine, "chmod 0644 /etc/sv/web/run");
+    assert_eq!(
+        precheck(),
+        Err(
+            "it cannot be started: /etc/sv/web/run is not executable, which `mode: 0755` makes it"
+                .to_owned()
+        )
+    );
+    run(machine, "rm /etc/sv/web/run");
+    assert_eq!(
+        precheck(),
+        Err("it cannot be started: there is no program /etc/sv/web/run".to_owned())
+    );
 }
 
 #[test]
@@ -241,7 +264,7 @@ fn units_of_systemd_are_enabled_in_a_root_folder() {
     };
     assert_eq!(
         error(Service::new("fixed").enabled()),
-        "the unit `fixed.service` is static: it cannot be enabled"
+        "the unit `fixed.service` is static: it cannot be enabled, as it has no section `[Install]`"
     );
     assert_eq!(
         error(Service::new("missing").enabled()),
@@ -265,7 +288,7 @@ fn properties_of_services_are_checked() {
     };
     assert_eq!(
         error(Service::new("web")),
-        "a service has to be `running` or `stopped`, or `enabled` or not"
+        "a service needs `state`, `enabled` or both"
     );
     for name in ["", "--now", "../web", "a b"] {
         let error = error(Service::new(name).running());
@@ -276,7 +299,8 @@ fn properties_of_services_are_checked() {
         "the machine has neither runit nor systemd, which services need"
     );
     let web = Service::new("web").running();
-    assert_eq!(web.watching(&machine), Watching::Polling);
+    let folder = Path::new("/etc/sv/web").to_owned();
+    assert_eq!(web.watching(&machine), Watching::UntilInOrder(vec![folder]));
     for identifier in [
         Identifier::Package("web".to_owned()),
         Identifier::path("/etc/sv/web/run"),

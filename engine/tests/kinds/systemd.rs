@@ -263,6 +263,34 @@ fn services_of_systemd_are_started_enabled_repaired_and_watched() {
     let error = try_change(machine, &Service::new("broken").running());
     let error = error.expect_err("it cannot start").to_string();
     assert!(error.contains("systemctl"), "{error}");
+    // systemd counts them as started, and their programs end at once.
+    for (name, service, expected) in [
+        (
+            "failing",
+            "ExecStart=/bin/false",
+            "and ended at once (exit-code, status 1): `systemctl status failing.service` on the machine says more",
+        ),
+        (
+            "ending",
+            "Type=oneshot\nExecStart=/bin/true",
+            "and has ended with success: one that shall count as running then needs `RemainAfterExit=yes`",
+        ),
+    ] {
+        let unit = format!("{name}.service");
+        system.define(&unit, &format!("[Service]\n{service}\n"));
+        // The program may not have ended yet when systemd is asked.
+        let mut attempts = (0..50).map(|_| try_change(machine, &Service::new(name).running()));
+        let error = attempts.find_map(Result::err).expect("it ends");
+        assert_eq!(
+            error.to_string(),
+            format!("the unit `{unit}` was started, {expected}")
+        );
+    }
+    let error = try_change(machine, &Service::new("failing").enabled());
+    assert_eq!(
+        error.expect_err("nothing wants it").to_string(),
+        "the unit `failing.service` is static: it cannot be enabled, as it has no section `[Install]`"
+    );
 }
 
 /// A run that goes on starts a service again as soon as it ends, long before it is polled.

@@ -9,7 +9,6 @@ use pkgres_files::EntryKind;
 use pkgres_manifest::ResourceDescription;
 use pkgres_manifest::diagnostic::Escaped;
 
-use super::commands::Commands;
 use crate::resource::{
     Before, Checked, Difference, Identifier, Input, Resource, ResourceError, SentValue, ValueType,
     Watching, Wish,
@@ -111,7 +110,7 @@ impl Service {
             return Err(ResourceError::Invalid(message));
         }
         if self.wanted == WantedState::default() {
-            let message = "a service has to be `running` or `stopped`, or `enabled` or not";
+            let message = "a service needs `state`, `enabled` or both";
             return Err(ResourceError::Invalid(message.to_owned()));
         }
         Ok(())
@@ -199,11 +198,7 @@ impl Service {
         let is_restarted =
             input.refresh && state.is_running && self.wanted.is_running != Some(false);
         if is_restarted {
-            differences.push(Difference::new(
-                "restart",
-                None::<String>,
-                Some("after a change"),
-            ));
+            differences.push(Difference::new("state", Some("running"), Some("restarted")));
         }
         if differences.is_empty() {
             return Ok(Checked::in_order());
@@ -213,8 +208,7 @@ impl Service {
                 Checked::drift(runit.change(self.wanted, is_restarted, differences))
             }
             Supervisor::Systemd(systemd) => {
-                let commands = systemd.commands(self.wanted, &state, is_restarted);
-                Checked::drift(Commands::new(differences, commands))
+                Checked::drift(systemd.change(self.wanted, &state, is_restarted, differences))
             }
         })
     }
@@ -238,7 +232,10 @@ impl Resource for Service {
         match self.supervisor(probe) {
             Ok(Supervisor::Runit(runit)) => runit.watching(probe),
             Ok(Supervisor::Systemd(systemd)) => systemd.watching(),
-            Err(_) => Watching::Polling,
+            Err(_) => {
+                let definition = Path::new(RUNIT_DEFINITIONS).join(&self.name);
+                Watching::UntilInOrder(vec![definition])
+            }
         }
     }
 

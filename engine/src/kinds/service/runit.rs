@@ -20,6 +20,9 @@ const FOLDERS: [&str; 3] = ["/etc/service", "/var/service", "/service"];
 /// The files of a supervised service that change with its state.
 const SUPERVISED: [&str; 3] = ["pid", "stat", "status"];
 
+/// The program of a service, in its folder.
+const PROGRAM: &str = "run";
+
 /// How long `sv` waits for a service to start or stop, in seconds.
 const WAIT: &str = "15";
 
@@ -206,6 +209,25 @@ struct Supervise {
 impl Change for Supervise {
     fn differences(&self) -> Vec<Difference> {
         self.differences.clone()
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        if self.wanted.is_running != Some(true) {
+            return Ok(());
+        }
+        // Otherwise `sv` waits, and does not say why nothing starts.
+        let path = self.definition.join(PROGRAM);
+        let shown = path.display();
+        let message = match probe.entry(&path)? {
+            None => format!("it cannot be started: there is no program {shown}"),
+            Some(entry) if entry.kind == EntryKind::File && entry.mode & 0o111 == 0 => {
+                format!(
+                    "it cannot be started: {shown} is not executable, which `mode: 0755` makes it"
+                )
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(ResourceError::Invalid(message))
     }
 
     fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {

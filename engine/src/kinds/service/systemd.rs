@@ -1,13 +1,13 @@
 //! Services of systemd.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::Escaped;
 
 use super::{ServiceState, WantedState};
-use crate::resource::{ResourceError, Watching};
-use crate::target::{Command, Probe, TargetError};
+use crate::kinds::commands::Commands;
+use crate::resource::{Change, Difference, ResourceError, Watching};
+use crate::target::{Command, Probe, Target, TargetError};
 
 /// The folder with a link for each unit that runs.
 const RUNNING_UNITS: &str = "/run/systemd/units";
@@ -74,8 +74,12 @@ impl Systemd {
         };
         let is_enabled = matches!(enablement.as_str(), "enabled" | "enabled-runtime" | "alias");
         if wanted.is_enabled == Some(true) && !is_enabled && enablement != "disabled" {
+            let reason = match enablement.as_str() {
+                "static" => ", as it has no section `[Install]`",
+                _ => "",
+            };
             let message = format!(
-                "the unit `{}` is {}: it cannot be enabled",
+                "the unit `{}` is {}: it cannot be enabled{reason}",
                 Escaped::new(&self.unit),
                 Escaped::new(&enablement)
             );
@@ -96,11 +100,7 @@ impl Systemd {
         ]);
         let output = TargetError::unless_success(&command, probe.query(&command)?)?;
         let text = output.text();
-        let values: BTreeMap<_, _> = text
-            .lines()
-            .filter_map(|line| line.split_once('='))
-            .collect();
-        let value = |name: &str| values.get(name).copied().unwrap_or_default();
+        let value = |name: &str| property(&text, name);
         let is_running = matches!(
             value("ActiveState"),
             "active" | "activating" | "reloading" | "refreshing"
@@ -151,7 +151,23 @@ impl Systemd {
         Watching::PathsAndPolling(paths)
     }
 
-    pub(super) fn commands(
+    /// The change that makes the unit as it is wanted.
+    pub(super) fn change(
+        &self,
+        wanted: WantedState,
+        state: &ServiceState,
+        is_restarted: bool,
+        differences: Vec<Difference>,
+    ) -> impl Change + 'static {
+        let commands = self.commands(wanted, state, is_restarted);
+        let is_started = wanted.is_running == Some(true);
+        UnitChange {
+            commands: Commands::new(differences, commands),
+            started: is_started.then(|| self.unit.clone()),
+        }
+    }
+
+    fn commands(
         &self,
         wanted: WantedState,
         state: &ServiceState,
@@ -187,6 +203,67 @@ impl Systemd {
         }
         commands
     }
+}
+
+/// The value of a property in what `systemctl show` prints.
+fn property<'text>(text: &'text str, name: &str) -> &'text str {
+    let mut values = text.lines().filter_map(|line| line.split_once('='));
+    values
+        .find(|(known, _)| *known == name)
+        .map_or("", |(_, value)| value)
+}
+
+/// Commands of systemd, after which a unit may have to run.
+struct UnitChange {
+    commands: Commands,
+    /// The unit that has to run then.
+    started: Option<String>,
+}
+
+impl Change for UnitChange {
+    fn differences(&self) -> Vec<Difference> {
+        self.commands.differences()
+    }
+
+    fn precheck(&self, probe: &dyn Probe) -> Result<(), ResourceError> {
+        self.commands.precheck(probe)
+    }
+
+    fn apply(self: Box<Self>, target: &dyn Target) -> Result<(), ResourceError> {
+        Box::new(self.commands).apply(target)?;
+        let Some(unit) = self.started else {
+            return Ok(());
+        };
+        match end_of(&unit, target)? {
+            Some(message) => Err(ResourceError::Invalid(message)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a unit that was started has ended; `None` if it has not. systemd counts most services as started before their
+/// programs have done anything.
+fn end_of(unit: &str, probe: &dyn Probe) -> Result<Option<String>, ResourceError> {
+    let properties = "--property=ActiveState,Result,ExecMainStatus";
+    let command = systemctl("show").arguments([properties, "--", unit]);
+    let output = TargetError::unless_success(&command, probe.query(&command)?)?;
+    let text = output.text();
+    let value = |name: &str| property(&text, name);
+    if !matches!(value("ActiveState"), "failed" | "inactive") {
+        return Ok(None);
+    }
+    let unit = Escaped::new(unit);
+    let (result, status) = (value("Result"), value("ExecMainStatus"));
+    Ok(Some(if result == "success" {
+        format!(
+            "the unit `{unit}` was started, and has ended with success: one that shall count as running then needs `RemainAfterExit=yes`"
+        )
+    } else {
+        let (result, status) = (Escaped::new(result), Escaped::new(status));
+        format!(
+            "the unit `{unit}` was started, and ended at once ({result}, status {status}): `systemctl status {unit}` on the machine says more"
+        )
+    }))
 }
 
 fn systemctl(action: &str) -> Command {

@@ -5,6 +5,7 @@
 //! them.
 
 use pkgres_manifest::diagnostic::Escaped;
+use thiserror::Error;
 
 use crate::target::Command;
 
@@ -35,7 +36,8 @@ pub(crate) struct RunnableScript {
 }
 
 /// Why a script cannot be run.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("{message}{}", .hint.map_or_else(String::new, |hint| format!(": {hint}")))]
 pub(crate) struct ScriptError {
     pub(crate) message: String,
     pub(crate) hint: Option<&'static str>,
@@ -64,10 +66,14 @@ impl RunnableScript {
             }
             None => vec!["/bin/sh".to_owned()],
         };
+        let named = words.join(" ");
         let Some(interpreter) = with_option(words) else {
+            let named = Escaped::shortened(&named);
             return Err(ScriptError {
-                message: format!("nothing can run the script `{name}`"),
-                hint: Some("its first line names a shell, Python, Perl or Ruby"),
+                message: format!(
+                    "nothing can run the script `{name}`, which begins with `#!{named}`"
+                ),
+                hint: Some("the first line has to name a shell, Python, Perl or Ruby"),
             });
         };
         Ok(Self {

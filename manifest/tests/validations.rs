@@ -276,7 +276,12 @@ fn nesting_has_a_limit() {
 #[test]
 fn programs_can_have_validators_of_their_own() {
     let text = "validators:\n  - kernel: {min: 6.1}\n";
-    assert_eq!(errors(text), ["2:5: unknown validator `kernel`"]);
+    assert_eq!(
+        errors(text),
+        [
+            "2:5: unknown validator `kernel`; hint: the validators are `all`, `any`, `argument_case`, `argument_set`, `copy_script`, `os_case`, `package`, `script`"
+        ]
+    );
     let mut options = ReadOptions::default();
     options.custom_validators.push("kernel".to_owned());
     let (validation, findings) = read_with(text, &options);

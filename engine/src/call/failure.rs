@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, PackagePath, Version};
 use thiserror::Error;
 
@@ -29,13 +28,13 @@ pub enum CallFailure {
     #[error("{0}")]
     Arguments(String),
     /// The script failed.
-    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {}", Escaped::shortened(words))))]
+    #[error("`{function}` exited with code {code}{}", .words.as_ref().map_or_else(String::new, |words| format!(": {words}")))]
     Exit {
         /// The function.
         function: String,
         /// Its exit code.
         code: i32,
-        /// What it said last.
+        /// What it said last, as text for a message.
         words: Option<String>,
     },
     /// The script was ended by a signal.

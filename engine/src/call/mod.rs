@@ -26,7 +26,7 @@ use serde_json::Value;
 use crate::kinds::{PackageFiles, Release};
 use crate::objects::{ObjectClasses, defaults, release_of};
 use crate::script::RunnableScript;
-use crate::target::{Command, Output, Target, TargetError};
+use crate::target::{Command, Output, Target, TargetError, not_entered};
 use variables::{is_variable, mismatch};
 
 /// The folder of a package with a folder of scripts for each class.
@@ -239,7 +239,7 @@ impl<'call> FunctionCall<'call> {
                 path: path.clone(),
             })?;
         let script = RunnableScript::new(path.as_str(), &bytes)
-            .map_err(|error| CallFailure::Unusable(error.message))?;
+            .map_err(|error| CallFailure::Unusable(error.to_string()))?;
         let mut command = script.command(path.as_str());
         for (name, value) in variables {
             command = command.variable(name, value);
@@ -305,13 +305,17 @@ impl<'call> FunctionCall<'call> {
             }
             other => CallFailure::Target(other),
         })?;
+        if let Some(reason) = not_entered(&output) {
+            let message = format!("cannot run `{function}`: {reason}");
+            return Err(TargetError::Unsupported(message).into());
+        }
         match output.code {
             Some(0) => {}
             Some(code) => {
                 return Err(CallFailure::Exit {
                     function,
                     code,
-                    words: output.last_words(),
+                    words: output.shown_words(),
                 });
             }
             None => return Err(CallFailure::Signal { function }),

@@ -40,7 +40,8 @@ impl ArgumentValues {
                 }
                 None => errors.push(
                     Diagnostic::error(Code::Usage, format!("the argument `{name}` has no value"))
-                        .at(argument.name.location.clone()),
+                        .at(argument.name.location.clone())
+                        .hint(format!("`--arg {name}=VALUE` sets it")),
                 ),
             }
         }

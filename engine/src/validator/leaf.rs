@@ -160,8 +160,8 @@ impl Leaves<'_> {
                 Some(code) => format!("`{path}` exited with code {code}"),
                 None => format!("`{path}` was ended by a signal"),
             };
-            return Err(Failure::Because(match output.last_words() {
-                Some(words) => format!("{ended}: {}", Escaped::shortened(&words)),
+            return Err(Failure::Because(match output.shown_words() {
+                Some(words) => format!("{ended}: {words}"),
                 None => ended,
             }));
         }
@@ -226,8 +226,8 @@ fn problems(missing: &[(&PackagePin, String)]) -> String {
 }
 
 fn last_words(output: &Output) -> String {
-    match output.last_words() {
-        Some(words) => format!("the installation failed: {}", Escaped::shortened(&words)),
+    match output.shown_words() {
+        Some(words) => format!("the installation failed: {words}"),
         None => "the installation failed".to_owned(),
     }
 }

@@ -236,7 +236,7 @@ fn arguments_get_given_values_or_defaults() {
         [
             "v.yaml:1:13: error[PK0091]: `z` is not a choice of `a`; hint: choose `x` or `y`",
             "error[PK0096]: the validation has no argument `aa`; hint: did you mean `a`?",
-            "v.yaml:1:47: error[PK0091]: the argument `b` has no value",
+            "v.yaml:1:47: error[PK0091]: the argument `b` has no value; hint: `--arg b=VALUE` sets it",
         ]
     );
 }
@@ -254,7 +254,7 @@ fn what_is_wrong_is_known_before_anything_runs() {
         specification_errors(error.expect_err("it is wrong")),
         [
             "v.yaml:3:11: error[PK0099]: there is no script `missing`",
-            "v.yaml:4:12: error[PK0095]: nothing can run the script `odd`; hint: its first line names a shell, Python, Perl or Ruby",
+            "v.yaml:4:12: error[PK0095]: nothing can run the script `odd`, which begins with `#!/usr/bin/awk -f`; hint: the first line has to name a shell, Python, Perl or Ruby",
             "v.yaml:5:34: error[PK0096]: `argument_case` depends on `nowhere`, which is not an argument",
             "v.yaml:6:3: error[PK0095]: this program has no validator `kernel`",
         ]

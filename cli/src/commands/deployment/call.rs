@@ -173,6 +173,19 @@ fn release_of_class(
         [] => {
             let message = format!("no locked release defines the class `{class}`");
             let finding = Diagnostic::error(Code::Call, message);
+            // The name may be that of a package.
+            let mut packages = known.iter();
+            let package = packages.find(|((name, _), _)| name.as_str() == args.class.as_str());
+            if let Some((_, package)) = package {
+                let classes = package.classes.iter().flat_map(|classes| classes.keys());
+                let classes: Vec<String> = classes.map(|name| format!("`{name}`")).collect();
+                let hint = match classes.as_slice() {
+                    [] => "it is a package, which has no classes".to_owned(),
+                    [class] => format!("it is a package, whose class is {class}"),
+                    _ => format!("it is a package, whose classes are {}", classes.join(", ")),
+                };
+                return Err(finding.hint(hint).into());
+            }
             let classes = known
                 .iter()
                 .filter_map(|(_, package)| package.classes.as_ref());
@@ -213,11 +226,15 @@ fn failure_of(error: CallError<CallFailure>, call: &FunctionCall<'_>) -> Failure
             _ => (Exit::Resource, None),
         },
         CallError::Unknown { function, .. } => {
-            let similar = most_similar(&function, call.known_functions());
-            (
-                Exit::Usage,
-                similar.map(|similar| format!("did you mean `{similar}`?")),
-            )
+            // A method that the class has, and that nobody calls from outside.
+            let internal =
+                "functions have names of letters, digits and `_`, and do not begin with `_`";
+            let hint = match most_similar(&function, call.known_functions()) {
+                _ if call.location().is_some() => Some(internal.to_owned()),
+                Some(similar) => Some(format!("did you mean `{similar}`?")),
+                None => None,
+            };
+            (Exit::Usage, hint)
         }
         _ => (Exit::Failed, None),
     };

@@ -88,8 +88,12 @@ impl ValidationReader<'_> {
             name => {
                 let message = format!("unknown validator `{}`", Escaped::shortened(name));
                 let custom = self.options.custom_validators.iter().map(String::as_str);
-                let hint = did_you_mean(name, KINDS.into_iter().chain(custom));
-                self.error(message, entry.key_span).hints.extend(hint);
+                let known: Vec<&str> = KINDS.into_iter().chain(custom).collect();
+                let hint = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| {
+                    let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+                    format!("the validators are {}", known.join(", "))
+                });
+                self.error(message, entry.key_span).hints.push(hint);
                 return None;
             }
         })

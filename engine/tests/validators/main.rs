@@ -2,6 +2,7 @@
 
 mod packages;
 mod proofs;
+mod real_specs;
 mod recorded;
 mod scripts;
 mod support;

@@ -11,7 +11,7 @@ use crate::target::TargetError;
 #[non_exhaustive]
 pub enum StateError {
     /// An operation on the machine failed.
-    #[error("cannot keep the state in {}: {source}", .folder.display())]
+    #[error("cannot use the state in {}: {source}", .folder.display())]
     Target {
         /// The folder of the state.
         folder: PathBuf,

@@ -248,7 +248,7 @@ fn a_second_engine_is_refused() {
     let process = std::process::id();
     assert_eq!(
         error.expect_err("it is locked").to_string(),
-        format!("cannot keep the state in /state: the process {process} works with /state")
+        format!("cannot use the state in /state: the process {process} works with /state")
     );
     // Reading for a plan needs no lock.
     AppliedState::read(&again, location(), Kinds::default()).expect("it can be read");

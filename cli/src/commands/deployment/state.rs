@@ -125,7 +125,9 @@ impl RunState {
 fn failure(error: &StateError) -> Failure {
     let finding = Diagnostic::error(Code::File, error.to_string());
     let finding = match error {
-        StateError::Target { .. } => finding.hint("`--state` names another folder of the machine"),
+        StateError::Target { .. } => finding.hint(
+            "run it as the user of earlier runs, or name another folder of the machine with `--state`",
+        ),
         _ => {
             finding.hint("restore the file from a backup, or remove it: what it says is lost then")
         }

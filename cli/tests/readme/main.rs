@@ -198,10 +198,13 @@ fn every_block_is_tested_or_listed() {
                 "console" | "toml" | "yaml" => true,
                 // `tests/tests/merges.rs` merges with this line.
                 "gitattributes" => block.text == "pkgres.lock merge=union\n",
-                // By `cargo test --doc`, and by `engine/tests/own_kind.rs`.
-                "rust" => {
-                    ["docs/embedding.md", "docs/resource-kinds.md"].contains(&page.name.as_str())
-                }
+                // By `cargo test --doc`, and by `engine/tests/own_kind.rs` and `own_validator.rs`.
+                "rust" => [
+                    "docs/embedding.md",
+                    "docs/resource-kinds.md",
+                    "docs/validating.md",
+                ]
+                .contains(&page.name.as_str()),
                 _ => false,
             };
             let is_listed = NOT_RUN

@@ -394,17 +394,38 @@ mod tests {
         }
     }
 
+    /// The findings about a playbook that names a module of `acme.net`.
+    fn check(module: &str, known: &Drafts) -> Vec<Diagnostic> {
+        let text = format!("- hosts: x\n  tasks:\n  - acme.net.{module}:\n");
+        let tree = Files(BTreeMap::from([("site.yml", text.into_bytes())]));
+        let file = FormatFile {
+            path: "requirements.yml",
+            bytes: b"collections: [acme.net]\n",
+        };
+        Collections.check_root(&file, &tree, known, &ReadOptions::default())
+    }
+
+    #[test]
+    fn misspelt_modules_have_a_suggestion() {
+        let hints = |module: &str| -> Vec<String> {
+            let findings = check(module, &Drafts::default());
+            findings
+                .into_iter()
+                .flat_map(|finding| finding.hints)
+                .collect()
+        };
+        assert_eq!(
+            hints("nwe"),
+            ["did you mean `acme.net.plugins.modules.new`?"]
+        );
+        assert_eq!(hints("none_of_this_name"), [""; 0]);
+    }
+
     #[test]
     fn older_releases_are_read_only_if_the_newest_lacks_something() {
         let check = |module: &str| {
-            let text = format!("- hosts: x\n  tasks:\n  - acme.net.{module}:\n");
-            let tree = Files(BTreeMap::from([("site.yml", text.into_bytes())]));
-            let file = FormatFile {
-                path: "requirements.yml",
-                bytes: b"collections: [acme.net]\n",
-            };
             let known = Drafts::default();
-            let findings = Collections.check_root(&file, &tree, &known, &ReadOptions::default());
+            let findings = check(module, &known);
             let codes = findings.iter().map(|finding| finding.code);
             (known.0.into_inner().len(), codes.collect::<Vec<_>>())
         };

@@ -292,9 +292,10 @@ mod tests {
         let found = find(&SourceText::new("a.yml", text), &Limits::default());
         let found = found.iter().map(|one| {
             let written = &text[one.span.start..one.span.end];
-            match written == one.name {
-                true => format!("{} {written}", one.kind),
-                false => format!("{} {} in {written}", one.kind, one.name),
+            if written == one.name {
+                format!("{} {written}", one.kind)
+            } else {
+                format!("{} {} in {written}", one.kind, one.name)
             }
         });
         found.collect()

@@ -225,8 +225,14 @@ impl ReferenceCheck<'_> {
         }
         let all = allowed.all.iter();
         let elsewhere = all.filter(|one| defines_class(one, &reference.to));
-        match elsewhere.map(|one| &one.version).max() {
-            Some(other) => finding.hint(format!("{other} is the newest version that has it")),
+        if let Some(other) = elsewhere.map(|one| &one.version).max() {
+            return finding.hint(format!("{other} is the newest version that has it"));
+        }
+        match allowed
+            .similar(&reference.to)
+            .filter(|_| finding.hints.is_empty())
+        {
+            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
             None => finding,
         }
     }

@@ -11,7 +11,9 @@ pub(crate) use check::ReferenceCheck;
 pub(crate) use of_record::check_record;
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
-use pkgres_manifest::{ClassName, IndexRecord, PackageName, Requirement, Version};
+use pkgres_manifest::{
+    ClassName, IndexRecord, PackageName, Requirement, Version, most_similar_name,
+};
 
 /// A reference of a root to a class of another package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,6 +111,14 @@ impl AllowedReleases {
     /// The newest of them.
     pub(crate) fn newest(&self) -> Option<&IndexRecord> {
         self.releases.last()
+    }
+
+    /// A class of the newest release whose name is similar. If classes are named by ids, similar ones mean nothing.
+    fn similar(&self, class: &ClassName) -> Option<&str> {
+        let newest = self.newest().filter(|newest| newest.labels.is_empty())?;
+        let classes = newest.classes.iter().flatten();
+        let exported = classes.filter(|class| !class.internal);
+        most_similar_name(class.as_str(), exported.map(|class| class.name.as_str()))
     }
 }
 

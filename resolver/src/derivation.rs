@@ -1,8 +1,8 @@
 //! Derivations: how a search proved that there is no solution, by names and versions.
 //!
-//! A [`Derivation`] is for programs that check a proof without this crate. It has the clauses that the
-//! proof uses, in an order in which each one follows from those before it by unit propagation. It is
-//! recorded only if [`record_derivation`](crate::SolveOptions::record_derivation) is set.
+//! A [`Derivation`] is for programs that check a proof without this crate. It contains the clauses
+//! that the proof uses, ordered such that each one follows from earlier ones by unit propagation. It
+//! is recorded only if [`record_derivation`](crate::SolveOptions::record_derivation) is set.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,26 +2,25 @@
 //!
 //! # Problem
 //!
-//! Rule 2: every class that a release extends is found in what it requires. Rule 3: no class
-//! extends itself through others, and no class inherits two versions of one ancestor (a diamond
-//! with two ends). [`ClassRules`] can switch rules off. Prereleases that have to be named are checked here too, so
-//! that there is one judgement of a complete selection.
+//! Rule 2: every class that a release extends is found in what it requires. Rule 3: no class extends itself
+//! through others, and no class inherits two versions of one ancestor (a diamond with two ends). [`ClassRules`]
+//! can switch rules off. Prereleases that have to be named are checked here as well, so that a complete selection
+//! is judged in one place.
 //!
 //! # Idea
 //!
-//! The classes of a selection are nodes of a graph with edges from class to parent. A depth-first
-//! search finds a cycle or an order with parents first. In this order, the names that each class
-//! reaches are collected; a class clashes if it reaches one name twice. The violations that are
-//! returned are short, because each becomes a nogood and possibly a line of an explanation:
-//! shortest cycles and shortest paths, by breadth-first search, and only for classes that no
-//! clashing class inherits from.
+//! The classes of a selection are nodes of a graph with edges from class to parent. A depth-first search finds a
+//! cycle or an order with parents first. In this order, the names that each class reaches are collected; a class
+//! clashes if it reaches one name twice. Each violation becomes a nogood and possibly a line of an explanation, so
+//! it should be short: a breadth-first search finds shortest cycles and shortest paths, and only for classes from
+//! which no clashing class inherits.
 //!
 //! # Cost
 //!
-//! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors
-//! whose names are defined several times, which is quadratic in the worst case. Most selections are
-//! not checked at all: the index knows which packages are [harmless](is_harmless), because no class
-//! of theirs can be part of a cycle or shares its name with another package's class.
+//! Linear in the graph if every name is defined once. Otherwise each class collects the ancestors whose names are
+//! defined several times, which is quadratic in the worst case. Most selections need no check at all: the index
+//! knows which packages are [harmless](is_harmless), because none of their classes can be part of a cycle or has
+//! the same name as a class of another package.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;

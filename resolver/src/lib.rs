@@ -1,16 +1,16 @@
 //! Finds one consistent set of versions of class packages, or explains why there is none.
 //!
 //! A [`Request`] has the roots, the core library, the lock and options. A [`Resolver`] answers it with
-//! a [`Resolution`] or a [`Conflict`]. Before that, it names the packages that it needs, and the
+//! a [`Resolution`] or a [`Conflict`]. To get there, it names the packages that it needs, and the
 //! caller provides their releases: this crate does no input or output. The crate
 //! `pkgres-registry-client` has the loop that joins a resolver with registries. The formats are in
 //! `pkgres-manifest`, the only crate of the project that this one depends on.
 //!
-//! A resolution has one release of each package. Only if that is proved to be impossible, it has
-//! several releases of as few packages as possible. The answer depends only on what was provided,
-//! not on the order, and "no solution" is always proved.
+//! A resolution has one release of each package. Only if this is proved to be impossible does it have
+//! several releases, of as few packages as possible. The answer depends only on what was provided, not
+//! on the order, and "no solution" is always proved.
 //!
-//! An [`Update`] moves the named packages and as little else as possible. The [`UpdateReport`] tells
+//! An [`Update`] moves the named packages and as few others as possible. The [`UpdateReport`] lists
 //! what moved and why, and why better versions are impossible.
 //!
 //! [`LockCheck`] checks a lockfile without searching, and [`ModelPlan`] finds the requirements of the

@@ -3,26 +3,27 @@
 //!
 //! # Problem
 //!
-//! A contract `$.class(C, default, spec)` is met by an object whose class is C, or inherits it, in
-//! a version inside the spec. Without a spec, the version has to match the requirement by which the
-//! package that declares the property finds C. If that package defines C itself, any version with
-//! the same major component is enough. The other contracts are about values: they hold or not in
-//! the release that declares the property, whatever else is chosen. So a contract depends on the
-//! releases of several packages at once, and on class files, which the index does not have.
+//! An object meets a contract `$.class(C, default, spec)` if its class is C or inherits from C, in a
+//! version that matches the spec. Without a spec, the version has to match the requirement through
+//! which the declaring package (the one that declares the property) finds C. If the declaring package
+//! defines C itself, any version with the same major component is enough. The other contracts are
+//! about values: whether they hold depends only on the release that declares the property. So a
+//! contract depends on the releases of several packages at once, and on class files, which are not in
+//! the index.
 //!
 //! # Idea
 //!
-//! Contracts are checked on a selection that is valid otherwise. [`AncestorWalk`] visits the class of
-//! an object and all its ancestors, because every declaration of a property counts, and records each
-//! lookup in a required package. [`ContractCheck`] looks at the values. A violation carries the
-//! lookups that led to it, and `problem/contract_nogood.rs` turns them into a nogood: as long as the
-//! same lookups have the same outcomes, the contract is violated.
+//! Contracts are checked on a selection that satisfies all other rules. [`AncestorWalk`] visits the
+//! class of an object and all its ancestors, because every declaration of a property counts, and
+//! records each lookup in a required package. [`ContractCheck`] looks at the values. A violation
+//! carries the lookups that led to it, and `problem/contract_nogood.rs` turns them into a nogood: as
+//! long as the same lookups have the same outcomes, the contract is violated.
 //!
 //! # Cost
 //!
-//! Each check is linear in the values of the model, times the ancestors of their classes. Class files
-//! are requested for the classes of all objects, all of them in one step, so that the result does not
-//! depend on the order in which they arrive.
+//! Each check takes time linear in the number of values in the model, times the ancestors of their
+//! classes. The class files for all objects are requested in one step, so the result does not depend
+//! on the order in which they arrive.
 
 mod ancestors;
 

@@ -1,4 +1,5 @@
-//! Class rules as reasons: classes that are not found, and classes of a package that extend each other.
+//! Class rules as reasons: classes that are not found, and classes in one package that extend each
+//! other.
 
 use pkgres_manifest::ClassName;
 

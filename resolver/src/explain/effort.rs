@@ -1,7 +1,7 @@
 //! How much work an explanation takes.
 //!
-//! Each attempt to do without a fact has a step limit, and all together have limits of facts and steps. They do not depend
-//! on the time, so that an explanation depends only on the metadata.
+//! Each attempt to do without a fact has a step limit, and all attempts together have limits on facts and steps. The
+//! limits do not depend on time, so an explanation depends only on the metadata.
 
 use crate::budget::Budget;
 

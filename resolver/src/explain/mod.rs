@@ -3,31 +3,31 @@
 //! # Problem
 //!
 //! A proof from the search can depend on thousands of facts, most of which the search met by
-//! chance. A reader needs the few that are really incompatible, in an order that begins with their
-//! own manifest.
+//! chance. Readers need the few facts that are really incompatible, in an order that begins with
+//! their own manifest.
 //!
 //! # Idea
 //!
-//! 1. [`minimize`] removes one fact after the other and searches again. If there is still no
-//!    selection without a fact, the fact is removed. What remains is a minimal unsatisfiable subset
-//!    (MUS by deletion, Liffiton and Sakallah 2008). [`Conflict::is_minimal`] is false if a limit
-//!    was reached. A fact can be several lines of the report, since releases may write a
-//!    requirement in several ways; lines that are not needed are removed in the same way.
-//!    [`smallest`] looks for a smaller subset, and proves that there is none
-//!    ([`Conflict::is_smallest`]) where that is found within its limits.
+//! 1. [`minimize`] leaves out one fact after the other and searches again. If there is still no
+//!    selection, the fact is removed. What remains is a minimal unsatisfiable subset (MUS by
+//!    deletion, Liffiton and Sakallah 2008). [`Conflict::is_minimal`] is false if a limit was
+//!    reached. A fact can appear as several lines of the report, because releases may write the
+//!    same requirement in several ways; unnecessary lines are removed in the same way. [`smallest`]
+//!    looks for a smaller subset or, if its limits suffice, proves that there is none
+//!    ([`Conflict::is_smallest`]).
 //! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only
 //!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
 //!    cannot be chosen.
 //! 3. [`contradiction`] finds what the conflict is about, which determines its code and its
 //!    summary.
-//! 4. [`report`] orders the reasons from the root on. [`requirements`], [`classes`] and
-//!    [`violations`] have the sentences for each kind of fact, in the words of [`wording`].
+//! 4. [`report`] orders the reasons, beginning with the root. [`requirements`], [`classes`] and
+//!    [`violations`] write the sentences for each kind of fact, using [`wording`].
 //!
 //! # Cost
 //!
-//! Each attempt has its own step limit, and all together have a limit of facts, so that an
-//! explanation ends in seconds. The steps of the search before do not count: the explanation must
-//! depend only on the metadata.
+//! Each attempt has its own step limit, and all attempts together have a limit on facts, so an
+//! explanation ends within seconds. The steps of the preceding search do not count: the explanation
+//! must depend only on the metadata.
 //!
 //! # What users see
 //!

@@ -2,25 +2,24 @@
 //!
 //! # Problem
 //!
-//! A set from which no fact can be left out may be much larger than another one: which of them a
-//! reduction by deletion ends with depends on the order of the deletions.
+//! A minimal set, from which no fact can be left out, may be much larger than another minimal set. Which one a
+//! reduction by deletion finds depends on the order of the deletions.
 //!
 //! # Idea
 //!
-//! Implicit hitting sets (Ignatiev, Previti, Liffiton and Marques-Silva 2015). If all facts but some
-//! have a solution, those are a *correction set*, and each contradictory set contains at least one of
-//! them. So a contradictory set is a hitting set of all correction sets, and a smallest hitting set
-//! of some of them that is contradictory is a smallest contradictory set. One that has a solution
-//! leads to a correction set that it does not hit, and the search goes on.
+//! Implicit hitting sets (Ignatiev, Previti, Liffiton and Marques-Silva 2015). If there is a solution without some
+//! facts, these facts are a *correction set*, and each contradictory set contains at least one of them. So a
+//! contradictory set is a hitting set of all correction sets. Take a smallest hitting set of the correction sets found
+//! so far. If it is contradictory, it is a smallest contradictory set. If it has a solution, that leads to a
+//! correction set that it does not hit, and the search continues.
 //!
-//! The facts are all requirements and all extended classes, and the nogoods that the search met. A
-//! fact is met when a solution violates it, so that releases that no solution contains are never
-//! looked at.
+//! The facts are all requirements, all extended classes, and the nogoods that the search met. A fact is only
+//! considered when a solution violates it, so releases that are in no solution are never looked at.
 //!
 //! # Cost
 //!
-//! A search for each fact of each correction set. They share the limits of the reduction. Where these are reached, the
-//! set that was found by deletion stays.
+//! One search for each fact of each correction set. The searches share the limits of the reduction. If a limit is
+//! reached, the set found by deletion is kept.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

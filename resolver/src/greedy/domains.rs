@@ -1,7 +1,7 @@
 //! Domains of packages: the releases that the requirements seen so far allow.
 //!
-//! They are read for each requirement, in an order that a processor cannot prefetch. So the domain
-//! of a package is 16 bytes, and packages with few releases need no other memory.
+//! Domains are read for each requirement, in an order that the processor cannot predict. So the
+//! domain of a package takes 16 bytes, and packages with few releases need no other memory.
 
 use crate::index::{NONE, to_u32};
 use crate::set::bits;

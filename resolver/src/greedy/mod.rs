@@ -1,9 +1,9 @@
 //! The greedy walk: decide each package once, without backtracking.
 //!
-//! Packages are decided in the order of decisions, each at the best release in its domain. A
-//! release whose own requirements contradict earlier decisions is skipped: with these decisions, it
-//! is part of no resolution. If every package gets a release in this way and the result violates no
-//! class rule, it is the best resolution, because no decision could have been better. Otherwise an
+//! Packages are decided in the order of decisions, each at the best release in its domain. If the
+//! requirements of a release contradict earlier decisions, it is skipped: no resolution contains it
+//! together with these decisions. If every package gets a release and the result violates no class
+//! rule, it is the best resolution, because no decision could have been better. Otherwise an
 //! earlier decision has to change, which is left to the search; the walk then only finds out which
 //! packages the search will probably need.
 //!

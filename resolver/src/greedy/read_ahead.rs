@@ -3,9 +3,9 @@
 //! Problem: a large index does not fit into the caches of a processor, and a release can be anywhere in it, so the
 //! walk mostly waits for memory.
 //!
-//! Idea: it is known what comes next. Packages are decided in the order in which they were required, mostly at the
-//! best release that is left. So the memory of releases some steps ahead is [prefetched](crate::index::prefetch), in
-//! stages, because each tells where the next one has to look.
+//! Idea: the next steps are predictable. Packages are decided in the order in which they were required, mostly at
+//! the best remaining release. So the memory of releases that are a few steps ahead is
+//! [prefetched](crate::index::prefetch), in stages, because the data of one stage has the addresses for the next.
 //!
 //! Figure: see "Prefetching" in `docs/benchmarks.md`.
 

@@ -1,19 +1,19 @@
-//! Locally best selections: no release can be exchanged for a better candidate with all others kept
-//! (rule 5).
+//! Locally best selections: no release can be exchanged for a better candidate while all others
+//! stay (rule 5).
 //!
 //! # Problem
 //!
-//! A search that decides in order ends in the best selection by itself. After
-//! [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts, a search follows the
-//! conflicts instead of the order, and ends in any valid selection. Users would see old versions
-//! for no reason.
+//! A search that makes decisions in order finds the best selection. After
+//! [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts, a search is guided by the
+//! conflicts instead of the order, and finds just some valid selection. Users would see old
+//! versions for no reason.
 //!
 //! # Idea
 //!
 //! Hill climbing: go through the decisions in order, and exchange each release for a better one if
-//! the selection stays valid. Each exchange improves the first decision that it changes, so there
-//! is an end. [`AllowedByAll`] holds what the other requirements on a package allow, which excludes
-//! most candidates without building a selection.
+//! the selection stays valid. Each exchange improves the first decision that it changes, so the
+//! process terminates. [`AllowedByAll`] holds what the other requirements on a package allow, which
+//! excludes most candidates without building a selection.
 //!
 //! # Cost
 //!

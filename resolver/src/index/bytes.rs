@@ -14,9 +14,9 @@
 //! | … | the sections, each beginning at a multiple of [`ALIGNMENT`] |
 //! | 16 | the checksum |
 //!
-//! Bytes are not trusted: the checksum detects truncation and accidental damage, and `check` detects what
-//! was constructed to deceive. Afterwards every number refers to something that exists, and every text can be
-//! parsed. Opening costs one pass over the bytes, much less than compiling.
+//! Bytes are not trusted: the checksum detects truncation and accidental damage, and `check` detects
+//! deliberate manipulation. After these checks, every number refers to something that exists, and every text
+//! can be parsed. Opening costs one pass over the bytes, much less than compiling.
 
 use std::ops::{Deref, Range};
 

@@ -1,4 +1,4 @@
-//! Validation of an index whose columns come from outside.
+//! Validation of an index whose columns come from a file.
 //!
 //! The search and the explanations rely on what compiling guarantees: numbers refer to things that
 //! exist, sets have no bits beyond their releases, names are sorted, texts can be parsed. All of

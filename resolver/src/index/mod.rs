@@ -2,24 +2,24 @@
 //!
 //! # Problem
 //!
-//! A solve reads thousands of requirements. Parsing names, versions and specs, and comparing versions with
-//! specs, would take most of its time, and be the same work each time.
+//! A solve reads thousands of requirements. Parsing names, versions and specs, and comparing versions with specs, would
+//! take most of the time, and would be the same work in each solve.
 //!
 //! # Idea
 //!
-//! The index is compiled once: names, versions, specs and classes become numbers, and what a requirement
-//! allows becomes a set of positions of releases ([`RequirementNumbers`]). The same set has the other
-//! releases of the package that require the same, so that the search needs one clause for all of them.
-//! Many problems are then solved without parsing a text.
+//! The index is compiled once: names, versions, specs and classes become numbers, and what a requirement allows becomes
+//! a set of positions of releases ([`RequirementNumbers`]). A second set has the other releases of the package with the
+//! same requirement, so the search needs one clause for all of them. As a result, many problems are solved without
+//! parsing any text.
 //!
-//! All data is in columns of plain numbers ([`column`](mod@column)), which a file can store as they are ([`bytes`]). Opening
-//! such a file validates it ([`check`]) but converts nothing. What follows from the classes is not stored: it
-//! is derived when an index is compiled or opened ([`inheritance`]).
+//! All data is in columns of plain numbers ([`column`](mod@column)), which a file can store as they are ([`bytes`]).
+//! Opening such a file validates it ([`check`]) but converts nothing. Data about inheritance is not stored, but derived
+//! when an index is compiled or opened ([`inheritance`]).
 //!
 //! # Cost
 //!
-//! Compiling takes about as long as reading the records. An opened index uses memory for what is derived
-//! only; the columns remain in the mapped file. Several solvers can share an index, because it never changes.
+//! Compiling takes about as long as reading the records. An opened index needs memory only for derived data; the
+//! columns remain in the mapped file. Several solvers can share an index, because it never changes.
 
 mod bytes;
 mod check;

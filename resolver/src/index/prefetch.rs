@@ -1,6 +1,6 @@
 //! Prefetch hints: the processor loads memory that will be read soon.
 //!
-//! Nothing but time depends on it. It exists with the feature `prefetch` only.
+//! Only the running time depends on them. They exist only with the feature `prefetch`.
 
 use prefetch_index::prefetch_index;
 

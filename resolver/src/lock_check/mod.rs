@@ -2,21 +2,20 @@
 //!
 //! # Problem
 //!
-//! Commands that keep a lockfile only have to know whether it is still valid, and if it is not,
-//! why. A search takes longer than necessary, and its result does not tell what is wrong with the
-//! lock.
+//! Commands that keep a lockfile only have to know whether it is still valid and, if not, why. A
+//! search takes longer than necessary, and its result does not show what is wrong with the lock.
 //!
 //! # Idea
 //!
 //! A lock is verified like a certificate. [`LockCheck`] looks up each locked release, compares its
 //! source and digest, and checks that each requirement is bound to a version that it allows. If all
-//! of that is right, the lock is a selection, and [`hierarchy`] checks its class rules. Each
+//! of this is correct, the lock is a selection, and [`hierarchy`] checks its class rules. Each
 //! difference is a [`Staleness`]. [`locked_selection`] does the same for the solver, which needs
 //! only the selection: a lock that is still valid is the answer.
 //!
 //! A lock is stale if it violates the current rules: a root requires something else, a binding is
-//! not allowed, a release is gone or has another digest, or a release is not reached any more.
-//! Newer versions, yanked releases and a registry that moved do not make a lock stale.
+//! not allowed, a release is gone or has another digest, or a release is no longer required. Newer
+//! versions, yanked releases and a new address of a registry do not make a lock stale.
 //!
 //! # Cost
 //!

@@ -1,4 +1,5 @@
-//! Whether a lockfile is stale: it is compared with its roots, the registries, and the requirements of its releases.
+//! Finds out whether a lockfile is stale, by comparing it with its roots, the registries, and the requirements of
+//! its releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! Classes that stand for others: `a.b.*` defines every class of the folder `a.b`.
+//! Wildcard classes: `a.b.*` defines every class of the folder `a.b`.
 //!
-//! Ecosystems in which not all names are known write such classes, for example for a module whose names are computed. An
-//! index has them under each name in that folder that one of its records defines or extends. Names that only other
-//! indexes have are looked up by the catalog.
+//! Ecosystems in which not all names are known use such classes, for example for a module whose names are computed. An
+//! index lists them under each name in that folder that one of its records defines or extends. The catalog looks up
+//! names that only other indexes have.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! Interfaces as classes: an interface is a class with a name of its own kind, which extends nothing, not even the root
-//! class, and a class extends the interfaces that it implements.
+//! Interfaces as classes: an interface is a class with its own kind of name. It extends nothing, not even the root
+//! class; a class extends the interfaces that it implements.
 //!
-//! So the search needs no rules for them: a version that lost an interface is as little a candidate as one that lost a
-//! class, and a class cannot reach two releases of one interface.
+//! So the search needs no special rules for interfaces: a version that lost an interface is excluded like one that lost
+//! a class, and a class cannot inherit two releases of one interface.
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 

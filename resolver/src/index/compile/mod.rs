@@ -1,9 +1,9 @@
 //! Compiling records of releases into an index.
 //!
-//! Records are sorted, and names, specs and classes are numbered. What a spec allows is found by
-//! binary search, once for each spec and target. Requirements of a package's releases on one target
-//! that allow the same form a group, whose set of owners is stored with the allowed set, unless they
-//! are too large for the number of their members.
+//! Records are sorted, and names, specs and classes are numbered. The releases that a spec allows
+//! are found by binary search, once for each spec and target. If several releases of a package have
+//! requirements on one target that allow the same releases, these form a group. The set of its
+//! owners is stored with the allowed set, unless the sets are too large for the number of members.
 
 mod any_class;
 mod classes;

@@ -1,9 +1,10 @@
 //! Definers: which releases define which classes for others.
 //!
 //! The definers of a class are stored as a set of the releases of their package, one bit for each.
-//! If a package has many releases of which each defines classes of its own, all sets together would
-//! be quadratic in the size of the index. The positions of the releases are stored then. Releases
-//! with unknown classes count as definers of every class; their set is stored once for a package.
+//! If a package has many releases that each define different classes, the sets together would be
+//! quadratic in the size of the index. In this case, the positions of the releases are stored
+//! instead. Releases with unknown classes count as definers of every class; their set is stored
+//! once per package.
 
 use super::super::column::ListsBuilder;
 use super::super::{CompiledIndex, INTERNAL, NONE, is_worth_a_set, to_u32, width};

@@ -1,10 +1,10 @@
 //! Links: where external classes are found.
 //!
-//! Each external class of a release is looked up in the packages that it requires. If one of them
-//! can define the class, the link has the set of its defining releases. Releases of a package that
-//! extend a class from the same package, and require no more, share the set of owners, so that the
-//! search needs one clause for all of them. A set that is [not worth its memory](is_worth_a_set) is
-//! not stored.
+//! Each external class of a release is looked up in the packages that the release requires. If one
+//! of them can define the class, the link has the set of its defining releases. Releases of a
+//! package that extend a class from the same package, and require no more, share the set of owners,
+//! so that the search needs one clause for all of them. A set that is [not worth its
+//! memory](is_worth_a_set) is not stored.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! What follows from the classes of an index: definers, where external classes are found, and which
 //! packages cannot violate rule 3.
 //!
-//! It is not stored in files, but derived when an index is compiled or opened, which takes about as
-//! long as validating it would.
+//! This data is not stored in files, but derived when an index is compiled or opened, which takes
+//! about as long as validating stored data would.
 
 mod cycles;
 mod definers;

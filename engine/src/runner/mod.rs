@@ -339,10 +339,16 @@ impl Runner {
                 },
                 (Phase::Clean, None) => match (&node.pending, &node.deferred, &node.unknown) {
                     (Some(differences), ..) => NodeStatus::Pending(differences.clone()),
-                    (None, Some((before, reason)), _) => {
-                        let before = self.graph.nodes()[*before].id.clone();
-                        NodeStatus::Deferred(before, reason.clone())
-                    }
+                    (None, Some((before, reason)), _) => match failed_before[number] {
+                        // What it waits for has to be checked again, which it never will be.
+                        Some(failed) if self.nodes[*before].phase == Phase::Dirty => {
+                            NodeStatus::Blocked(self.graph.nodes()[failed].id.clone())
+                        }
+                        _ => {
+                            let before = self.graph.nodes()[*before].id.clone();
+                            NodeStatus::Deferred(before, reason.clone())
+                        }
+                    },
                     (None, None, Some(reason)) => NodeStatus::Unknown(reason.clone()),
                     (None, None, None) => NodeStatus::InOrder,
                 },

@@ -125,8 +125,9 @@ impl Resources {
             }
             other => panic!("there is no resource of the kind {other}"),
         };
+        // Whatever names the files of the package comes after the artifact.
         let after: BTreeSet<String> = (0..random.below(3))
-            .filter(|_| !self.ids.is_empty())
+            .filter(|_| !self.ids.is_empty() && kind != "artifact")
             .map(|_| format!("'{}'", random.pick(&self.ids)))
             .collect();
         let after: Vec<String> = after.into_iter().collect();

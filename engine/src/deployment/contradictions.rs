@@ -29,6 +29,10 @@ pub(super) fn contradictions<'place>(
         .filter(|node| node.resource.presence() != Presence::Unsaid);
     for node in said {
         for identifier in node.resource.identifiers() {
+            // Several resources can be something else together, such as groups that go.
+            if matches!(identifier, Identifier::Other(..)) {
+                continue;
+            }
             if let Some(other) = claims.get(&identifier) {
                 let message = format!(
                     "`{}` and `{}` both say what is at one place",

@@ -401,6 +401,7 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
     );
     for right in [
         "Package: [{file: /a}, {file: /ab}, {file: /a/b, state: absent}]",
+        "Package: [{group: a, state: absent}, {group: b, state: absent}, {user: c, state: absent}]",
         "Package: [{file: /a, state: absent}, {link: /b, target: /c}, {file: /b/d}]",
     ] {
         graph(&[package("Web", &[], right)], None).expect("it is right");

@@ -1,8 +1,9 @@
 //! Plans for object models: the packages that the objects of a model require.
 //!
-//! A plan has two stages, each a type: which packages define the classes of objects without a
-//! package ([`ModelPlan`]), then which versions the packages of pinned objects have
-//! ([`ObjectPackages`]). Like the solver, a plan does no input or output: it names what it needs.
+//! A plan has two stages, and a type for each. [`ModelPlan`] finds the packages that define the
+//! classes of objects without a package; [`ObjectPackages`] then finds the versions of the packages
+//! of pinned objects. Like the solver, a plan does no input or output: it names the packages that
+//! it needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,15 +2,15 @@
 //!
 //! # Problem
 //!
-//! With [`PrereleasePolicy::IfNamed`], a prerelease of a package that has a stable version is in a resolution only if a
-//! requirement in the resolution names exactly it. Which requirements those are is known only at the end, as releases
-//! that are not looked at yet may have them.
+//! With [`PrereleasePolicy::IfNamed`], if a package has a stable version, a resolution may contain a prerelease of it
+//! only if one of its requirements names exactly this prerelease. This is known only at the end, because a release that
+//! was not yet looked at may have such a requirement.
 //!
 //! # Idea
 //!
-//! Stable versions are preferred, so that a search takes a prerelease on its own account only if no stable version fits.
-//! A complete selection is checked, and an unnamed prerelease becomes a nogood like a violated class rule. The nogood is
-//! about all selections of the same packages: its terms are the prerelease, and for every other selected package the
+//! Stable versions are preferred, so a search decides for a prerelease only if no stable version fits. Complete
+//! selections are checked, and an unnamed prerelease becomes a nogood, like a violated class rule. The nogood excludes
+//! all selections of the same packages: its terms are the prerelease and, for every other selected package, the
 //! versions that require only selected packages and do not name the prerelease.
 
 use pkgres_manifest::{Version, VersionSet};

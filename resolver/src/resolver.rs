@@ -2,14 +2,14 @@
 //!
 //! # Problem
 //!
-//! Registries can be slow, asynchronous or in memory, so the solver must not call them. It also
-//! must not depend on when an answer arrives: the same metadata has to give the same resolution.
+//! Registries can be slow, asynchronous or in memory, so the solver must not call them. Nor may it
+//! depend on when an answer arrives: the same metadata has to give the same resolution.
 //!
 //! # Idea
 //!
 //! [`Resolver::step`] runs until it has an answer or needs packages that were not provided. The
-//! caller provides them and calls it again. Inside, everything that needs more returns an
-//! [`Interrupt`], which leaves the current phase as it is. The phases, in order:
+//! caller provides them and calls it again. Internally, any function that needs more packages returns
+//! an [`Interrupt`], which suspends the current phase. The phases, in order:
 //!
 //! 1. **Lock**: if the whole lock is still valid, it is the answer. Nothing is searched.
 //! 2. **Greedy**: decide each package once, at its best release. A release that contradicts an
@@ -20,18 +20,18 @@
 //!    releases of as few packages as possible.
 //! 5. **Explain**: reduce the proof to its reasons, and report them.
 //!
-//! A request with an update has one phase, `Update`, in place of 1 to 4. A candidate from the lock
-//! or the greedy phase is also checked against the contracts of an object model.
+//! A request with an update has one phase, `Update`, instead of phases 1 to 4. A candidate from the
+//! lock or the greedy phase is also checked against the contracts of an object model.
 //!
-//! [`Step::Impossible`] comes before the explanation. An explanation takes further steps, and
-//! callers that only want to know whether there is a resolution can stop.
+//! [`Step::Impossible`] comes before the explanation. An explanation takes further steps; callers
+//! that only want to know whether there is a resolution can stop before.
 //!
 //! # Cost
 //!
-//! The lock phase takes time linear in the locked packages, and the greedy phase in the releases
-//! that it reaches. The search is exponential in the worst case, as dependency resolution is
-//! NP-complete, so it is limited by [`max_steps`](SolveOptions::max_steps). A search that exceeds
-//! the limit ends with [`Step::GaveUp`], never with "no solution".
+//! The lock phase takes time linear in the number of locked packages, and the greedy phase in the
+//! number of releases that it reaches. The search is exponential in the worst case, as dependency
+//! resolution is NP-complete, so it is limited by [`max_steps`](SolveOptions::max_steps). A search
+//! that exceeds the limit ends with [`Step::GaveUp`], never with "no solution".
 //!
 //! # Source
 //!

@@ -1,4 +1,4 @@
-//! Releases that the solver is provided with, and the errors for wrong ones.
+//! Releases that callers provide to the solver, and errors for invalid ones.
 
 use pkgres_manifest::{IndexRecord, PackageName, ReleaseSource, Version};
 

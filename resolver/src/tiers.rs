@@ -3,24 +3,24 @@
 //! # Problem
 //!
 //! If there is no resolution with one release of each package, some packages are split: they may
-//! have several releases side by side. There should be as few of them as possible, and the choice
-//! must not depend on the course of the search. A search with every package split would be hopeless
-//! for a large universe.
+//! have several releases side by side. As few packages as possible should be split, and which ones
+//! must not depend on the course of the search. If every package were split, a search in a large
+//! universe would be hopeless.
 //!
 //! # Idea
 //!
-//! A search starts with few split packages. Each time it fails, the packages are split for which
-//! its proof uses that they have one release. A proof that uses no such package holds for every
-//! choice of split packages, and there is no resolution. The first resolution is a witness. It is
-//! then made minimal in the order of names: each package gets one release if a valid resolution
-//! remains, in which only packages with later names may be split in its place.
+//! The search starts with few split packages. When it fails, its proof lists the packages for which
+//! it relies on having only one release; these are split next. A proof without such packages holds
+//! for every choice of split packages, so there is no resolution. The first resolution is a
+//! witness. It is then made minimal in the order of names: a package gets one release if there is
+//! still a valid resolution, in which only packages with later names may be split instead.
 //!
 //! # Cost
 //!
-//! Every failed search splits at least one more package, so the first phase has at most as many
-//! searches as there are packages with several candidates. The second phase has one such series for
-//! each package that is split in the witness. In practice both are small: a proof names the
-//! packages that matter.
+//! Every failed search splits at least one more package, so the first phase needs at most one
+//! search for each package with several candidates. The second phase needs such a series of
+//! searches for each package that is split in the witness. In practice both numbers are small,
+//! because a proof names the packages that matter.
 
 use std::collections::BTreeSet;
 

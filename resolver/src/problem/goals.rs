@@ -1,4 +1,4 @@
-//! Goals of an update: versions of packages that are wanted, and locked releases that are kept.
+//! Goals of an update: wanted versions of packages, and locked releases to keep.
 //!
 //! # Problem
 //!
@@ -9,18 +9,17 @@
 //! # Idea
 //!
 //! If a search ends without a wanted package, a loop nogood (Lin and Zhao 2002) rules out the
-//! cause. The packages and releases that were reached form a set. While each of them is absent, or
-//! at a release that requires nothing outside the set, nothing outside is reached. So one of them
-//! must have another value: the external support of what is wanted.
+//! cause. The reached packages and releases form a set. As long as each of them is absent, or at a
+//! release that requires nothing outside the set, nothing outside is reached. So one of them must
+//! have another value: this is the external support of the wanted package.
 //!
 //! A loop nogood depends on which packages are required, not on the versions that requirements
-//! allow. Explanations are built on requirements and have to name them, and could not name what was
-//! used here.
+//! allow. So explanations, which consist of requirements, cannot use it.
 //!
 //! # Cost
 //!
 //! There can be exponentially many loop nogoods, so they are added lazily, each as general as the
-//! last one allows.
+//! one before allows.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //!
 //! # Problem
 //!
-//! Both engines need the rules in one form that is small, although packages have hundreds of releases and
+//! Both engines need the rules in one form, which must be small although packages have hundreds of releases and
 //! requirements name ranges of them.
 //!
 //! # Idea
@@ -21,9 +21,9 @@
 //!
 //! # Proofs
 //!
-//! Every clause belongs to a [`Fact`], which explanations are built on. A problem can be restricted to some
-//! facts, to find out whether these suffice for a conflict, and one requirement or override can be relaxed, to
-//! find out whether that repairs it.
+//! Every clause belongs to a [`Fact`]; explanations are built from facts. To find out whether some facts are
+//! enough for a conflict, a problem can be restricted to them. To find out whether a change repairs the
+//! conflict, one requirement or override can be relaxed.
 //!
 //! # Cost
 //!

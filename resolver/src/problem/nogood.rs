@@ -1,10 +1,10 @@
 //! Nogoods: sets of terms that must not all hold, and how they follow from violations of class
 //! rules.
 //!
-//! A violation is a path of classes, or two. Its nogood has one term for each package on the paths.
+//! A violation is one or two paths of classes. Its nogood has a term for each package on the paths.
 //! To rule out as much as possible, a term contains all versions in which the same classes extend
-//! the same classes, and a diamond that ends in a split package is widened to all pairs of releases
-//! that clash.
+//! the same classes. If a diamond ends in a split package, its nogood is widened to all pairs of
+//! releases that clash.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Cores: what each set that repairs a conflict has in common with it.
+//! Cores: sets of restrictions, at least one of which every repair of the conflict must change.
 
 use std::collections::BTreeSet;
 

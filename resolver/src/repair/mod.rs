@@ -2,38 +2,38 @@
 //!
 //! # Problem
 //!
-//! A conflict says which requirements contradict each other. Its reader wants to know what to change. Often there
-//! are several ways out, and a way may need more than one change: two conflicts in one project, or a package and its
-//! plug-in that have to move together.
+//! A conflict says which requirements contradict each other, but its readers want to know what to change. Often there
+//! are several repairs, and a repair may need more than one change: a project may have two conflicts, or a package and
+//! its plug-in may have to move together.
 //!
 //! # Definitions
 //!
-//! A [`Restriction`] is something that could be given up: a requirement of a root, all requirements on a package (by
-//! an override), the requirement of another package (by a release that somebody would have to make), the cut-off
-//! date, or the prerelease policy. To *relax* a requirement means to allow every version. A set of restrictions
-//! *repairs* the conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its
-//! restrictions, so the cheapest sets are those with the fewest. If all of these change something else than
-//! requirements of roots, the cheapest sets that change only these are found as well. An override is left out if a
-//! requirement of a root on the same package can take its place.
+//! A [`Restriction`] is something that could be relaxed: a requirement of a root, all requirements on a package (by an
+//! override), the requirement of another package (by a release that somebody would have to make), the cut-off date, or
+//! the prerelease policy. To *relax* a requirement means to allow every version. A set of restrictions *repairs* the
+//! conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its restrictions, so
+//! the cheapest sets are those with the fewest. If none of these changes only requirements of roots, the cheapest sets
+//! that do are found as well. An override is left out if a requirement of a root on the same package can replace it.
 //!
-//! Relaxed requirements of roots are then widened as little as possible, one after the other in the order of
-//! restrictions: to the nearest version above those that the requirement allows now with which there is a
-//! resolution; if there is none, to the nearest below, and then to the newest in between. The changed requirement
-//! allows what is compatible with that version. A cut-off date moves by as few days as possible. Other requirements have to allow the version that the solver chooses. An
-//! override that exists is removed if that is enough.
-//! A [`Repair`] is the result, and it is verified: its resolution was found with exactly these changes.
+//! The relaxed requirements of roots are then narrowed again, one after the other in the order of restrictions, so that
+//! each is widened as little as possible: to the nearest version above the allowed ones with which there is a
+//! resolution; if there is none, to the nearest one below, and then to the newest one in between. The changed
+//! requirement allows the versions that are compatible with that version. A cut-off date moves by as few days as
+//! possible. Other requirements have to allow the version that the solver chooses. If it is enough to remove an
+//! existing override, that is the change. The result is a [`Repair`]. It is verified: its resolution was found with
+//! exactly these changes.
 //!
 //! # Idea
 //!
 //! Implicit hitting sets (Reiter 1987; Davies and Bacchus 2011). The reasons of a conflict are a *core*: a set that
 //! repairs it must change at least one of them. The search tries the smallest sets that have a restriction of every
-//! known core. A set that does not repair the conflict leaves another one, whose reasons are a further core, so that
-//! the search never tries a set that a known core rules out. It ends when every set of the least size is tried.
+//! known core. A set that does not repair the conflict leads to another conflict, whose reasons are a further core. So
+//! the search never tries a set that a known core rules out. It ends when every set of the smallest size was tried.
 //!
 //! # Cost
 //!
-//! Each trial solves the request as a whole, with a step limit of its own. [`MAX_TRIALS`] bounds their number and
-//! [`MAX_CHANGES`] the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
+//! Each trial solves the whole request, with its own step limit. [`MAX_TRIALS`] bounds their number and [`MAX_CHANGES`]
+//! the size of sets. [`Repairs::is_complete`] is false if a limit was reached.
 
 mod change;
 mod cores;

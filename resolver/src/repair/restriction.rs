@@ -1,4 +1,4 @@
-//! Restrictions: what could be given up to repair a conflict.
+//! Restrictions: what could be relaxed to repair a conflict.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The versions outside of a requirement, and which of them are nearer to it.
+//! The versions that a requirement excludes, by direction, and which of them are nearest to it.
 
 use pkgres_manifest::{Version, VersionSet};
 

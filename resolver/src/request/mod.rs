@@ -1,4 +1,4 @@
-//! Requests: what the solver is asked, and what it may do.
+//! Requests to the solver: roots, lock and options.
 
 mod locked;
 

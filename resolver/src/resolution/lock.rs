@@ -1,7 +1,7 @@
 //! A resolution as a lock: a lockfile, or a value for another request.
 //!
-//! A lock has less than a rendered resolution: for most requirements only the chosen version. It is
-//! made from the ids of the solver, so that nothing else is rendered.
+//! A lock has less data than a rendered resolution: for most requirements, only the chosen version.
+//! It is made directly from the ids of the solver, so the rest is not rendered.
 
 use std::collections::BTreeMap;
 

@@ -2,20 +2,21 @@
 //!
 //! # Problem
 //!
-//! All terms of a clause hold. Which new clause would have prevented this before the last decision?
+//! All terms of a clause hold, which is a conflict. Which new clause would have prevented it before
+//! the last decision?
 //!
 //! # Idea
 //!
 //! Resolution, as in CDCL solvers (first unique implication point, Silva and Sakallah 1996). The
-//! resolvent begins as the clause in conflict. Its term that began to hold last is replaced by the
-//! reason for which it began to hold, until only one term began to hold on the level of the
-//! conflict. What is left is the learned clause. It is asserting: after a backjump to the highest
-//! level of its other terms, it excludes the remaining one.
+//! resolvent begins as the conflicting clause. Its most recent term is replaced by the reason for
+//! which that term began to hold. This is repeated until only one term began to hold on the level
+//! of the conflict. The result is the learned clause. It is asserting: after a backjump to the
+//! highest level of its other terms, it excludes the remaining one.
 //!
-//! Terms are sets of values, so one reduction need not be the whole reason for which a term holds:
-//! the values that it did not remove stay in the resolvent, as a term with a larger set, which
-//! began to hold earlier (`PubGrub`, Weizenbaum 2018, calls this a partial satisfier). Terms that
-//! hold at level zero are left out of the resolvent, but are recorded as antecedents.
+//! Terms are sets of values, so one reduction need not be the whole reason for which a term holds.
+//! The rest of the reason stays in the resolvent, as a term with a larger set, which began to hold
+//! earlier (`PubGrub`, Weizenbaum 2018, calls this a partial satisfier). Terms that hold at level
+//! zero are left out of the resolvent, but are recorded as antecedents.
 //!
 //! # Cost
 //!

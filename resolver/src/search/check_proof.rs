@@ -2,8 +2,8 @@
 //!
 //! Each learned clause must follow from its antecedents by unit propagation: all its terms are
 //! assumed to hold, and the antecedents alone must then lead to a contradiction (reverse unit
-//! propagation, Goldberg and Novikov 2003). This shares no code with conflict analysis, so a defect
-//! there is found. Clauses that were not learned are trusted.
+//! propagation, Goldberg and Novikov 2003). The checker shares no code with conflict analysis, so
+//! it detects defects there. Clauses that were not learned are trusted.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,15 +1,14 @@
 //! Turns the proof of a search into a [`Derivation`].
 //!
-//! *Problem.* Learned clauses refer to their antecedents by number, and to terms that held at level zero by the
-//! number of reductions until then. A checker outside of the search needs a list in which each clause follows from
-//! earlier ones.
+//! *Problem.* Learned clauses refer to their antecedents by number, and to terms that held at level zero by the number
+//! of reductions until then. An external checker needs a list in which each clause follows from earlier ones.
 //!
 //! *Idea.* Clauses and reductions at level zero form a directed acyclic graph. A depth-first walk from the empty clause
 //! lists each after what it depends on. A reduction at level zero is a clause with one literal: the values that it
-//! removed are excluded. Of the reductions of a variable, a term depends only on those that removed the values outside
-//! of it.
+//! removed are excluded. A term depends only on those reductions of its variable that removed values outside of the
+//! term.
 //!
-//! *Cost.* Linear in the size of the proof, and nothing unless a derivation is asked for.
+//! *Cost.* Linear in the size of the proof, and none unless a derivation is requested.
 
 use rustc_hash::FxHashMap;
 

@@ -1,8 +1,8 @@
-//! Expansion: the variables of a problem, and the clauses for what a value depends on.
+//! Expansion: creates the variables of a problem, and the clauses for the dependencies of a value.
 //!
-//! Clauses are created lazily: those of a value when it is the only one left, or the one that is
-//! probed. A requirement that releases of a package share is one clause for all of them: "these
-//! releases exclude everything that the requirement does not allow".
+//! Clauses are created lazily: those of a value when it is the only one left, or when it is probed.
+//! A requirement that releases of a package share is one clause for all of them: "these releases
+//! exclude everything that the requirement does not allow".
 
 use crate::problem::{Fact, LoopNogood, Nogood, Problem, Variable};
 use crate::set::PositionSet;

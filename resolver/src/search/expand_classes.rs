@@ -1,7 +1,7 @@
 //! Clauses for the classes that a release extends (rule 2).
 //!
-//! If a requirement allows only releases that define the class, it implies that the class is found,
-//! and no clause is added. Restricted problems may drop requirements, so they get all clauses.
+//! If a requirement allows only releases that define the class, the class is always found, and no
+//! clause is added. Restricted problems may lack that requirement, so they get all clauses.
 
 use crate::problem::{Fact, Problem, Variable};
 use crate::set::PositionSet;

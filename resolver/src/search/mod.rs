@@ -17,12 +17,12 @@
 //! - A requirement that many releases share is one binary clause. It is created when the first of these
 //!   releases is expanded ([`expand`]).
 //! - [`propagate`] visits only clauses in watch lists that a reduction can affect ([`watch_lists`]; two watched
-//!   literals, Moskewicz et al. 2001). It also probes the release that will probably be decided as soon as its
-//!   package is needed. If that contradicts earlier decisions, the release is removed without a conflict.
+//!   literals, Moskewicz et al. 2001). As soon as a package is needed, it also probes the release that will
+//!   probably be decided. If that contradicts earlier decisions, the release is removed without a conflict.
 //! - [`analyze`] resolves a conflict until one term of its level is left (the first unique implication
 //!   point). Every learned clause records its antecedents.
-//! - The level of a reduction can be lower than that of the decisions before it. So the search does not jump
-//!   back further than necessary, and keeps what does not depend on the decisions that it undoes
+//! - The level of a reduction can be lower than the levels of the decisions before it. So the search does not
+//!   jump back further than necessary, and keeps reductions that do not depend on the undone decisions
 //!   (chronological backtracking, Nadel and Ryvchin 2018).
 //! - [`decide`] takes packages in the order of decisions, each at its best release. The first selection found
 //!   in this order is the best one. After [`conflict_limit`](crate::SolveOptions::conflict_limit) conflicts,
@@ -34,13 +34,13 @@
 //!
 //! # Cost
 //!
-//! Most problems are solved with few conflicts or none. The time is that of expanding each selected release
-//! once, and of visiting the clauses of its packages: memory accesses, not computation. So hot data is packed:
-//! 64 bytes for each variable, 16 for each literal of a binary clause.
+//! Most problems are solved with few conflicts or none. Most of the time is spent on expanding each selected
+//! release once, and on visiting the clauses of its packages: on memory accesses, not computation. So hot data
+//! is packed: 64 bytes for each variable, 16 for each literal of a binary clause.
 //!
 //! # Proofs
 //!
-//! When the empty clause is derived, [`proof`] collects the facts that it follows from. In builds with debug
+//! When the empty clause is derived, [`proof`] collects the facts from which it follows. In builds with debug
 //! assertions, [`check_proof`] verifies each learned clause by propagation alone. It shares no code with
 //! [`analyze`].
 

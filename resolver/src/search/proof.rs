@@ -1,12 +1,12 @@
-//! Proofs: the facts that the empty clause follows from.
+//! Proofs: the facts from which the empty clause follows.
 //!
 //! The derivation is walked backwards from the empty clause through the antecedents of learned
 //! clauses, each once, so the cost is linear in its size.
 //!
-//! A proof also lists the packages for which it uses that they have one release. It does if two
-//! packages require one, so that both have to agree. A package that one other package requires, as
-//! far as the proof goes, could have any number of releases: each release of the other would be
-//! bound to one of them, and the proof would hold for that one.
+//! A proof also lists the packages for which it relies on the rule that they have only one release.
+//! This is the case if two packages require the package, so that both have to agree. If only one
+//! other package in the proof requires it, it could have any number of releases: each release of
+//! the other package would be bound to one of them, and the proof would hold for that one.
 
 use crate::problem::{Fact, Nogood, NogoodCause, Problem, Variable};
 use crate::set::PositionSet;

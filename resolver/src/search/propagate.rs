@@ -1,15 +1,16 @@
 //! Propagation and probing.
 //!
-//! After a domain was reduced, each clause whose terms all hold but one excludes that one. Only
-//! clauses in watch lists that the reduction can affect are visited (`watch_lists.rs`).
+//! After the reduction of a domain, if all terms of a clause hold except one, the clause excludes
+//! that one. Only clauses in watch lists that the reduction can affect are visited
+//! (`watch_lists.rs`).
 //!
 //! Probing (failed-literal probing, as in lookahead SAT solvers) propagates a decision before it is
-//! taken. The value that a variable will be decided at is mostly known long before: the best one in
-//! its domain. It is expanded as soon as the variable is present. If that contradicts earlier
+//! taken. The value that a variable will get is mostly known long before its decision: the best one
+//! in its domain. It is expanded as soon as the variable is present. If that contradicts earlier
 //! decisions, the value is removed at once, together with others that share the requirement.
-//! Without probing, this would be found out thousands of decisions later, and if no other value
-//! fits either, all of these would be undone. Each probe costs one expansion, which nearly always
-//! would have followed anyway.
+//! Without probing, the contradiction would appear thousands of decisions later, and if no other
+//! value fits either, all of these would be undone. Each probe costs one expansion, which would
+//! nearly always be needed anyway.
 
 use crate::budget::{Budget, Interrupt};
 use crate::index::NONE;

@@ -1,10 +1,10 @@
-//! Which reductions at level zero a term follows from.
+//! Finds the reductions at level zero from which a term follows.
 //!
-//! *Problem.* A term that holds at level zero does so because the other values of its variable were removed. A variable
-//! with hundreds of values can be reduced as often, and each of these reductions is asked about.
+//! *Problem.* A term holds at level zero because all other values of its variable were removed. A variable with
+//! hundreds of values can be reduced hundreds of times, and there is a query for each of these reductions.
 //!
-//! *Idea.* For each value, the first reduction that removed it is noted once. A term then looks up only the values outside
-//! of it, instead of replaying the reductions of its variable.
+//! *Idea.* For each value, record the first reduction that removed it. For a term, it is then enough to look up the
+//! values outside of it, instead of replaying the reductions of its variable.
 
 use rustc_hash::FxHashMap;
 

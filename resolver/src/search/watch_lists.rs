@@ -1,7 +1,7 @@
 //! Watch lists of binary clauses.
 //!
-//! A clause implies something only while one of its terms holds, which is rare. So each literal
-//! waits in the list that is visited as rarely as possible:
+//! A clause implies something only while one of its terms holds, which is rare. So each literal is
+//! in the list that is visited as rarely as possible:
 //!
 //! - If its term is a single value, or that the variable is absent, in the list of that value,
 //!   which is visited when no other value is left. Variables with few such literals keep them with

@@ -1,9 +1,9 @@
 //! Sets of positions of versions.
 //!
 //! The versions of a package are numbered in ascending order, and every set of versions in the
-//! solver is a set of these positions: [`PositionSet`] as a value of its own, and [`bits`] as a
-//! part of a longer list of words. Set operations on intervals of versions would allocate and
-//! compare; on positions they are one instruction for nearly every package.
+//! solver is a set of these positions. A [`PositionSet`] is a separate value; [`bits`] works on
+//! sets that are parts of a longer list of words. Set operations on intervals of versions would
+//! allocate and compare; on positions, they take one instruction for nearly every package.
 
 pub(crate) mod bits;
 

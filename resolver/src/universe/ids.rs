@@ -1,4 +1,4 @@
-//! The numbers of what was seen.
+//! Ids: the dense numbers of packages, releases and other interned things.
 
 /// A package, by the order in which it was first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

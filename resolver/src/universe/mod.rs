@@ -1,12 +1,13 @@
-//! The universe: everything that is known of packages, by dense numbers.
+//! The universe: everything that is known about packages, by dense numbers.
 //!
-//! Problem: a search asks the same few questions millions of times. What does a release require? Which releases does
-//! that allow? Which classes does it extend, and who defines them? Packages arrive one by one or as an index of
-//! hundreds of thousands, and answers must not depend on the order of arrival.
+//! Problem: a search asks the same few questions millions of times. What does a release require? Which releases does a
+//! requirement allow? Which classes does a release extend, and which packages define them? Packages arrive one by one
+//! or as an index of hundreds of thousands, and answers must not depend on the order of arrival.
 //!
 //! Idea: names are interned as numbers when they are first met, and releases are compiled to indexes, in which a
-//! requirement is a few numbers and a reference to a set of releases. The search reads these in place. Numbers never
-//! decide anything: where an order matters, it is that of names, versions or positions in a manifest.
+//! requirement is a few numbers and a reference to a set of releases. The search reads these in place. Results never
+//! depend on the numbers: where an order matters, it is the order of names, of versions, or of positions in a
+//! manifest.
 //!
 //! Parts, each with private state, arrows one way:
 //!
@@ -15,9 +16,9 @@
 //! - [`Requirements`]: what releases require and allow, as numbers and as texts;
 //! - [`Classes`]: what releases extend, and which required packages define that.
 //!
-//! A question that takes several parts is a method of [`Universe`].
+//! Questions that involve several parts are methods of [`Universe`].
 //!
-//! Cost: an attached index costs a few bytes a name. Nothing else is paid for packages that the search does not reach.
+//! Cost: an attached index costs a few bytes for each name. Packages that the search does not reach cost nothing else.
 
 mod candidates;
 mod catalog;

@@ -1,6 +1,6 @@
 //! The policy of a request: the cut-off date, the lock, preferences and overrides.
 //!
-//! What follows from it for the releases of a package are its [`Candidates`].
+//! [`Candidates`] are the result of the policy for the releases of one package.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
-//! Updates: the named packages move, and as little else as possible.
+//! Updates: the named packages move, and as few others as possible.
 //!
 //! # Problem
 //!
-//! An update asks for the best versions of some packages, or for exact ones. Everything else that
-//! is locked should stay, unless that is impossible. Which packages have to move then is a minimal
-//! correction subset of the lock, and users want to know the reason for each of them.
+//! An update asks for the best versions of some packages, or for exact ones. All other locked packages should stay,
+//! unless that is impossible. The packages that have to move are a minimal correction subset of the lock, and users
+//! want to know the reason for each of them.
 //!
 //! # Idea
 //!
@@ -12,17 +12,16 @@
 //!    freely. Versions that are impossible are explained and reported as held back.
 //! 2. [`Stage::Unlock`] searches with all other locked packages staying. As long as that is
 //!    impossible, the packages in the proof are unlocked.
-//! 3. [`Stage::Relock`] tries each unlocked package again, with everything else that stays. What
-//!    can stay, stays; the proof that it cannot becomes the reason for its move.
+//! 3. [`Stage::Relock`] tries to keep each unlocked package after all, together with all others that stay. If it cannot
+//!    stay, the proof becomes the reason for its move.
 //!
-//! Unlocking more packages never makes less possible, so the result is minimal: no proper subset of
-//! the moved packages would have been enough.
+//! Unlocking more packages never excludes a solution, so the result is minimal: no proper subset of the moved packages
+//! would have been enough.
 //!
-//! Packages have one release each, unless the lock has several, or nothing or no requested exact
-//! version is possible otherwise ([`Stage::Split`]). Such a package gets the best release for each
-//! requirement, and minimality is proved of packages, not of their releases. If only some locked
-//! releases of a package are to move, the exact version is requested from the requirements that are
-//! bound to these, as far as their owners stay.
+//! Packages have one release each, unless the lock has several, or there is otherwise no resolution, or none with a
+//! requested exact version ([`Stage::Split`]). Such a package gets the best release for each requirement, and
+//! minimality is proved for packages, not for their releases. If only some locked releases of a package are to move,
+//! the exact version is requested from the requirements that are bound to these, as far as their owners stay.
 //!
 //! # Cost
 //!

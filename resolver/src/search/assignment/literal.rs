@@ -1,7 +1,7 @@
 //! Terms and literals: a variable with a set of its values, and where the sets are stored.
 //!
-//! There are more literals of binary clauses than of anything else in a search. So a literal
-//! contains its set wherever the variable has few values, and terms can refer to it there.
+//! Most of the memory of a search is literals of binary clauses. So if the variable has few values,
+//! the literal itself contains the set, and terms can refer to it there.
 
 use std::ops::Range;
 

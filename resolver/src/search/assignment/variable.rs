@@ -1,8 +1,8 @@
 //! Variables: their state, and their watch lists.
 //!
-//! Variables are accessed in an order that the processor cannot prefetch: in large problems, a
-//! search mostly waits for memory. So what each propagation reads is one cache line, apart from the
-//! rest.
+//! Variables are accessed in an order that the processor cannot predict: in large problems, a
+//! search mostly waits for memory. So the data that each propagation reads is in one cache line,
+//! separate from the rest.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! The problem as packages and dependencies of the `pubgrub` crate.
 //!
-//! The crate knows packages, versions and dependencies, and nothing else. Every variable of the
-//! problem is a package there, and what is not a dependency becomes one through virtual packages
-//! that never appear in an answer: a class that several packages can define is a package with one
-//! version a provider, and a nogood is a package with one version a term, where version i depends on
-//! term i not being so.
+//! The crate has only packages, versions and dependencies. Every variable of the problem becomes a
+//! package, and rules that are not dependencies are expressed by virtual packages, which never
+//! appear in an answer. A class that several packages can define becomes a package with one version
+//! for each provider. A nogood becomes a package with one version for each term, where version i
+//! depends on term i not holding.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! The engine that is the `pubgrub` crate.
+//! The engine that uses the `pubgrub` crate.
 //!
 //! The crate asks for the next variable by priority, for its value, and for the dependencies of the
 //! value. Priorities follow the order of decisions: the earliest requirement of the releases
-//! decided so far comes first. The crate does not report backtracking, but a variable that is
-//! decided again shows it: all decisions since then are undone.
+//! decided so far comes first. The crate does not report backtracking, but it shows when a variable
+//! is decided again: all decisions since its previous decision are undone.
 
 mod dependencies;
 

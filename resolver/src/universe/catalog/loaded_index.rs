@@ -1,4 +1,4 @@
-//! Compiled indexes that the solver has loaded, and which package or class each of their names is.
+//! Compiled indexes that the solver has loaded, with the package or class for each of their names.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The catalog: packages, releases and class names, interned as dense numbers.
 //!
-//! A registry delivers the releases of a package as records, which are compiled to an index of their own, or a whole
+//! A registry delivers the releases of a package as records, which are compiled to a separate index, or a whole
 //! index is attached. A package gets its number when its name is first met: as a root, as the target of a
 //! requirement, or as what a registry delivered.
 

@@ -1,7 +1,7 @@
 //! The roots: packages, or an object model.
 //!
-//! A package without a name of its own represents the model, so that the search needs to know nothing of models.
-//! Nothing requires that package, and no message names it.
+//! A package without a name represents the model, so the search need not know about models. Nothing requires
+//! that package, and no message names it.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The classes of a release, and what each of them extends.
 //!
-//! A record has only the parents that are stated. A class without any extends the root class of the core library,
-//! which is added here.
+//! A record has only the parents that are stated. A class without parents extends the root class of the core
+//! library, which is added here.
 
 use rustc_hash::FxHashMap;
 

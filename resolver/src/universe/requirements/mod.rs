@@ -2,8 +2,9 @@
 //!
 //! A requirement allows a set of the candidates of its target, and releases of one package that require the same
 //! share one constraint. A compiled index holds both sets for requirements between its own packages, so that the
-//! search mostly reads them in place. The rest is worked out once and kept here: requirements on packages of
-//! other indexes, on the core library without being stated, of objects of a model, and with overrides.
+//! search mostly reads them in place. The rest is computed once and kept here: requirements on packages of other
+//! indexes, implicit requirements on the core library, requirements of the objects of a model, and requirements
+//! with overrides.
 
 mod owners;
 mod sets;

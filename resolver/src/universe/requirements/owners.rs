@@ -1,7 +1,7 @@
 //! The releases of a package that share a requirement.
 //!
-//! What they share is one constraint. An index knows the owners of requirements on its own packages and on packages
-//! without releases. The others are worked out when the search first asks.
+//! They share one constraint. An index knows the owners of requirements on its own packages and on packages without
+//! releases. Other owners are computed when the search first asks for them.
 
 use rustc_hash::FxHashMap;
 

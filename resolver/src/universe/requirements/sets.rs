@@ -1,4 +1,4 @@
-//! Sets of releases, by reference: most are in an index, the others are worked out once.
+//! Sets of releases, by reference: most are in an index, and the others are computed once.
 
 use super::super::catalog::Catalog;
 use crate::index::{NONE, to_u32};

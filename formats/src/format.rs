@@ -1,4 +1,4 @@
-//! What a package system has to say about itself.
+//! The trait that describes a package system.
 
 use std::collections::BTreeSet;
 use std::fmt;

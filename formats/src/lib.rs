@@ -7,7 +7,7 @@
 //!
 //! To add a package system, write a module with a [`Format`] and an [`Ecosystem`], and add them to [`ALL`] and to the
 //! list of other ecosystems beside it. [`read_json`](pkgres_manifest::document::read_json) and
-//! [`read_yaml`](pkgres_manifest::document::read_yaml) read documents with the places of their values, ranges become
+//! [`read_yaml`](pkgres_manifest::document::read_yaml) read documents with the positions of their values, ranges become
 //! [native specs](pkgres_manifest::Spec::native), and a record without keys of its own is written with `serde_json`.
 //! [`NameError::Other`](pkgres_manifest::NameError::Other) says which rule of the package system a name breaks. `pkgres
 //! check` looks at the classes in the record of a root, unless the format has its own

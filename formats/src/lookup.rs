@@ -1,4 +1,5 @@
-//! What formats read besides the file of a root: the files around it, and releases of other packages.
+//! Access to other data that formats read besides the file of a root: the files around it, and
+//! releases of other packages.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The rules of resolutions in which package systems differ.
+//! The rules of resolution that differ between package systems.
 
 /// The rules of resolutions of a package system, as far as they differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

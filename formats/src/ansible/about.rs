@@ -1,4 +1,4 @@
-//! The metadata of a collection that pages and searches show.
+//! Metadata of a collection, for pages and search results.
 
 use pkgres_manifest::document::{Mapping, Node};
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
 //! Artifacts of collections: `NAMESPACE-NAME-VERSION.tar.gz`.
 //!
-//! An artifact is a chain: `MANIFEST.json` has the SHA-256 of `FILES.json`, and `FILES.json` that of every other file.
-//! All of it is checked before anything of an artifact is used. ansible-core checks the first link only in
-//! `ansible-galaxy collection verify`.
+//! An artifact has a chain of digests: `MANIFEST.json` has the SHA-256 of `FILES.json`, which has the SHA-256 of every
+//! other file. The whole chain is checked before any part of an artifact is used. ansible-core checks the first link
+//! only in `ansible-galaxy collection verify`.
 //!
-//! Members are files, folders, and links to members. Anything else, a path that leads out of the collection, and a
-//! member that comes twice are errors. Members that `FILES.json` does not list are left out.
+//! Members are files, folders, and links to members. Anything else is an error, and so are a path that leads out of
+//! the collection and a duplicate member. Members that `FILES.json` does not list are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;

@@ -1,5 +1,4 @@
-//! What is wrong with a collection, beyond what keeps it from being read: imports that its dependencies do not
-//! guarantee.
+//! Checks a collection that can be read, for imports that its dependencies do not guarantee.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

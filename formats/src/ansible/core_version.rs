@@ -1,8 +1,8 @@
 //! `requires_ansible`: the versions of ansible-core that a collection supports, as a version specifier of PEP 440.
 //!
-//! ansible-core compares its *base version* with the specifier: the release without `rc1` and the like. A base version
-//! is three numbers, so each clause becomes a set of triples. A prerelease has the place of its release: every triple
-//! covers the versions from `X.Y.Z-0` to `X.Y.Z`.
+//! ansible-core compares its *base version* with the specifier: the version without a suffix such as `rc1`. A base
+//! version is three numbers, so each clause becomes a set of triples. A prerelease counts like its release: every
+//! triple covers the versions from `X.Y.Z-0` to `X.Y.Z`.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet};

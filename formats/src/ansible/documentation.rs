@@ -1,8 +1,8 @@
 //! The options of plug-ins, from their documentation.
 //!
-//! Documentation is YAML: the text `DOCUMENTATION` of a Python module, or a file beside it. It names fragments, whose
-//! options it has as well. Fragments of the same collection are read; those of others are listed by name. Python is not
-//! run: a text that is computed is not read, and its plug-in has unknown options.
+//! Documentation is YAML: the text `DOCUMENTATION` of a Python module, or a file beside it. It can name fragments,
+//! whose options it includes. Fragments of the same collection are read; those of other collections are listed by name.
+//! Python code is not run: if the text is computed, it is not read, and the options of the plug-in are unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 //! A class is a dotted path below the collection: a module or folder of `plugins`, a name at the top level of such a
 //! module, a role or a playbook. `path.*` matches every name of a module whose names are unknown.
 //!
-//! An import that runs when its module is loaded *extends* what it imports, if the target is in a declared dependency:
-//! a version without it does not work. Everything else *uses* its target: imports in functions, imports that another
-//! branch replaces, names in YAML, and all that leads into collections that are not declared.
+//! An import that runs when its module is loaded *extends* its target, if the target is in a declared dependency: a
+//! version without the target does not work. Everything else *uses* its target: imports in functions, imports that
+//! another branch can replace, names in YAML, and all references to collections that are not declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The references of a collection to classes of others, from its facts.
+//! References of a collection to classes of other collections, from its facts.
 
 use pkgres_manifest::{ClassName, PackageName};
 

@@ -1,4 +1,4 @@
-//! Roots and releases of collections.
+//! The format of collections: how roots and releases are recognized and read.
 
 use std::cell::RefCell;
 

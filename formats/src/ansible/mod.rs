@@ -1,12 +1,13 @@
 //! Ansible collections.
 //!
-//! A collection is a package; its versions are Semantic Versioning, and `range` has its range language. `metadata`,
-//! `about`, `requirements_file` and `runtime` read its files, `artifact` and `file_list` its artifacts with their chain of
-//! digests. `tree` collects the [`Facts`] about its files, with `python` for modules and `yaml_references` for roles and
-//! playbooks, `facts` derives classes from them, and `foreign_references` has those of other collections. `check` says what is
-//! particular in findings about these, and `narrow` finds the range that would be right. `documentation` reads the options of plug-ins.
-//! `project` has the playbooks around a `requirements.yml`, and what their tasks set. `format` puts all of it together.
-//! `installation` has the files of an installed collection, `servers` the servers of an `ansible.cfg`.
+//! A collection is a package; its versions follow Semantic Versioning, and `range` has the range language. `metadata`,
+//! `about`, `requirements_file` and `runtime` read its files; `artifact` and `file_list` read its artifacts with their
+//! chain of digests. `tree` collects [`Facts`] about its files, with `python` for modules and `yaml_references` for
+//! roles and playbooks. `facts` derives classes from them, and `foreign_references` the references to other
+//! collections. `check` words findings about these references, and `narrow` suggests ranges without the broken
+//! versions. `documentation` reads the options of plug-ins. `project` reads the playbooks around a `requirements.yml`,
+//! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
+//! collection, and `servers` reads the servers in an `ansible.cfg`.
 
 mod about;
 mod artifact;

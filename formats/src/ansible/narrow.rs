@@ -1,4 +1,4 @@
-//! Ranges without the versions that lack what is imported.
+//! Narrows ranges, so that they exclude versions that lack an imported name.
 
 use pkgres_manifest::Version;
 

@@ -1,5 +1,5 @@
-//! The files of a project around its `requirements.yml`: playbooks, and the tasks and handlers of roles. They use what the
-//! requirements bring.
+//! The files of a project around its `requirements.yml`: playbooks, and the tasks and handlers of roles. They use
+//! modules and roles of the required collections.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! The range language of collections, as ansible-core evaluates it.
 //!
-//! A range is a list of clauses with commas between them, all of which have to hold. A clause is an operator and a
-//! version; without an operator the version has to be equal. Missing components are zero, so that `1.2` is exactly
-//! 1.2.0. Versions are ordered as Semantic Versioning orders them: `<2.0.0` admits 2.0.0-rc.1.
+//! A range is a list of clauses, separated by commas, which all have to hold. A clause is an operator and a version;
+//! without an operator, the version has to be equal. Missing components are zero, so `1.2` is exactly 1.2.0. Versions
+//! are ordered as in Semantic Versioning: `<2.0.0` admits 2.0.0-rc.1.
 //!
-//! ansible-core reads the version of a clause loosely, with leading zeros and more than three numbers, of which only
-//! three count. It evaluates clauses one by one and stops at the first that is false, so a malformed one may never be
-//! noticed; and it drops text behind the third number. Here both are errors. Blanks around operators and commas are
-//! allowed.
+//! ansible-core reads the version in a clause loosely: it accepts leading zeros, and more than three numbers, of
+//! which only three count. It evaluates clauses one by one and stops at the first false one, so it may never notice a
+//! malformed clause, and it ignores text after the third number. Here both are errors. Spaces around operators and
+//! commas are allowed.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet};

@@ -1,7 +1,7 @@
-//! Requirements that are added to `requirements.yml` and `galaxy.yml`, changed or removed.
+//! Adds, changes and removes requirements in `requirements.yml` and `galaxy.yml`.
 //!
-//! The text is edited in place, so that comments, order and quotes stay. What was edited is read again: YAML can be
-//! written in ways that only a person should edit, and then the edit fails.
+//! The text is edited in place, so that comments, order and quotes stay. Then it is read again: some ways to write
+//! YAML should only be edited by a person, and for these, the edit fails.
 
 use std::sync::Arc;
 

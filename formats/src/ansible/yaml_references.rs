@@ -1,8 +1,8 @@
-//! What playbooks, files of tasks, roles and inventories name with its collection: modules with the options that they get,
+//! Names with a collection in playbooks, task files, roles and inventories: modules with the options that tasks set,
 //! roles, playbooks, lookups and other plug-ins.
 //!
-//! Only names at places where Ansible looks something up count: a module is a key of a task, a role an entry of `roles`,
-//! a lookup a call in a template. What is no YAML names nothing, as Ansible cannot read it either.
+//! Only names in places where Ansible looks something up count: a module is a key of a task, a role an entry of
+//! `roles`, a lookup a call in a template. A file that is not YAML has no names, because Ansible cannot read it either.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

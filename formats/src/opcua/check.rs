@@ -1,8 +1,8 @@
-//! What is wrong with a NodeSet file, beyond what keeps it from being read.
+//! Checks a NodeSet file that can be read.
 //!
-//! A requirement names the least release that is enough. It is not enough if it lacks a type that the model extends or
-//! uses: whoever has just that release cannot load the model. So this release alone is looked at, and not every one that the
-//! requirement allows, as for other formats.
+//! A requirement names the minimum release. If that release lacks a type that the model extends or uses, nobody who has
+//! exactly that release can load the model. So only this release is checked, and not every release that the requirement
+//! allows, as for other formats.
 
 use std::collections::BTreeSet;
 

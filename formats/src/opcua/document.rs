@@ -1,10 +1,10 @@
-//! XML documents as elements with their places, within limits.
+//! XML documents as elements with their positions, within limits.
 //!
-//! There are no document type definitions, and so no entities but the predefined ones. Nothing outside of the document
-//! is ever read, and nothing recurses.
+//! There are no document type definitions, and so only the predefined entities. Nothing outside of the document is
+//! ever read, and nothing recurses.
 //!
-//! Names, values and texts are parts of the document. Their places are computed from where they are in it, and only if
-//! someone asks for them.
+//! Names, values and texts are slices of the document. Their positions are computed from these slices, and only on
+//! request.
 
 use std::borrow::Cow;
 

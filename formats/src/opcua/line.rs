@@ -2,9 +2,10 @@
 //!
 //! `{"ecosystem":"opcua","name":URI,"version":"VERSION@DATE","model_version","published","require":[[URI,version,
 //! model_version,published]],"classes":{"i=58":{"name","kind","extends":["nsu=URI;i=1"],"uses":[…]}},"uses":[…],"sha256",
-//! "size","yanked"}`; only name and version are mandatory. NodeIds of the model itself are `i=58`, those of other models
-//! `nsu=URI;i=58`. What an ObjectType extends are ObjectTypes, and so on; interfaces of types that are no ObjectTypes
-//! are `interfaces`. `uses` of the release are those of nodes that are no types. Unknown keys are skipped.
+//! "size","yanked"}`; only name and version are mandatory. NodeIds of the model itself are `i=58`, those of other
+//! models `nsu=URI;i=58`. An ObjectType extends only ObjectTypes, and likewise for other kinds; the interfaces of types
+//! that are not ObjectTypes are in `interfaces`. `uses` of the release has the uses of nodes that are not types.
+//! Unknown keys are skipped.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! OPC UA information models.
 //!
-//! A model is a package, named by the URI of its namespace. A NodeSet2 file defines one model or several, requires others
-//! by their least releases, and has types that extend and use types of these. See [`ModelRelease`] for versions and their
-//! order, and [`NodeSet`] for what is read of a file.
+//! A model is a package, named by the URI of its namespace. A NodeSet2 file defines one or several models, requires
+//! minimum releases of others, and has types that extend and use types of these. See [`ModelRelease`] for versions and
+//! their order, and [`NodeSet`] for the data that is read from a file.
 //!
 //! The core model, [`http://opcfoundation.org/UA/`](https://reference.opcfoundation.org), is required like any other.
 

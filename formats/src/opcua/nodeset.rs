@@ -1,4 +1,4 @@
-//! A NodeSet file as its models and types.
+//! The models and types of a NodeSet file.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

@@ -1,10 +1,10 @@
 //! The models of a NodeSet file as index records.
 //!
-//! A type has two classes. `URI;i=58` is what others use, and what people look for. `URI;i=58(ObjectType)` is what
-//! subtypes extend: a subtype has the same node class as its supertype, so that a type that became another kind of type
-//! is missing. The first extends those of its supertypes and interfaces, the second extends the first.
+//! A type has two classes. Others use `URI;i=58`, and people search for it. Subtypes extend `URI;i=58(ObjectType)`: a
+//! subtype has the same node class as its supertype, so a type that became another kind of type counts as missing. The
+//! first class extends the second classes of its supertypes and interfaces; the second class extends the first.
 //!
-//! Nodes that are no types use types, too. They share the internal class `URI;nodes`, which has only uses.
+//! Nodes that are not types also use types. They share the internal class `URI;nodes`, which only uses other classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

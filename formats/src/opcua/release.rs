@@ -1,12 +1,12 @@
 //! Versions of models, their order, and requirements on them.
 //!
 //! A model has a `Version`, a text for people; a `PublicationDate`; and since 2022 often a `ModelVersion`, which is
-//! semantic. A release is written `VERSION@DATE`: `1.05.03@2023-12-15`, `1.00.02@2024-02-02T12:00:00Z` with another time
-//! than midnight, and `@2017-07-14` or `1.00@` where one of them is absent.
+//! semantic. A release is written `VERSION@DATE`: `1.05.03@2023-12-15`, `1.00.02@2024-02-02T12:00:00Z` if the time is
+//! not midnight, and `@2017-07-14` or `1.00@` where one of them is absent.
 //!
-//! Releases are ordered by (has a `ModelVersion`, `ModelVersion`, date, numbers of `Version`). A requirement is the least
-//! release that is enough, and compares all but the last. [`ModelRelease::place`] maps this order into that of Semantic
-//! Versioning, and nothing is lost on the way but the text of `Version`:
+//! Releases are ordered by (has a `ModelVersion`, `ModelVersion`, date, numbers of `Version`). A requirement is a
+//! minimum release, and compares all of these except the last. [`ModelRelease::place`] maps this order to the order of
+//! Semantic Versioning, and loses only the text of `Version`:
 //!
 //! | release | place |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! Whether the requirements of a root guarantee the classes of other packages that it refers to.
 //!
-//! A requirement promises something about every release that it allows. What is wrong with it shows where a class is in
-//! none of them, or in some. A format says what a root refers to, and how people who know its package system would word
-//! it ([`References`]). The references of a format that says nothing are those in the record of the root.
+//! A requirement is a promise about every release that it allows. It is wrong if none of these releases, or only some,
+//! define a class that the root refers to. A format can list the references of a root, and word findings in the terms
+//! of its package system ([`References`]). Otherwise, the references are those in the record of the root.
 
 mod check;
 mod of_record;

@@ -1,4 +1,4 @@
-//! The references of a root of which only the record is known.
+//! The references of a root, if only its record is known.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location};
 use pkgres_manifest::{ClassName, IndexRecord, Requirement};

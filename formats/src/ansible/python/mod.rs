@@ -1,8 +1,8 @@
-//! What a Python module defines and imports, read from its syntax tree without running it.
+//! The definitions and imports of a Python module, read from its syntax tree without running it.
 //!
-//! The parser, `tree-sitter`, tolerates errors and does not recurse. The tree is walked with a cursor. For each import
-//! the walk knows the branches of `try` and `if` around it, because an import that another branch replaces is an
-//! alternative: a release without its target still works.
+//! The parser, `tree-sitter`, tolerates errors and does not recurse. The tree is walked with a cursor. For each
+//! import, the walk knows the branches of `try` and `if` around it. An import that another branch can replace is only
+//! an alternative: a release without its target still works.
 
 mod surroundings;
 

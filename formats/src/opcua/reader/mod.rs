@@ -1,8 +1,8 @@
 //! The reader of NodeSet files.
 //!
-//! One pass over the elements of the document, which skips whatever says nothing about models and types. Texts of
-//! attributes stay in the document; names of reference types and data types, which come thousands of times, are resolved
-//! once ([`NodeSetReader::names`]).
+//! It makes one pass over the elements of the document, and skips everything that is not about models and types. Texts
+//! of attributes stay in the document; names of reference types and data types, which occur thousands of times, are
+//! resolved once ([`NodeSetReader::names`]).
 
 mod members;
 mod models;

@@ -1,13 +1,13 @@
 //! From lock to state: checks what packages want on a machine, changes what differs, and watches it.
 //!
 //! A [`Resource`] is a part of a machine, such as a file with some content. Its check gets a [`Probe`], which can only
-//! read, and answers that all is in order, or with a [`Change`]; only that gets a [`Target`], which can also write. So a
-//! check that writes does not compile, and a dry run is the same code without the last step.
+//! read, and reports that the resource is in order, or returns a [`Change`]. Only a change gets a [`Target`], which can
+//! also write. So a check that writes does not compile, and a dry run is the same code without the last step.
 //!
 //! Everything that touches a machine goes through these two traits. [`Machine`] implements them for the machine at hand
 //! with faults where a test wants them.
 //!
-//! This works on Linux alone, because only its system calls keep links inside of a root folder.
+//! This works only on Linux, because only its system calls can keep links inside a root folder.
 #![cfg(target_os = "linux")]
 
 /// The example of the README.

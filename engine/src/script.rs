@@ -1,8 +1,8 @@
-//! Scripts: how one runs on a machine without a file of its own there.
+//! Scripts: running one on a machine without creating a file there.
 //!
-//! A machine that is tested is read-only, and a file that is left behind would be a change. So the text of a script is an
-//! argument of its interpreter, the one that its first line names. Values are variables of the process: no shell reads
-//! them.
+//! A machine is read-only while it is tested, and a file left behind would be a change. So the text of a script is
+//! passed as an argument to the interpreter that its first line names. Values are variables of the process: no shell
+//! reads them.
 
 use pkgres_manifest::diagnostic::Escaped;
 use thiserror::Error;

@@ -1,8 +1,8 @@
 //! Calls: one function of a class on a machine.
 //!
 //! A function is a script of the package that defines its method: `Resources/CLASS/FUNCTION`. It gets its arguments as
-//! variables and the properties of the object as JSON on its standard input, and what it prints is the JSON that it returns.
-//! Whether it may be called at all is up to the interfaces of the class, which [`ClassStubs`] knows.
+//! variables, and the properties of the object as JSON on standard input; its output is the returned value as JSON. The
+//! interfaces of the class decide whether it may be called at all; [`ClassStubs`] knows them.
 
 mod failure;
 mod variables;

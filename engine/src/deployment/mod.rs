@@ -1,9 +1,9 @@
 //! Deployments: the resources of locked releases and of the objects of a model, as one graph.
 //!
-//! The resources below `Package` of a release exist once. Those below `Classes` exist once for each object whose class, or
-//! an ancestor of it, has them; the object's properties fill in their templates. Requirements between packages are no
-//! edges: a resource waits for another one only if one of them names the other, or looks for it as a file looks for its
-//! folder. So independent packages are brought into order side by side.
+//! The resources below `Package` exist once per release. Those below `Classes` exist once for each object of the class
+//! or of a class that extends it; the object's properties fill in their templates. Requirements between packages are
+//! not edges: a resource waits for another one only if one of them names the other, or finds it automatically, as a
+//! file finds its folder. So independent packages are brought into order in parallel.
 
 mod check;
 mod contradictions;

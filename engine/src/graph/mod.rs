@@ -1,7 +1,7 @@
-//! Graphs: resources, and which of them go before which.
+//! Graphs: resources and their order.
 //!
-//! A [`GraphBuilder`] takes resources and edges. [`build`](GraphBuilder::build) adds the edges that the resources ask
-//! for, groups resources that one operation can change, and finds circles.
+//! A [`GraphBuilder`] takes resources and edges. [`build`](GraphBuilder::build) adds automatic edges, groups
+//! resources that one operation can change, and detects circles.
 
 mod automatic_edges;
 mod composites;

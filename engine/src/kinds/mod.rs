@@ -1,4 +1,4 @@
-//! The kinds of resources that come with the engine.
+//! The built-in kinds of resources.
 
 mod accounts;
 mod apt;

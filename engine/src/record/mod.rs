@@ -1,4 +1,4 @@
-//! What has happened to each resource so far, for views and metrics of a run.
+//! The record of a run: what happened to each resource so far, for views and metrics.
 
 mod metrics;
 

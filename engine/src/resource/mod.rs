@@ -1,8 +1,8 @@
-//! What a resource is: a part of a machine that can be checked, and changed if it differs.
+//! Resources: parts of a machine that can be checked, and changed if they differ.
 //!
-//! A check returns that all is in order, or a [`Change`] that knows what it will do; there is no third answer, and an
-//! error is not an answer. The engine checks again after a change, so that a change that does not lead to the wanted
-//! state in one run is found out.
+//! A check reports that the resource is in order, or returns a [`Change`] that knows what it will do; there is no
+//! third answer, and an error is not an answer. The engine checks again after a change, so it detects a change that
+//! does not reach the wanted state at once.
 
 mod before;
 mod identifier;

@@ -1,9 +1,9 @@
 //! The state machine that brings a graph into order: it decides what is checked when, and never touches a machine.
 //!
 //! A [`Runner`] is told what happened ([`Event`]) and when, and answers with what to do ([`Action`]). It starts a
-//! resource once everything before it is in order, starts it again when it may have changed, repeats what failed, and
-//! says when there is nothing left to do ([`Status`]). Time is a duration since some moment that the caller chose, so
-//! that a whole run can be repeated from its events.
+//! resource once everything before it is in order, starts it again when it may have changed, retries failed attempts,
+//! and reports when there is nothing left to do ([`Status`]). Time is a duration since a moment that the caller
+//! chooses, so a whole run can be repeated from its events.
 
 mod attempt;
 mod bucket;

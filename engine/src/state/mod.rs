@@ -1,13 +1,13 @@
-//! The state of an application on a machine: which of its resources were applied, and what was there before those that are
-//! to be reversed.
+//! The state of an application on a machine: which of its resources were applied, and the earlier state of those that
+//! can be reversed.
 //!
-//! A resource with the parameter `reverse` says what was there before its first change
-//! ([`Resource::reversed`]). This is kept on the machine before anything is changed. Once the
-//! resource is gone from the graph, another one that restores what was there takes its place: before resources that are
-//! new, and in the reverse order of the changes. Only then is it forgotten.
+//! A resource with the parameter `reverse` describes the state before its first change ([`Resource::reversed`]). This
+//! description is stored on the machine before anything is changed. Once the resource is gone from the graph, a
+//! resource that restores the earlier state takes its place: before new resources, and in the reverse order of the
+//! changes. Only then is the description removed.
 //!
-//! A run can be killed between any two steps. What is kept is never older than the first change, and is only forgotten
-//! after it was restored, so that the next run goes on.
+//! A run can be killed between any two steps. A description is stored before the first change, and is only removed
+//! after the state was restored, so the next run can continue.
 
 mod error;
 mod order;

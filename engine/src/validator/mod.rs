@@ -1,9 +1,9 @@
-//! Validators: tests a machine as a validation says, and brings about what is missing.
+//! Validators: test a machine as a validation says, and establish what is missing.
 //!
-//! A validation runs in one of two ways. A *test* gets a [`Probe`](crate::Probe), so that nothing here can write while it
-//! tests, and scripts run where file systems are read-only. To *reconcile* gets a [`Target`](crate::Target). Which
-//! scripts only pretend to test is found out by a [proof](PreparedValidation::prove): it reconciles on an overlay, and
-//! reports every script whose test succeeded and which changes something all the same.
+//! A validation runs in one of two ways. A *test* gets a [`Probe`](crate::Probe), so no code here can write during a
+//! test, and scripts run while file systems are read-only. *Reconciling* gets a [`Target`](crate::Target). A
+//! [proof](PreparedValidation::prove) detects scripts that only pretend to test: it reconciles on an overlay, and
+//! reports every script that changes something although its test succeeded.
 //!
 //! ```compile_fail
 //! use pkgres_engine::{CustomValidator, EntryAttributes, Probe};
@@ -14,8 +14,8 @@
 //! });
 //! ```
 //!
-//! What is wrong with a validation, or with the values for it, is known before anything runs, and is another error than
-//! a machine that fails a test.
+//! Errors in a validation, or in the values for it, are detected before anything runs, and differ from the error for a
+//! machine that fails a test.
 
 mod arguments;
 mod custom;

@@ -1,8 +1,8 @@
 //! Watching files: one inotify instance for everything.
 //!
-//! For each path, the folders around it are watched for their entries on the way, and what is at the path for itself. So
-//! it is noticed when a file is replaced, a folder around it is renamed, or a missing folder appears. A watch may report
-//! too much: a folder that was moved away is still watched until it is gone.
+//! For each path, this watches the entries of the folders on the way, and the file at the path itself. So it notices if
+//! a file is replaced, a folder around it is renamed, or a missing folder appears. A watch may report too much: a
+//! folder that was moved away is still watched until it is gone.
 
 mod inotify;
 

@@ -1,4 +1,4 @@
-//! Services, which runit or systemd supervises.
+//! Services, supervised by runit or systemd.
 
 mod runit;
 mod systemd;

@@ -1,15 +1,15 @@
-//! Machines that the program `ssh` of this system connects to. On the other side, a POSIX shell and coreutils are enough.
+//! Machines that are reached with this system's `ssh`. They only need a POSIX shell and coreutils.
 //!
-//! One connection carries everything (`ControlMaster`, with a socket in a private folder). A few remote shells, which
-//! stay, answer requests about files (`session.sh`): a request is one round trip. Each command has a remote shell of
-//! its own (`command.sh`), with its input, its two outputs and its exit code.
+//! All requests share one connection (`ControlMaster`, with a socket in a private folder). A few long-running remote
+//! shells answer requests about files (`session.sh`), each in one round trip. Each command has its own remote shell
+//! (`command.sh`), with its input, its two outputs and its exit code.
 //!
-//! What a remote shell reads as a program is constant. Paths, contents, words and values of variables are data on its
+//! The programs that remote shells run are constant. Paths, contents, words and values of variables are data on their
 //! standard input (`words.rs`), so there is nothing to quote. Each session and command has a random nonce: the content
 //! of a file or the output of a command cannot pretend to be a request or the end of an answer.
 //!
-//! Files are written beside their place, synced and renamed. They are written through the opened file, and attributes
-//! are changed on it, so that a link that somebody puts there meanwhile leads nowhere.
+//! Files are written beside their target, synced and renamed. Content and attributes are changed through the opened
+//! file, so a link that somebody creates in the meantime has no effect.
 
 mod address;
 mod connection;

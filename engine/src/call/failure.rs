@@ -1,4 +1,4 @@
-//! Why calls have no answer.
+//! Errors of calls.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Arguments as variables of scripts: their names, and their values as far as contracts show what is wrong.
+//! Arguments as variables of scripts: checks their names and, as far as contracts allow, their values.
 
 use pkgres_manifest::{Contract, Rule};
 use serde_json::Value;

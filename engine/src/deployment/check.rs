@@ -1,7 +1,7 @@
-//! Checks of the resources of a package alone: without a lockfile, a model or a machine.
+//! Checks the resources of a single package, without a lockfile, a model or a machine.
 //!
-//! The values of templates are not known yet, so each one is replaced by a placeholder. An error about a part of the file
-//! that has a template is left out: with its true value, it may be right.
+//! The values of templates are not known yet, so each one is replaced by a placeholder. Errors about parts of the file
+//! with a template are left out: with the real value, the part may be correct.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

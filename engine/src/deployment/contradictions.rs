@@ -1,4 +1,4 @@
-//! Resources that cannot all be in order: one wants something to be gone that another one makes, or needs.
+//! Contradictory resources: one wants something to be absent that another one makes or needs.
 
 use std::collections::BTreeMap;
 

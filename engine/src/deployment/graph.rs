@@ -1,4 +1,5 @@
-//! From the resources of a deployment to a graph, with errors at the places in the files that they come from.
+//! Builds the graph of a deployment's resources. Errors have positions in the files that the resources come
+//! from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The values that templates name: those of a release and, for resources of classes, of an object.
+//! The values for templates: those of a release and, for resources of classes, those of an object.
 
 use std::borrow::Cow;
 use std::cell::Cell;

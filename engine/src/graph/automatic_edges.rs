@@ -1,4 +1,5 @@
-//! Edges that resources ask for: a file after the nearest folder around it, for instance.
+//! Automatic edges between resources: for instance, a file comes after the nearest folder around
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

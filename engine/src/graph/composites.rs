@@ -1,4 +1,4 @@
-//! Names that stand for several resources.
+//! Composites: names for several resources.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Circles.
+//! Circles in graphs.
 
 use super::Graph;
 

@@ -1,4 +1,4 @@
-//! Owner, group and mode, which files and folders have in common.
+//! Owner, group and mode: the common attributes of files and folders.
 
 use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;

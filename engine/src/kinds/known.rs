@@ -1,4 +1,4 @@
-//! The kinds by name, and how each reads its properties.
+//! The known kinds by name, with the function that reads the properties of each.
 
 use std::collections::BTreeMap;
 use std::fmt;

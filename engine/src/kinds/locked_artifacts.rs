@@ -1,4 +1,4 @@
-//! The artifacts of locked releases as a kind of resources, which are named by their packages.
+//! The kind of the artifacts of locked releases, which are named by their packages.
 
 use std::collections::BTreeMap;
 use std::fmt;

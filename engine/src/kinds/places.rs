@@ -1,4 +1,4 @@
-//! Where files, folders and links are made.
+//! Paths at which files, folders and links are made.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What commands need of other resources, and of the machine.
+//! The needs of commands: other resources, and programs and folders of the machine.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How values that several kinds have are read: paths, accounts, modes, commands, and whether something shall be absent.
+//! Readers of values that several kinds have: paths, accounts, modes, commands, and whether something must be absent.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which properties each kind has, and what it makes of them.
+//! The properties of each kind, and the resources made from them.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Properties, PropertyErrors};

@@ -1,8 +1,8 @@
 //! Metrics of a run in the text format of Prometheus.
 //!
-//! Names and units follow the conventions of Prometheus: base units in the name, `_total` for what only grows. Counters
-//! are by kind of resource, so that their number does not grow with that of resources; only resources that fail have a
-//! metric each.
+//! Names and units follow the conventions of Prometheus: base units in the name, `_total` for counters. Counters are
+//! per kind of resource, so the number of metrics does not grow with the number of resources; only failing resources
+//! have a metric each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! The machine before the first change of a resource, as the resource sees it when it is asked how to go back there.
+//! The machine before the first change of a resource, as a resource sees it when it describes how to restore that
+//! state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How resources find each other without being told: what one is, and what another looks for.
+//! How resources find each other automatically: the identifiers of one, and the wishes of another.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is watched for a resource.
+//! The files to watch for a resource, or the interval at which to poll it.
 
 use std::path::{Path, PathBuf};
 

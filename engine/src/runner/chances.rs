@@ -1,4 +1,4 @@
-//! What happens to resources that fail again, or are changed again, because of what the run itself does.
+//! Handling of resources that fail again, or are changed again, because of changes by the run itself.
 //!
 //! An attempt can trigger the very events that start the next one: a command writes a file that it watches and then fails, or
 //! two resources keep undoing each other's changes. Retrying at once would loop forever. So a failed resource is retried

@@ -1,4 +1,4 @@
-//! When a node starts, and what follows from how it ended.
+//! When a node starts, and the consequences of its result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

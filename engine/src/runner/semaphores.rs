@@ -1,4 +1,4 @@
-//! Semaphores: how many resources may do something at once.
+//! Semaphores, which limit how many resources may do something at once.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! How often a resource failed for good, and how often what it changed was undone.
+//! Setbacks: how often a resource failed for good, and how often its changes were undone.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

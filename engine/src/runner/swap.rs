@@ -1,4 +1,4 @@
-//! Another graph in place of the one that runs: what stays the same keeps its state.
+//! Replaces the running graph by another one; resources that stay the same keep their state.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The order in which resources are reversed: what came later first.
+//! The order in which resources are reversed: later ones first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

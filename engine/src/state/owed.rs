@@ -1,7 +1,7 @@
 //! Refreshes that are owed: a resource has changed, and those that it notifies were not refreshed yet.
 //!
-//! That a refresh is going to be owed is written before the change, so that a run that is killed in between, or before the
-//! refresh, does not lose it. At worst the next run refreshes something once more.
+//! The owed refresh is recorded before the change, so it is not lost if the run is killed in between, or before the
+//! refresh. At worst, the next run refreshes something once more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Resources that restore what was there before others.
+//! Reversals: resources that restore the state before the changes of others.
 
 use std::sync::Arc;
 

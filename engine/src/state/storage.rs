@@ -8,7 +8,8 @@
 //!     └── contents/6bd3…                        files that were there, by their SHA-256
 //! ```
 //!
-//! Every file is written at once. What a record needs is there before the record, and goes after it.
+//! Every file is written atomically. The files that a record refers to are written before the record, and
+//! removed after it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Ending work that runs elsewhere.
+//! Cancellation of work that runs elsewhere, such as on another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

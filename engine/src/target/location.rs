@@ -1,4 +1,4 @@
-//! Where a machine is: the text that people write for it.
+//! Locations of machines, as people write them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The machine that the program runs on, and folders that hold the root of another one.
+//! The machine that the program runs on, and folders that hold a machine's root file system.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

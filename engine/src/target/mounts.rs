@@ -1,4 +1,4 @@
-//! Mount namespaces: how a command runs with a root folder of its own, and with file systems that are read-only.
+//! Mount namespaces, to run a command with another root folder, or with read-only file systems.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! A machine on top of another one: what is written goes to a folder of its own, and the machine below stays as it is.
+//! Overlays on top of a machine: changes go to a separate folder, and the machine below stays as it is.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::MetadataExt as _;

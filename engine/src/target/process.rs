@@ -1,4 +1,5 @@
-//! Processes: started without an environment, in a group of their own, and ended after a time.
+//! Processes: started without an environment, in their own process group, and ended after a
+//! timeout.
 
 use std::io::{Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};

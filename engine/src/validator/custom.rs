@@ -1,4 +1,4 @@
-//! Validators of the program that embeds the engine.
+//! Validators that an embedding program adds.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Validators that have no others inside: packages, scripts, and those of the program.
+//! Validators without nested validators: packages, scripts, and custom ones.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Packages of the operating system: which are installed, and how they are.
+//! Packages of the operating system: finds installed ones, and installs missing ones.
 
 use pkgres_manifest::{Facts, PackagePin};
 

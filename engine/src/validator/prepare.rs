@@ -1,4 +1,4 @@
-//! Validations that are known to be right, with all of their scripts.
+//! Prepares validations: checks them, and reads all of their scripts.
 
 use std::collections::HashMap;
 use std::time::Duration;

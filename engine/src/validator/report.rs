@@ -1,4 +1,4 @@
-//! What a validation did, and what it found.
+//! Reports of validations: the results of validators, and findings.
 
 use std::path::PathBuf;
 

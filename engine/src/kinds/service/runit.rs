@@ -1,7 +1,8 @@
 //! Services of runit.
 //!
-//! A service is a folder with a program `run`. `runsvdir` supervises what has a link in its own folder. Whether a service
-//! is started at once depends on a file `down` in it. So a service is enabled if it has a link and no file `down`.
+//! A service is a folder with a program `run`. `runsvdir` supervises the services that have a link in its own folder.
+//! If a service has a file `down`, it is not started automatically. So a service is enabled if it has a link and no
+//! file `down`.
 
 use std::path::{Path, PathBuf};
 use std::thread;

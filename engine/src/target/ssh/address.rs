@@ -1,4 +1,4 @@
-//! Where a machine is that is reached by ssh.
+//! Addresses of machines that are reached by ssh.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The connection to a machine: its master process, and the sessions that go through it.
+//! The connection to a machine: its master process, and the sessions that use it.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;

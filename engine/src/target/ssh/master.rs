@@ -1,4 +1,4 @@
-//! The process of ssh that holds the connection to a machine, which the others go through.
+//! The master process of ssh, which holds the connection to a machine for all others.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! Processes of ssh: their pipes, what they say, and how they end.
+//! Processes of ssh: their pipes, messages and exit codes.
 
 use std::io::{self, Read as _};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};

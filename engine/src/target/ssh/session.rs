@@ -1,4 +1,4 @@
-//! A shell on the machine that answers one request after the other.
+//! A session: a shell on the machine that answers requests one by one.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};

@@ -19,6 +19,13 @@ const OF_PROJECT: [&str; 3] = [LOCK_FILE, "pkgres.toml", IGNORE_FILE];
 /// `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".pkgresignore";
 
+/// The file in a folder of vendored archives that lists them. A folder that has it belongs to the project, not to the
+/// package that it is in.
+pub const VENDORED_FILE: &str = ".pkgres-vendored";
+
+/// The beginning of the names that pkgres reserves in packages, in lower case.
+const RESERVED: &str = ".pkgres-";
+
 /// The longest ignore file in bytes.
 const MAX_IGNORE_FILE_BYTES: u64 = 64 * 1024;
 
@@ -65,6 +72,10 @@ pub enum LeftOutBecause {
     Ignored,
     /// Version control, a file manager or an editor left it.
     Leftover,
+    /// `pkgres vendor` wrote it.
+    Vendored,
+    /// pkgres needs it while it runs, and an interrupted run can leave it.
+    OfPkgres,
 }
 
 impl LeftOutBecause {
@@ -75,6 +86,8 @@ impl LeftOutBecause {
             Self::Archive => "an archive of this package",
             Self::Ignored => "ignored by .pkgresignore",
             Self::Leftover => "left by version control or an editor",
+            Self::Vendored => "written by `pkgres vendor`",
+            Self::OfPkgres => "a file of pkgres itself",
         }
     }
 }
@@ -138,6 +151,16 @@ impl IgnoreRules {
     }
 }
 
+/// Why an entry of a package folder is not part of the package, if pkgres wrote it.
+fn written_by_pkgres(path: &Path, name: &str, is_folder: bool) -> Option<LeftOutBecause> {
+    if name.to_ascii_lowercase().starts_with(RESERVED) {
+        return Some(LeftOutBecause::OfPkgres);
+    }
+    let is_vendored = is_folder
+        && fs::symlink_metadata(path.join(VENDORED_FILE)).is_ok_and(|found| found.is_file());
+    is_vendored.then_some(LeftOutBecause::Vendored)
+}
+
 /// A file of a package folder.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -152,8 +175,8 @@ pub struct FolderFile {
 
 impl PackageFolder {
     /// Lists the files of a package folder, and what is [left out](Self::left_out): what the file
-    /// `.pkgresignore` says, what version control and editors leave, the lockfile and the settings, and at the
-    /// top archives that packing the folder [writes](Self::archive_name).
+    /// `.pkgresignore` says, what version control and editors leave, folders of vendored archives, the lockfile and
+    /// the settings, and at the top archives that packing the folder [writes](Self::archive_name).
     ///
     /// # Errors
     ///
@@ -183,7 +206,9 @@ impl PackageFolder {
                 };
                 let mut relative = format!("{prefix}{name}");
                 let is_folder = entry.file_type().map_err(read)?.is_dir();
-                if let Some(because) = rules.leave_out(&relative, is_folder) {
+                let because = written_by_pkgres(&entry.path(), name, is_folder)
+                    .or_else(|| rules.leave_out(&relative, is_folder));
+                if let Some(because) = because {
                     if is_folder {
                         relative.push('/');
                     }

@@ -110,6 +110,9 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         "Resources/notes~",
         "Resources/pkgres.lock",
         "Resources/large.iso",
+        "third-party/.pkgres-vendored",
+        "third-party/acme.Db-1.0.0.zip",
+        "Resources/.pkgres-pkgres.lock.1-1.tmp",
     ] {
         write(path, "x");
     }
@@ -142,9 +145,11 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
         [
             ".git/ Leftover",
             "Resources/.DS_Store Leftover",
+            "Resources/.pkgres-pkgres.lock.1-1.tmp OfPkgres",
             "Resources/notes~ Leftover",
             "acme.Web-1.0.0.zip Archive",
             "pkgres.lock OfProject",
+            "third-party/ Vendored",
         ]
     );
     write(".pkgresignore", "# secrets\n/.env\n*.iso\n!notes~\n");

@@ -11,7 +11,9 @@ use pkgres_files::{
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, ReleaseSource, Version};
-use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, WantedArtifact};
+use pkgres_registry_client::{
+    Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE, WantedArtifact,
+};
 use serde_json::json;
 
 use crate::args::{LockedArgs, VendorArgs};
@@ -416,9 +418,6 @@ fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
     order
 }
 
-/// The file in a vendored folder with the names of the files that `vendor` wrote there. No other file is ever removed.
-const WRITTEN_FILE: &str = ".pkgres-vendored";
-
 /// The largest such file, in bytes.
 const MAX_WRITTEN_BYTES: u64 = 16 << 20;
 
@@ -433,7 +432,7 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
             source,
         }
     };
-    let record = folder.join(WRITTEN_FILE);
+    let record = folder.join(VENDORED_FILE);
     let before = match read_file(&record, MAX_WRITTEN_BYTES, Follow::Nothing) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.is_not_found() => String::new(),
@@ -444,7 +443,7 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
     let mut names = system.names(folder).map_err(failed("cannot read"))?;
     names.sort_unstable();
     for name in names {
-        if written.contains(&name) || name == WRITTEN_FILE {
+        if written.contains(&name) || name == VENDORED_FILE {
             continue;
         }
         // Also the name has to be that of an artifact: the record is a file that anybody can write.
@@ -469,7 +468,7 @@ fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<
 /// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact.
 fn no_artifact() -> Failure {
     Failure::usage(
-        "it comes from a folder and has no artifact to copy: build the artifact and put it into a registry, or lay the folder out with `pkgres install`",
+        "it comes from a folder and has no artifact to copy: build the artifact, as with `ansible-galaxy collection build`, and put it into a registry in place of the folder",
     )
 }
 

@@ -102,7 +102,7 @@ pub use lockfile::{
     LockedImplementation, LockedPackage, LockedRequirement, Lockfile, OverrideChange,
     PackageChange, ReleaseChange, RequirementChange,
 };
-pub use name::{ClassName, NameError, PackageName};
+pub use name::{ClassName, NameError, PackageName, nearest_name};
 pub use object_model::{
     ConstrainedObject, ContractCheck, DescribedObject, ModelObject, ModelValue, ObjectId,
     ObjectModel, Pins, ValueKind, ValueProblem, ValueViolation, VersionPin,
@@ -111,7 +111,7 @@ pub use object_model::{
 pub use package::RequirementEdit;
 pub use package::{
     ClassCycle, ClassEntry, Implementation, MANIFEST_FILE, Package, PackageKind, PackageManifest,
-    class_cycles,
+    UnknownKey, class_cycles,
 };
 pub use package_path::{PackagePath, PathError};
 pub use read_options::{Limits, ReadOptions};
@@ -131,6 +131,7 @@ pub use shared::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{
     Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,
+    range_of_other_systems,
 };
 #[cfg(feature = "packages")]
 pub use validation::read_validation_file;

@@ -176,6 +176,46 @@ fn check_rules(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
     Ok(())
 }
 
+/// The name of a class or package that a text was probably meant to be: without blanks, with `_` for `-`. `None` if
+/// nothing is left of it, or if it is a name already.
+///
+/// ```
+/// use pkgres_manifest::nearest_name;
+///
+/// assert_eq!(nearest_name("org.my-shop.web app").as_deref(), Some("org.my_shop.webApp"));
+/// ```
+pub fn nearest_name(text: &str) -> Option<String> {
+    if text.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let parts = text.split('.').map(|part| {
+        let mut name = String::with_capacity(part.len());
+        let mut follows_blank = false;
+        for next in part.chars() {
+            match next {
+                '-' => name.push('_'),
+                _ if next.is_ascii_alphanumeric() || next == '_' => {
+                    if name.is_empty() && next.is_ascii_digit() {
+                        name.push('_');
+                    }
+                    let is_upper = follows_blank && !name.is_empty();
+                    name.push(if is_upper {
+                        next.to_ascii_uppercase()
+                    } else {
+                        next
+                    });
+                }
+                _ => {}
+            }
+            follows_blank = next.is_whitespace();
+        }
+        name
+    });
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    let name = parts.join(".");
+    (name != text && ClassName::is_name(&name)).then_some(name)
+}
+
 macro_rules! fully_qualified_name {
     ($(#[$documentation:meta])* $name:ident, $alphabet:expr) => {
         $(#[$documentation])*

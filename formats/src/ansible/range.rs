@@ -10,7 +10,9 @@
 //! commas are allowed.
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet};
+use pkgres_manifest::{
+    MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Spec, SpecError, Version, VersionSet, range_of_other_systems,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
@@ -158,7 +160,22 @@ fn matching(operator: Operator, version: &Version) -> VersionSet {
 
 /// The range that was probably intended: what other package systems write, in this language.
 fn suggestion(text: &str) -> Option<String> {
-    let text = text.trim();
+    let range = range_of_other_systems(text)?;
+    let clauses = range.split(',').map(|clause| {
+        if read_clause(clause).is_ok() {
+            Some(clause.to_owned())
+        } else {
+            suggested_clause(clause).filter(|suggested| parse(suggested).is_ok())
+        }
+    });
+    let clauses: Option<Vec<String>> = clauses.collect();
+    clauses
+        .map(|clauses| clauses.join(","))
+        .filter(|range| range != text.trim())
+}
+
+/// The clauses that one of another package system stands for.
+fn suggested_clause(text: &str) -> Option<String> {
     let numbers = |text: &str| -> Option<Vec<u64>> {
         text.split('.').map(|part| part.parse().ok()).collect()
     };
@@ -166,7 +183,7 @@ fn suggestion(text: &str) -> Option<String> {
         let until: Vec<String> = until.iter().map(u64::to_string).collect();
         Some(format!(">={from},<{}", until.join(".")))
     };
-    if let Some(base) = text.strip_suffix(".*").or(text.strip_suffix(".x")) {
+    if let Some(base) = text.strip_suffix(".*") {
         let mut parts = numbers(base)?;
         *parts.last_mut()? = parts.last()?.checked_add(1)?;
         return between(base, &parts);
@@ -182,13 +199,7 @@ fn suggestion(text: &str) -> Option<String> {
             _ => None,
         };
     }
-    if let Some(base) = text.strip_prefix("===") {
-        return Version::parse(base)
-            .ok()
-            .map(|version| format!("=={version}"));
-    }
-    let base = text.strip_prefix(['v', 'V'])?;
-    Version::parse(base).ok().map(|version| version.to_string())
+    None
 }
 
 #[cfg(test)]
@@ -246,8 +257,13 @@ mod tests {
         assert_eq!(suggested("1.*").as_deref(), Some(">=1,<2"));
         assert_eq!(suggested("~=1.4.2").as_deref(), Some(">=1.4.2,<1.5.0"));
         assert_eq!(suggested("^1.4").as_deref(), Some(">=1.4,<2.0.0"));
-        assert_eq!(suggested("v1.4").as_deref(), Some("1.4.0"));
-        assert_eq!(suggested("latest"), None);
+        assert_eq!(suggested("v1.4").as_deref(), Some("1.4"));
+        assert_eq!(suggested("latest").as_deref(), Some("*"));
+        assert_eq!(suggested("").as_deref(), Some("*"));
+        assert_eq!(suggested(">=1 <2").as_deref(), Some(">=1,<2"));
+        assert_eq!(suggested("~>1.0").as_deref(), Some(">=1.0,<2.0.0"));
+        assert_eq!(suggested("=>1.0").as_deref(), Some(">=1.0"));
+        assert_eq!(suggested("1.0.0rc1"), None);
     }
 
     #[test]

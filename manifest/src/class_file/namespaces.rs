@@ -42,6 +42,11 @@ impl Namespaces {
         most_similar(prefix, known)
     }
 
+    /// Whether a prefix is not declared, but could be.
+    pub(super) fn could_declare(&self, prefix: &str) -> bool {
+        !self.by_prefix.contains_key(prefix) && is_identifier(prefix)
+    }
+
     /// Resolves a short name to a full one.
     pub(super) fn resolve(&self, written: &str) -> Result<ClassName, String> {
         let absolute = match written.split_once(':') {

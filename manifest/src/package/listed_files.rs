@@ -111,12 +111,44 @@ where
     /// The name in messages and the bytes of a file that the manifest lists for a class or interface.
     fn listed(&mut self, entry: &ClassEntry, folder: &str) -> Option<(String, Vec<u8>)> {
         match entry.file.value.below(folder) {
-            Ok(path) => self.named(&path, &entry.file),
+            Ok(path) => {
+                let read = self.named(&path, &entry.file);
+                if read.is_none() {
+                    self.hint_at_file(folder, &entry.file.value);
+                }
+                read
+            }
             Err(error) => {
                 let error = Diagnostic::error(Code::Path, error.to_string());
                 self.findings.push(error.at(entry.file.location.clone()));
                 None
             }
+        }
+    }
+
+    /// Adds the file that was probably intended to the last error, which is about a file that is not below its folder.
+    fn hint_at_file(&mut self, folder: &str, file: &PackagePath) {
+        let mut exists = |path: &str| {
+            let path = PackagePath::parse(path);
+            path.is_ok_and(|path| matches!((self.file)(&path), Ok(Some(_))))
+        };
+        let written = file.as_str();
+        let (stem, ending) = written.rsplit_once('.').unwrap_or((written, ""));
+        let other = if ending == "yaml" { "yml" } else { "yaml" };
+        let other = format!("{stem}.{other}");
+        let below = written
+            .strip_prefix(folder)
+            .and_then(|rest| rest.strip_prefix('/'));
+        let hint = match below {
+            Some(below) if exists(written) => {
+                format!("paths are relative to `{folder}`: write `{below}`")
+            }
+            _ if exists(&format!("{folder}/{other}")) => format!("did you mean `{other}`?"),
+            _ if exists(written) => format!("move `{written}` into the folder `{folder}`"),
+            _ => return,
+        };
+        if let Some(last) = self.findings.last_mut() {
+            last.hints.push(hint);
         }
     }
 

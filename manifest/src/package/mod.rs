@@ -18,7 +18,7 @@ pub use class_cycles::{ClassCycle, class_cycles};
 pub use edit::RequirementEdit;
 #[cfg(test)]
 pub(crate) use manifest::KNOWN_KEYS;
-pub use manifest::{ClassEntry, Implementation, PackageKind, PackageManifest};
+pub use manifest::{ClassEntry, Implementation, PackageKind, PackageManifest, UnknownKey};
 
 #[cfg(feature = "packages")]
 use listed_files::{ListedFiles, listed_files};

@@ -6,7 +6,8 @@
 //! 1.5, and spaces and tabs around operators and commas are allowed.
 //!
 //! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals
-//! ([`VersionSet`]). `parse` reads the text, `normal_form` writes the shortest text of a set. A
+//! ([`VersionSet`]). `parse` reads the text, `foreign`
+//! suggests what a text of another package system means, `normal_form` writes the shortest text of a set. A
 //! [`Requirement`] is a package with a spec.
 //!
 //! The text of a spec determines the spec: two specs with one text are equal. Lockfiles store only texts, so that
@@ -15,11 +16,13 @@
 //! Other ecosystems have other range languages. Their [`Ecosystem`](crate::Ecosystem) reads a range into a set of
 //! the same kind, and the *native* spec is that set with its text; `stored` has the text that keeps both.
 
+mod foreign;
 mod normal_form;
 mod parse;
 mod set;
 mod stored;
 
+pub use foreign::range_of_other_systems;
 pub use parse::{MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, SpecError};
 pub use set::{Interval, VersionSet};
 

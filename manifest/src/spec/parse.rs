@@ -3,6 +3,7 @@
 use crate::diagnostic::Escaped;
 use crate::version::Version;
 
+use super::foreign::range_of_other_systems;
 use super::normal_form::normal_form;
 use super::set::{VersionSet, least, next_major, next_minor};
 
@@ -125,7 +126,7 @@ pub(super) fn parse(text: &str) -> Result<(VersionSet, bool), SpecError> {
         if clause.is_empty() {
             return Err(problem(
                 "a clause is missing beside a comma".to_owned(),
-                None,
+                suggestion(trimmed),
             ));
         }
         let (operator, operand) =
@@ -348,18 +349,9 @@ fn next_minor_above(target: &Version) -> Option<Version> {
     }
 }
 
-/// The spec that was probably intended: the text without a `v`, with commas for spaces, `~=` for `~>`.
+/// The spec that was probably intended.
 fn suggestion(text: &str) -> Option<String> {
-    let mut candidate = text
-        .replace("=>", ">=")
-        .replace("~>", "~=")
-        .replace(['v', 'V'], "");
-    candidate = candidate.replace(';', ",").replace(".x", ".*");
-    candidate.truncate(candidate.trim_end_matches([',', '.']).len());
-    let words: Vec<&str> = candidate.split_whitespace().collect();
-    if words.len() > 1 && words.iter().all(|word| word.len() > 1) {
-        candidate = words.join(",").replace(",,", ",");
-    }
+    let candidate = range_of_other_systems(text)?;
     (candidate != text && parse_without_suggestion(&candidate)).then_some(candidate)
 }
 

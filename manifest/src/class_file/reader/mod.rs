@@ -74,11 +74,10 @@ pub(super) fn parse(
         reader.reject_own_parent(class);
     }
     if classes.is_empty() && reader.diagnostics.is_empty() && diagnostics.is_empty() {
-        reader.error(
-            Code::ClassFile,
-            "the file defines no class",
-            Span::default(),
-        );
+        let finding = Diagnostic::error(Code::ClassFile, "the file defines no class")
+            .at(reader.location(Span::default()))
+            .hint("a class begins with its name: `Name: NAME`");
+        reader.diagnostics.push(finding);
     }
     Parsed::new(Some(classes), in_order(diagnostics, reader.diagnostics))
 }
@@ -383,14 +382,18 @@ impl ClassFileReader<'_> {
     /// Reports a name that does not resolve, with the prefix that was probably meant.
     fn unresolved(&mut self, written: &str, message: String, span: Span) {
         self.error(Code::Namespace, message, span);
-        let prefix = written.split_once(':').map(|(prefix, _)| prefix);
-        let similar = prefix.and_then(|prefix| self.namespaces.similar(prefix));
-        if let (Some(similar), Some(last), true) = (
-            similar,
-            self.diagnostics.last_mut(),
-            self.is_namespaces_known,
-        ) {
-            last.hints.push(format!("did you mean `{similar}`?"));
+        let Some((prefix, _)) = written.split_once(':') else {
+            return;
+        };
+        let hint = match self.namespaces.similar(prefix) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None if self.namespaces.could_declare(prefix) => {
+                format!("declare it below `Namespaces`, as in `{prefix}: org.example`")
+            }
+            None => return,
+        };
+        if let (Some(last), true) = (self.diagnostics.last_mut(), self.is_namespaces_known) {
+            last.hints.push(hint);
         }
     }
 

@@ -1,18 +1,21 @@
 //! `manifest.yaml`: the metadata, exported classes and requirements of a package.
 //!
 //! [`reader`] reads the fields; [`requirements`] those of `Require`, with the pitfalls of unquoted specs in
-//! YAML. All findings are collected, so that one run shows everything that is wrong.
+//! YAML; [`unknown_keys`] says what other keys were probably meant to be. All findings are collected, so that one run shows everything that is wrong.
 
 #[cfg(feature = "packages")]
 mod reader;
 #[cfg(feature = "packages")]
 mod requirements;
+mod unknown_keys;
 
 use std::sync::Arc;
 
+pub use self::unknown_keys::UnknownKey;
+
 #[cfg(feature = "packages")]
 use self::reader::ManifestReader;
-use crate::diagnostic::{Code, Diagnostic, Escaped, Located, Parsed, SourceText, in_order};
+use crate::diagnostic::{Diagnostic, Located, Parsed, SourceText, in_order};
 #[cfg(feature = "packages")]
 use crate::document::parse_yaml;
 use crate::document::{Documents, Syntax, decode};
@@ -118,7 +121,7 @@ pub struct PackageManifest {
     /// The requirements, in the order written. The core library is among them only if the manifest names it.
     pub requirements: Vec<Requirement>,
     /// Keys that a manifest cannot have.
-    pub unknown_keys: Vec<Located<String>>,
+    pub unknown_keys: Vec<UnknownKey>,
 }
 
 impl PackageManifest {
@@ -158,18 +161,8 @@ impl PackageManifest {
 
     /// Returns a warning for each unknown key.
     pub fn unknown_key_findings(&self) -> Vec<Diagnostic> {
-        let findings = self.unknown_keys.iter().map(|key| {
-            let message = format!(
-                "unknown key `{}` in a manifest",
-                Escaped::shortened(&key.value)
-            );
-            let finding = Diagnostic::warning(Code::UnknownKey, message).at(key.location.clone());
-            match Self::similar_key(&key.value) {
-                Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
-                None => finding,
-            }
-        });
-        findings.collect()
+        let keys = self.unknown_keys.iter();
+        keys.map(UnknownKey::finding).collect()
     }
 
     /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that the
@@ -179,10 +172,5 @@ impl PackageManifest {
         let mut findings = self.unknown_key_findings();
         findings.retain(|finding| !finding.hints.is_empty());
         findings
-    }
-
-    /// The known key that is most similar to an unknown one.
-    fn similar_key(unknown: &str) -> Option<&'static str> {
-        crate::similar::most_similar(unknown, KNOWN_KEYS)
     }
 }

@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest};
+use super::{
+    ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest, UnknownKey, unknown_keys,
+};
 use crate::diagnostic::{
     Code, Diagnostic, Escaped, Located, Location, SourceText, Span, is_hazardous,
 };
 use crate::document::{Entry, Mapping, Node, Scalar, Value, mapping_hint};
 use crate::format::Format;
-use crate::name::{ClassName, NameError, PackageName};
+use crate::name::{ClassName, NameError, PackageName, nearest_name};
 use crate::package_path::PackagePath;
 use crate::read_options::ReadOptions;
+use crate::spec::Spec;
 use crate::version::Version;
 
 pub(super) struct ManifestReader<'source> {
@@ -45,7 +48,7 @@ impl ManifestReader<'_> {
         let mut entries = mapping.entries.iter();
         let misspelt = entries.find(|entry| {
             let is_known = KNOWN_KEYS.contains(&entry.key.text.as_str());
-            !is_known && PackageManifest::similar_key(&entry.key.text) == Some(key)
+            !is_known && unknown_keys::similar_key(&entry.key.text) == Some(key)
         });
         let Some(misspelt) = misspelt else {
             self.missing(message, beginning);
@@ -65,6 +68,13 @@ impl ManifestReader<'_> {
     fn hint_at_mapping(&mut self, node: &Node) {
         if let (Some(hint), Some(last)) = (mapping_hint(node), self.diagnostics.last_mut()) {
             last.hints.push(hint);
+        }
+    }
+
+    /// Adds the name that was probably intended to the last error.
+    pub(super) fn hint_at_name(&mut self, text: &str) {
+        if let (Some(name), Some(last)) = (nearest_name(text), self.diagnostics.last_mut()) {
+            last.hints.push(format!("write `{name}`"));
         }
     }
 
@@ -135,9 +145,12 @@ impl ManifestReader<'_> {
             .entries
             .iter()
             .filter(|entry| !KNOWN_KEYS.contains(&entry.key.text.as_str()))
-            .map(|entry| Located {
-                value: entry.key.text.clone(),
-                location: self.location(entry.key_span),
+            .map(|entry| UnknownKey {
+                key: Located {
+                    value: entry.key.text.clone(),
+                    location: self.location(entry.key_span),
+                },
+                hint: unknown_keys::hint(mapping, &entry.key.text),
             })
             .collect();
         let name = name?;
@@ -187,11 +200,9 @@ impl ManifestReader<'_> {
                 location: self.location(node.span),
             }),
             Err(error) => {
-                self.error(
-                    Code::Name,
-                    format!("`FullName` is not a name: {error}"),
-                    node.span,
-                );
+                let message = format!("`FullName` is not a name: {error}");
+                self.error(Code::Name, message, node.span);
+                self.hint_at_name(&scalar.text);
                 None
             }
         }
@@ -261,6 +272,10 @@ impl ManifestReader<'_> {
                     Diagnostic::error(Code::Version, error.to_string()).at(location);
                 if let Some(nearest) = &error.nearest {
                     diagnostic = diagnostic.hint(format!("the nearest version is {nearest}"));
+                } else if Spec::parse(&scalar.text).is_ok() {
+                    diagnostic = diagnostic.hint(
+                        "a release has one version, such as 1.0.0; specs are for what it requires",
+                    );
                 }
                 self.diagnostics.push(diagnostic);
                 None
@@ -279,7 +294,18 @@ impl ManifestReader<'_> {
         if found.is_none() {
             let message = format!("`{key}` must be a mapping, not {}", node.kind());
             self.error(Code::Field, message, node.span);
+            let known = self.diagnostics.last().map_or(0, |last| last.hints.len());
             self.hint_at_mapping(node);
+            let last = self.diagnostics.last_mut();
+            if let (Some(last), Some(scalar)) = (last, node.as_scalar())
+                && last.hints.len() == known
+                && PackageName::is_name(&scalar.text)
+            {
+                let value = if key == "Require" { "\"*\"" } else { "FILE" };
+                let entry = format!("{}: {value}", Escaped::shortened(&scalar.text));
+                let hint = format!("write `{entry}` on the next line, indented by two spaces");
+                last.hints.push(hint);
+            }
         }
         found
     }

@@ -42,6 +42,8 @@ impl ManifestReader<'_> {
                 && let Some(error) = self.diagnostics.last_mut()
             {
                 error.hints.push(hint);
+            } else if package.is_none() {
+                self.hint_at_name(&entry.key.text);
             }
             let spec = self.spec(&entry.value);
             let (Some(package), Some(spec)) = (package, spec) else {
@@ -116,7 +118,9 @@ impl ManifestReader<'_> {
     fn spec(&mut self, node: &Node) -> Option<Spec> {
         let Some(scalar) = node.as_scalar() else {
             let message = format!("a spec must be text, not {}", node.kind());
-            self.error(Code::Spec, message, node.span);
+            let finding = Diagnostic::error(Code::Spec, message).at(self.location(node.span));
+            self.diagnostics
+                .push(finding.hint("write the spec itself in quotes, such as \">=1.2,<2\""));
             return None;
         };
         if scalar.style == Style::Block {

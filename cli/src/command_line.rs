@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, ColorChoice, Command, FromArgMatches as _};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{MANIFEST_FILE, Spec, Version};
 use pkgres_settings::{DECLARED, Kind};
 
-use crate::args::{Arguments, GlobalArgs, commands_with, grammar_of, version_grammar};
+use crate::args::{Arguments, GlobalArgs, grammar_of, version_grammar};
 use crate::context::Context;
 use crate::environment::variable;
 use crate::failure::{Failure, Result};
@@ -19,7 +18,7 @@ use crate::manifest_file::{folder_of, project_above};
 use crate::output::Output;
 use crate::project_lock::ProjectLocks;
 use crate::settings::{Origin, Settings};
-use crate::show::counted;
+use crate::usage_error::{failure_of, with_tip};
 
 /// A parsed command line, without settings.
 pub(crate) struct CommandLine {
@@ -48,7 +47,7 @@ impl CommandLine {
             None => whole_grammar()
                 .color(color_of(&words))
                 .try_get_matches_from(&words)
-                .map_err(with_tip)?,
+                .map_err(|error| with_tip(error, &words))?,
         };
         let arguments = Arguments::from_arg_matches(&matches)?;
         Ok(Self {
@@ -115,7 +114,7 @@ impl CommandLine {
         let command = path.last().map_or("", String::as_str);
         let invocation = Invocation::new(&self.words, command, deepest, directory.as_deref());
         let user_file = (config.clone()).or_else(|| variable("PKGRES_CONFIG").map(PathBuf::from));
-        let is_written = path == ["config", "set"];
+        let is_written = path == ["config", "set"] || path == ["config", "unset"];
         let explicit = explicit_settings(deepest);
         let settings = Settings::read(folder, user_file.as_deref(), &explicit, is_written)?;
         let arguments = if settings.flag_defaults().next().is_some() || above.is_some() {
@@ -165,67 +164,6 @@ fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
     ))
 }
 
-/// Adds what helps to an error: which commands take `--workspace`, and what a target is.
-fn with_tip(mut error: clap::Error) -> clap::Error {
-    let lacks_target = error.kind() == ErrorKind::MissingRequiredArgument
-        && matches!(
-            error.get(ContextKind::InvalidArg),
-            Some(ContextValue::Strings(missing))
-                if missing.iter().any(|missing| missing.starts_with("--target "))
-        );
-    if lacks_target {
-        let tips = [
-            "a target is 'local:' for this machine, 'rootfs:PATH' for a folder that holds the root of another one, or \
-             'ssh://USER@HOST:PORT'",
-            "'pkgres plan --target local:' compares this machine with the resources, and changes nothing",
-        ];
-        let tips = tips.map(Into::into).to_vec();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-    }
-    let unknown = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
-            option.clone()
-        }
-        _ => return error,
-    };
-    if let Some(tip) = tip_about_option(&unknown) {
-        // A similar option of this command is something else.
-        error.remove(ContextKind::SuggestedArg);
-        let tip = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tip);
-    }
-    error
-}
-
-/// The most commands that a tip names.
-const MAX_NAMED_COMMANDS: usize = 4;
-
-/// Which commands have an option, for a command that does not have it; `None` if no command has it.
-fn tip_about_option(option: &str) -> Option<String> {
-    if option == "-p" {
-        return Some("'pkgres -C FOLDER COMMAND' runs in the folder of a member".to_owned());
-    }
-    let commands = commands_with(option.strip_prefix("--")?);
-    if option == "--workspace" {
-        let commands = commands.join("', 'pkgres ");
-        return Some(format!(
-            "'pkgres {commands}' take all members of a workspace; name one member here"
-        ));
-    }
-    let shown = commands.iter().take(MAX_NAMED_COMMANDS);
-    let mut named: Vec<String> = shown.map(|name| format!("'pkgres {name}'")).collect();
-    let more = commands.len() - named.len();
-    if more > 0 {
-        named.push(counted(more, "other command"));
-    }
-    let (last, others) = named.split_last()?;
-    Some(if others.is_empty() {
-        format!("{last} has '{option}'")
-    } else {
-        format!("{} and {last} have '{option}'", others.join(", "))
-    })
-}
-
 /// Whether a command line that does not parse requests JSON.
 pub(crate) fn requests_json() -> bool {
     has_json_format(std::env::args_os())
@@ -267,19 +205,6 @@ fn color_of(words: &[OsString]) -> ColorChoice {
 pub(crate) fn color() -> ColorChoice {
     let words: Vec<OsString> = std::env::args_os().collect();
     color_of(&words)
-}
-
-/// A usage error of the parser as a finding, with its tips as hints.
-pub(crate) fn failure_of(error: &clap::Error) -> Failure {
-    let text = error.to_string();
-    let mut paragraphs = text.split("\n\n");
-    let message = paragraphs.next().unwrap_or_default();
-    let message: Vec<&str> = message.lines().map(str::trim).collect();
-    let message = message.join(" ");
-    let finding = Diagnostic::error(Code::Usage, message.trim_start_matches("error: "));
-    let lines = paragraphs.flat_map(str::lines).map(str::trim);
-    let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
-    tips.fold(finding, Diagnostic::hint).into()
 }
 
 /// Checks the version of pkgres that the project requires.
@@ -374,21 +299,6 @@ fn with_defaults(mut command: Command, path: &[String], settings: &Settings) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tip_names_the_commands_that_have_an_option() {
-        let tip = |option| tip_about_option(option);
-        assert_eq!(tip("--diff").as_deref(), Some("'pkgres plan' has '--diff'"));
-        let nested = "'pkgres config list' has '--show-origin'";
-        assert_eq!(tip("--show-origin").as_deref(), Some(nested));
-        let many = tip("--registry").expect("commands have it");
-        assert!(
-            many.ends_with(" other commands have '--registry'"),
-            "{many}"
-        );
-        assert_eq!(tip("--bogus"), None);
-        assert_eq!(tip("-z"), None);
-    }
 
     #[test]
     fn a_command_line_that_does_not_parse_can_ask_for_json() {

@@ -42,9 +42,9 @@ mod solve;
 mod solve_options;
 mod terminal_text;
 mod update_effects;
+mod usage_error;
 mod workspace;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use crate::command_line::CommandLine;
@@ -85,15 +85,14 @@ fn run(command_line: CommandLine) -> Exit {
 fn reject(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && command_line::requests_json() {
         let mut output = Output::in_format(args::Format::Json);
-        return commands::fail(&command_line::failure_of(error), &mut output).into();
+        return commands::fail(&usage_error::failure_of(error), &mut output).into();
     }
     if error.use_stderr() {
-        // The message repeats words of the command line, which can have any characters.
-        output::usage_error(&error.render().ansi().to_string(), command_line::color());
+        usage_error::report(error, command_line::color());
         return Exit::Usage.into();
     }
     // Help and version are data: they go to stdout, and the run succeeds.
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    let printed = output::help(error, command_line::color());
     if output::report_cut_short(printed) {
         Exit::Usage.into()
     } else {

@@ -431,8 +431,38 @@ pub(crate) fn usage_error(text: &str, color: clap::ColorChoice) {
         clap::ColorChoice::Never => ColorChoice::Never,
     };
     let mut stderr = AutoStream::new(io::stderr(), choice);
+    let text = harmless(text);
+    let text = match terminal_size_of(io::stderr()) {
+        Some((Width(width), _)) => Cow::Owned(show::wrapped(&text, width.into())),
+        None => text,
+    };
     // There is no way to report that stderr cannot be written.
-    let _ = stderr.write_all(harmless(text).as_bytes());
+    let _ = stderr.write_all(text.as_bytes());
+}
+
+/// Writes requested help or the version to stdout. The parser breaks all lines but the usage, which may be wider than the
+/// terminal.
+pub(crate) fn help(help: &clap::Error, color: clap::ColorChoice) -> io::Result<()> {
+    let Some((Width(width), _)) = terminal_size_of(io::stdout()) else {
+        help.print()?;
+        return io::stdout().flush();
+    };
+    let choice = match color {
+        clap::ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    };
+    let mut stdout = AutoStream::new(io::stdout(), choice);
+    for line in help.render().ansi().to_string().split_inclusive('\n') {
+        let is_usage = line.contains("Usage:");
+        let line = if is_usage {
+            Cow::Owned(show::wrapped(line, width.into()))
+        } else {
+            Cow::Borrowed(line)
+        };
+        stdout.write_all(line.as_bytes())?;
+    }
+    stdout.flush()
 }
 
 /// Whether writing failed because the reader closed the pipe, as `head` does.

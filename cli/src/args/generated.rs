@@ -70,6 +70,15 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         project: bool,
     },
+    /// Remove a setting from the settings file of the user, or of the project
+    Unset {
+        /// The setting
+        key: String,
+
+        /// Change pkgres.toml of the project: the nearest one
+        #[arg(long)]
+        project: bool,
+    },
 }
 
 #[derive(Debug, Args)]

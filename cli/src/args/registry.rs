@@ -1,5 +1,6 @@
 //! The arguments of the commands about registries and the cache.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
@@ -187,12 +188,30 @@ pub(crate) struct ServeArgs {
     pub(crate) storage: StorageArgs,
 
     /// The address to listen on; with port 0, any free port, which the first line on stdout shows
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
-    pub(crate) listen: std::net::SocketAddr,
+    #[arg(
+        long,
+        alias = "bind",
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8642",
+        value_parser = listen_address
+    )]
+    pub(crate) listen: SocketAddr,
 
     /// Require a token for reading, too
     #[arg(long)]
     pub(crate) private: bool,
+}
+
+/// The address to listen on. A port alone, or with `localhost`, is one of this machine only.
+fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    if let Ok(port) = port.parse() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    text.parse().map_err(|_| {
+        "an address and a port are expected, such as 127.0.0.1:8642 for this machine only, or 0.0.0.0:8642 for all \
+         networks"
+    })
 }
 
 /// The folder that a command writes into. A file in its place is probably the manifest, which comes after it.

@@ -199,6 +199,13 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "config unset",
+        &[(
+            "pkgres config unset --project registries",
+            "the folder around the package is the registry again",
+        )],
+    ),
+    (
         "spec",
         &[(
             "pkgres spec '>=1.2, <3' 1.4.0 3.0.0",

@@ -1,0 +1,360 @@
+//! Command lines that do not parse: what helps is added to the message of the parser, and the message fits the terminal.
+
+use std::ffi::OsString;
+
+use clap::builder::PossibleValue;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ColorChoice, Command};
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+
+use crate::args::commands_with;
+use crate::failure::Failure;
+use crate::help::whole_grammar;
+use crate::output;
+use crate::show::counted;
+
+/// The most commands that a tip names.
+const MAX_NAMED_COMMANDS: usize = 4;
+
+/// Commands of other package systems, and what there is here.
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["new", "create"], "'pkgres init FOLDER' creates a package"),
+    (
+        &["generate-lockfile", "freeze", "relock"],
+        "'pkgres lock' writes the lockfile",
+    ),
+    (
+        &["upgrade", "up", "bump"],
+        "'pkgres update' moves to newer versions, 'pkgres outdated' lists them",
+    ),
+    (
+        &["list", "ls", "deps", "dependencies"],
+        "'pkgres tree' shows the packages of a project, 'pkgres search WORD' those of the registries",
+    ),
+    (
+        &["show", "view", "describe"],
+        "'pkgres info PACKAGE' shows a package",
+    ),
+    (
+        &["find", "query"],
+        "'pkgres search WORD' looks for packages",
+    ),
+    (
+        &["audit", "scan"],
+        "'pkgres export' writes a bill of materials for a scanner, 'pkgres verify' compares digests, and 'pkgres \
+         outdated' lists newer versions",
+    ),
+    (
+        &["sbom", "bom", "licenses"],
+        "'pkgres export' writes a bill of materials: CycloneDX, or SPDX with '--format spdx'",
+    ),
+    (
+        &["build", "package", "zip"],
+        "'pkgres pack' makes the archive of a package",
+    ),
+    (
+        &["test", "lint", "fmt"],
+        "'pkgres check' finds mistakes in packages",
+    ),
+    (
+        &["uninstall", "rm", "delete", "drop"],
+        "'pkgres remove PACKAGE' removes a requirement",
+    ),
+    (
+        &["sync", "restore", "pull", "download", "get"],
+        "'pkgres fetch' gets the locked releases, 'pkgres lock' chooses them",
+    ),
+    (
+        &["run", "deploy", "start", "up-to-date"],
+        "'pkgres apply --target TARGET' changes a machine, 'pkgres plan' only compares it",
+    ),
+    (
+        &["push", "upload", "release"],
+        "'pkgres publish' publishes a package",
+    ),
+    (
+        &["unpublish", "deprecate", "unyank"],
+        "'pkgres yank NAME VERSION --reason TEXT' yanks a release, '--undo' undoes that",
+    ),
+    (&["version"], "'pkgres --version' prints the version"),
+    (
+        &["clean", "prune"],
+        "'pkgres cache clean' empties the cache",
+    ),
+    (
+        &["status", "locked"],
+        "'pkgres lock --check' says whether the lockfile is up to date",
+    ),
+    (&["server", "registry"], "'pkgres serve' runs a registry"),
+];
+
+/// Options of other programs, and what there is here.
+const OPTIONS_ELSEWHERE: &[(&[&str], &str)] = &[
+    (
+        &["-p"],
+        "'pkgres -C FOLDER COMMAND' runs in the folder of a member",
+    ),
+    (
+        &["-v", "-vv", "--verbose"],
+        "'pkgres explain' shows the reasons of a conflict, 'pkgres --version' the version",
+    ),
+    (&["--json"], "'--format json' prints JSON"),
+    (
+        &["--token", "--password"],
+        "others can see what is on a command line: use '--token-file FILE', or pass the token on stdin",
+    ),
+    (
+        &["--port", "--host", "--address"],
+        "'--listen 127.0.0.1:8080' sets the address and the port",
+    ),
+    (&["-y", "--yes"], "nothing asks for confirmation"),
+];
+
+/// What the standard library says about values, and what it means for people.
+const PLAIN: &[(&str, &str)] = &[
+    (
+        "invalid digit found in string",
+        "a whole number is expected",
+    ),
+    (
+        "cannot parse integer from empty string",
+        "a number is expected",
+    ),
+    (
+        "number too large to fit in target type",
+        "the number is too large",
+    ),
+    (
+        "number too small to fit in target type",
+        "the number is too small",
+    ),
+    ("number would be zero for non-zero type", "it cannot be 0"),
+];
+
+/// Adds what helps to an error about a command line: what a command or an option of another program is called here, which
+/// values are possible, which commands take `--workspace`, and what a target is.
+pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (argument, command) = (
+        text(ContextKind::InvalidArg),
+        text(ContextKind::InvalidSubcommand),
+    );
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => {
+            let missing = match error.get(ContextKind::InvalidArg) {
+                Some(ContextValue::Strings(missing)) => missing.clone(),
+                _ => Vec::new(),
+            };
+            let tips = tips_about_missing(&missing, words);
+            if !tips.is_empty() {
+                add_tips(&mut error, tips);
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            if let Some(tip) = argument.and_then(|option| tip_about_option(&option)) {
+                // A similar option of this command is something else.
+                error.remove(ContextKind::SuggestedArg);
+                add_tips(&mut error, vec![tip]);
+            }
+        }
+        ErrorKind::InvalidSubcommand => {
+            let is_command = command_of(words).get_name() == "pkgres";
+            let tip = command.and_then(|command| tip_about(ELSEWHERE, &command));
+            if let Some(tip) = tip.filter(|_| is_command) {
+                error.remove(ContextKind::SuggestedSubcommand);
+                add_tips(&mut error, vec![tip]);
+            }
+        }
+        _ => {}
+    }
+    error
+}
+
+fn add_tips(error: &mut clap::Error, tips: Vec<String>) {
+    let tips = tips.into_iter().map(Into::into).collect();
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+}
+
+fn tip_about(table: &[(&[&str], &str)], word: &str) -> Option<String> {
+    let found = table.iter().find(|(words, _)| words.contains(&word));
+    found.map(|(_, tip)| (*tip).to_owned())
+}
+
+/// The command that words name, as far as they name one.
+fn command_of(words: &[OsString]) -> Command {
+    let mut command = whole_grammar();
+    command.build();
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        if let Some(below) = command.find_subcommand(word) {
+            command = below.clone();
+        }
+    }
+    command
+}
+
+/// What missing arguments can be.
+fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
+    if missing
+        .iter()
+        .any(|missing| missing.starts_with("--target "))
+    {
+        return [
+            "a target is 'local:' for this machine, 'rootfs:PATH' for a folder that holds the root of another one, or \
+             'ssh://USER@HOST:PORT'",
+            "'pkgres plan --target local:' compares this machine with the resources, and changes nothing",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+    }
+    let command = command_of(words);
+    let tips = missing.iter().filter_map(|missing| {
+        let mut arguments = command.get_arguments();
+        let argument = arguments.find(|argument| argument.to_string() == *missing)?;
+        let values = argument.get_possible_values();
+        let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        let (last, others) = values.split_last()?;
+        Some(format!(
+            "'{missing}' can be {} or {last}",
+            others.join(", ")
+        ))
+    });
+    tips.collect()
+}
+
+/// What there is for an option that a command does not have; `None` if there is nothing like it.
+fn tip_about_option(option: &str) -> Option<String> {
+    let commands = option
+        .strip_prefix("--")
+        .map_or_else(Vec::new, commands_with);
+    if option == "--workspace" {
+        let commands = commands.join("', 'pkgres ");
+        return Some(format!(
+            "'pkgres {commands}' take all members of a workspace; name one member here"
+        ));
+    }
+    if commands.is_empty() {
+        return tip_about(OPTIONS_ELSEWHERE, option);
+    }
+    let shown = commands.iter().take(MAX_NAMED_COMMANDS);
+    let mut named: Vec<String> = shown.map(|name| format!("'pkgres {name}'")).collect();
+    let more = commands.len() - named.len();
+    if more > 0 {
+        named.push(counted(more, "other command"));
+    }
+    let (last, others) = named.split_last()?;
+    Some(if others.is_empty() {
+        format!("{last} has '{option}'")
+    } else {
+        format!("{} and {last} have '{option}'", others.join(", "))
+    })
+}
+
+/// A text of the parser with plain words for what the standard library says about values.
+fn in_plain_words(text: &str) -> String {
+    let mut plain = text.to_owned();
+    for (words, replacement) in PLAIN {
+        plain = plain.replace(&format!(": {words}"), &format!(": {replacement}"));
+    }
+    plain
+}
+
+/// Writes the error to stderr.
+pub(crate) fn report(error: &clap::Error, color: ColorChoice) {
+    // The message repeats words of the command line, which can have any characters.
+    output::usage_error(&in_plain_words(&error.render().ansi().to_string()), color);
+}
+
+/// The error as a finding, with its tips as hints.
+pub(crate) fn failure_of(error: &clap::Error) -> Failure {
+    let text = in_plain_words(&error.to_string());
+    let mut paragraphs = text.split("\n\n");
+    let message = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    let message = message.join(" ");
+    let finding = Diagnostic::error(Code::Usage, message.trim_start_matches("error: "));
+    let lines = paragraphs.flat_map(str::lines).map(str::trim);
+    let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
+    tips.fold(finding, Diagnostic::hint).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message for a command line that does not parse.
+    fn message(line: &str) -> String {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let error = whole_grammar()
+            .try_get_matches_from(&words)
+            .expect_err(line);
+        in_plain_words(&with_tip(error, &words).to_string())
+    }
+
+    #[test]
+    fn a_tip_names_the_commands_that_have_an_option() {
+        let tip = |option| tip_about_option(option);
+        assert_eq!(tip("--diff").as_deref(), Some("'pkgres plan' has '--diff'"));
+        let nested = "'pkgres config list' has '--show-origin'";
+        assert_eq!(tip("--show-origin").as_deref(), Some(nested));
+        let many = tip("--registry").expect("commands have it");
+        assert!(
+            many.ends_with(" other commands have '--registry'"),
+            "{many}"
+        );
+        assert_eq!(tip("--bogus"), None);
+        assert_eq!(tip("-z"), None);
+    }
+
+    #[test]
+    fn words_of_other_programs_are_no_words_here() {
+        let grammar = whole_grammar();
+        for (words, _) in ELSEWHERE {
+            for word in *words {
+                assert!(grammar.find_subcommand(word).is_none(), "{word}");
+                let message = message(&format!("pkgres {word}"));
+                assert_eq!(message.matches("  tip: ").count(), 1, "{message}");
+            }
+        }
+        for (options, tip) in OPTIONS_ELSEWHERE {
+            for option in *options {
+                let message = message(&format!("pkgres serve {option}"));
+                assert!(message.contains(tip), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn commands_in_tips_exist() {
+        let grammar = whole_grammar();
+        let tips = ELSEWHERE.iter().chain(OPTIONS_ELSEWHERE);
+        for (_, tip) in tips {
+            for command in tip.split("'pkgres ").skip(1) {
+                let name = command.split([' ', '\'']).next().unwrap_or_default();
+                let is_option = name.starts_with('-');
+                assert!(
+                    is_option || grammar.find_subcommand(name).is_some(),
+                    "{tip}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn errors_say_what_a_value_can_be() {
+        let shells = message("pkgres completions");
+        assert!(shells.contains("'<SHELL>' can be bash, "), "{shells}");
+        let scopes = message("pkgres token create");
+        assert!(scopes.contains("can be publish, "), "{scopes}");
+        let number = message("pkgres tree --depth x");
+        assert!(number.contains(": a whole number is expected"), "{number}");
+    }
+
+    #[test]
+    fn subcommands_of_other_commands_get_no_tip_about_commands() {
+        let nested = message("pkgres token new");
+        assert!(!nested.contains("pkgres init"), "{nested}");
+    }
+}

@@ -33,6 +33,9 @@ const MARGIN: f64 = 20.0;
 /// The height of the title and of a row of the legend.
 const ROW: f64 = 26.0;
 
+/// How many characters fit into the room behind a label, where its line can turn.
+const ROOM: f64 = 6.0;
+
 /// The least width in which the legend is broken into rows.
 const LEGEND: f64 = 420.0;
 
@@ -116,7 +119,7 @@ impl Picture<'_> {
                 start: LineEndKind::None,
                 end: LineEndKind::Arrow,
                 line_style: LineStyleKind::Normal,
-                text: Escaped::new(edge.label).to_string(),
+                text: with_room(&Escaped::new(edge.label).to_string()),
                 look: look.clone(),
                 properties: Some(at.to_string()),
                 src_port: None,
@@ -201,6 +204,15 @@ impl PictureNode<'_> {
         let (namespace, last) = self.halves();
         let second = length(namespace) + length(self.note) + 2.0;
         (length(last) * WIDE).max(second * NARROW).max(70.0) + 2.0 * INNER
+    }
+}
+
+/// A label with room behind it.
+fn with_room(label: &str) -> String {
+    if label.is_empty() {
+        String::new()
+    } else {
+        format!("{label}      ")
     }
 }
 
@@ -397,9 +409,12 @@ impl RenderBackend for Canvas<'_> {
 
     fn draw_text(&mut self, xy: Point, text: &str, _: &StyleAttr) {
         // The text of a node is empty: its box draws it. So this is the label of an edge.
-        if text.is_empty() {
+        let label = text.trim_end();
+        if label.is_empty() {
             return;
         }
+        let xy = Point::new(xy.x - (length(text) - length(label)) * NARROW / 2.0, xy.y);
+        let text = label;
         let half = length(text) * NARROW / 2.0;
         self.include(xy.x - half, xy.y - 16.0);
         self.include(xy.x + half, xy.y);
@@ -440,10 +455,11 @@ impl RenderBackend for Canvas<'_> {
             end = Point::new(to.0.x, to.0.y + to.1.y / 2.0);
         }
         let between = &path[1..path.len() - 1];
-        let points: Vec<Point> = std::iter::once(start)
+        let mut points: Vec<Point> = std::iter::once(start)
             .chain(between.iter().map(|(_, point)| *point))
             .chain([end])
             .collect();
+        make_room(&mut points);
         for point in &points {
             self.include(point.x, point.y);
         }
@@ -467,6 +483,18 @@ impl RenderBackend for Canvas<'_> {
 
     fn create_clip(&mut self, _: Point, _: Point, _: usize) -> ClipHandle {
         0
+    }
+}
+
+/// Moves a point to the left if what follows would be steep. Behind a label is room for that.
+fn make_room(points: &mut [Point]) {
+    for at in 1..points.len().saturating_sub(1) {
+        let next = points[at + 1];
+        let lacking = (next.y - points[at].y).abs() - (next.x - points[at].x);
+        if lacking > 0.0 {
+            let before = (points[at].x - points[at - 1].x) / 2.0;
+            points[at].x -= lacking.min(ROOM * NARROW).min(before.max(0.0));
+        }
     }
 }
 
@@ -615,6 +643,21 @@ mod tests {
         // Two nodes in one row, below a title and a row of the legend.
         assert!(size("height") < 220.0, "{svg}");
         assert!(size("width") < 700.0, "{svg}");
+    }
+
+    #[test]
+    fn a_line_is_not_steep_before_its_head() {
+        let mut points = [
+            Point::new(0.0, 120.0),
+            Point::new(260.0, 40.0),
+            Point::new(280.0, 0.0),
+        ];
+        make_room(&mut points);
+        // As much to the right as up.
+        assert_eq!(
+            curve(&points, (false, true)),
+            "M0.0 120.0C120.0 120.0 120.0 40.0 240.0 40.0C256.0 40.0 256.0 0.0 272.0 0.0"
+        );
     }
 
     #[test]

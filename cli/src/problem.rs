@@ -10,7 +10,7 @@ use pkgres_manifest::{
     PackageName, ReleaseSource,
 };
 use pkgres_registry_client::{
-    Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
+    Answer, RegistryLocation, RegistrySet, is_unnamed, solve_with_evidence, strict_uses,
 };
 use pkgres_resolver::{
     ClassRules, Conflict, Hint, Locked, PrereleasePolicy, Request, Resolution, Root,
@@ -372,9 +372,7 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
                 ReleaseSource::Host => "from the host".to_owned(),
                 ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
                 // Nobody gave it this name.
-                ReleaseSource::Registry(name) if name.as_str() == "default" => {
-                    "from the registry".to_owned()
-                }
+                ReleaseSource::Registry(name) if is_unnamed(name) => "from the registry".to_owned(),
                 ReleaseSource::Registry(name) => format!("from the registry `{name}`"),
             };
             let message = format!(

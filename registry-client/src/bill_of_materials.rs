@@ -6,6 +6,8 @@ use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, V
 use pkgres_resolver::{BoundRequirement, Owner, Resolution, ResolvedOwner, ResolvedPackage};
 use serde_json::{Value, json};
 
+use crate::title::is_unnamed;
+
 /// The creator of a document: a program, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Maker<'text> {
@@ -193,9 +195,18 @@ fn application((name, version): Release<'_>) -> Value {
     })
 }
 
+/// The source of a release; `registry` for one that nobody gave a name.
+fn source_name(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if is_unnamed(name) => "registry".to_owned(),
+        source => source.to_string(),
+    }
+}
+
 fn component(package: &ResolvedPackage) -> Value {
     let url = package_url(&package.name, &package.version);
-    let mut properties = vec![json!({"name": "pkgres:source", "value": package.source})];
+    let mut properties =
+        vec![json!({"name": "pkgres:source", "value": source_name(&package.source)})];
     let mut component = json!({
         "type": "library",
         "bom-ref": url,
@@ -339,6 +350,7 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
         package["sourceInfo"] = json!(match &found.source {
             ReleaseSource::Host => "provided by the host".to_owned(),
             ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
+            ReleaseSource::Registry(name) if is_unnamed(name) => "a registry".to_owned(),
             ReleaseSource::Registry(name) => format!("registry {name}"),
         });
     }

@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::problem::Problem;
+use crate::registries::shown_target;
 
 /// How many characters of a warning of the registry are shown; two package names fit.
 const WARNING_CHARACTERS: usize = 1000;
@@ -90,7 +91,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     } else {
         output.data(&format!("{digest}  {name} {version}\n"));
     }
-    let target = format!("{} ({})", registry.name(), registry.address());
+    let target = shown_target(&registry);
     output.note(&match status {
         "would_publish" => format!("Would publish {name} {version} to {target}: {size} bytes"),
         "published" => format!("Published {name} {version} to {target}"),

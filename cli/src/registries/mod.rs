@@ -15,15 +15,16 @@ use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Limits, most_similar};
-use pkgres_registry_client::http::NetworkLimits;
+use pkgres_registry_client::http::{NetworkLimits, TokenFile};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
-    Address, HttpOptions, HttpRegistry, LocationError, Namespace, NetworkActivity, RegistryLocation,
+    Address, HttpOptions, HttpRegistry, LocationError, Namespace, NetworkActivity, Registry as _,
+    RegistryLocation, is_unnamed, titled_at,
 };
 use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
 use crate::args::{NetworkArgs, RegistryArgs};
-use crate::environment::{cache_folder, credential_sources, state_folder, variable};
+use crate::environment::{cache_folder, credential_sources, state_folder, token_file, variable};
 use crate::failure::{Failure, Result};
 use crate::invocation::Invocation;
 use crate::settings::{Origin, Settings, nearest_settings};
@@ -36,6 +37,62 @@ const MAX_CERTIFICATE_BYTES: u64 = 4 << 20;
 
 /// The most threads that read from registries; more do not make it faster.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
+
+/// A registry on the network as the target of a command: its address, with the name that somebody gave it.
+pub(crate) fn shown_target(registry: &HttpRegistry) -> String {
+    let (name, address) = (registry.name(), registry.address());
+    if is_unnamed(name) {
+        address.to_string()
+    } else {
+        format!("{name} ({address})")
+    }
+}
+
+/// A registry in the middle of a message.
+fn title_of(location: &RegistryLocation) -> String {
+    match location.address() {
+        Some(address) => titled_at(&location.name, address),
+        None => format!("the registry `{}`", location.name),
+    }
+}
+
+/// The address of the registry that the user has a token for, if there is only one.
+fn logged_in() -> Option<String> {
+    let tokens = TokenFile::read(&token_file()?).ok()?;
+    let mut addresses = tokens.addresses();
+    let only = addresses.next()?.to_owned();
+    addresses.next().is_none().then_some(only)
+}
+
+/// The error for a command that needs a registry on the network where none is `wanted`, or none has the wanted name.
+fn without_remote(wanted: Option<&str>) -> Diagnostic {
+    if let Some(name) = wanted {
+        let shown = Escaped::shortened(name);
+        let message = format!("there is no registry `{shown}` on the network in the settings");
+        let finding = Diagnostic::error(Code::Usage, message);
+        // A host with a port.
+        let is_address = name.rsplit_once(':').is_some_and(|(host, port)| {
+            !host.is_empty() && port.trim_end_matches('/').parse::<u16>().is_ok()
+        });
+        return finding.hint(if is_address {
+            format!("an address begins with its protocol: `http://{shown}` or `https://{shown}`")
+        } else {
+            "use its address, such as `https://ADDRESS`, or a name from PKGRES_REGISTRY or `registries` in pkgres.toml"
+                .to_owned()
+        });
+    }
+    let (first, second) = match logged_in() {
+        Some(address) => (
+            format!("`--registry {address}` names the one that you are logged in to"),
+            format!(
+                "`pkgres config set --project registries {address}` makes it the one of this project"
+            ),
+        ),
+        None => (NETWORK_HINT.to_owned(), CONFIGURE_HINT.to_owned()),
+    };
+    let finding = Diagnostic::error(Code::Usage, "no registry on the network is configured");
+    finding.hint(first).hint(second)
+}
 
 /// How a registry is configured for good.
 pub(crate) const CONFIGURE_HINT: &str =
@@ -238,19 +295,7 @@ impl RegistryOptions {
         let mut remotes = (registries.into_iter())
             .filter(is_wanted)
             .filter_map(RemoteRegistry::new);
-        remotes.next().ok_or_else(|| match wanted {
-            Some(name) => {
-                let name = Escaped::shortened(name);
-                let message = format!("there is no registry `{name}` on the network in the settings");
-                Diagnostic::error(Code::Usage, message)
-                    .hint("use its address, such as `https://ADDRESS`, or a name from PKGRES_REGISTRY or `registries` in pkgres.toml")
-                    .into()
-            }
-            None => Diagnostic::error(Code::Usage, "no registry on the network is configured")
-                .hint(NETWORK_HINT)
-                .hint(CONFIGURE_HINT)
-                .into(),
-        })
+        remotes.next().ok_or_else(|| without_remote(wanted).into())
     }
 
     /// Opens a registry on the network by its name or address.
@@ -258,8 +303,8 @@ impl RegistryOptions {
         let RemoteRegistry { registry, address } = self.remote(wanted)?;
         if registry.location.is_galaxy() {
             let message = format!(
-                "the registry `{}` has the Galaxy API, which this command does not use",
-                registry.location.name
+                "{} has the Galaxy API, which this command does not use",
+                title_of(&registry.location)
             );
             return Err(Diagnostic::error(Code::Usage, message)
                 .hint("name a registry `https://ADDRESS`; `ansible-galaxy collection publish` publishes to Galaxy servers")

@@ -14,7 +14,7 @@ use pkgres_registry_client::{
     SinglePackage, built_in_core_library, read_provided,
 };
 
-use super::{ConfiguredRegistry, RegistryOptions};
+use super::{ConfiguredRegistry, RegistryOptions, title_of};
 use crate::environment::state_folder;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -73,8 +73,8 @@ impl RegistryOptions {
             return Ok(());
         }
         let message = format!(
-            "there is no folder for the state of the registry `{}`, which shows whether it goes back in time",
-            registry.location.name
+            "there is no folder for the state of {}, which shows whether it goes back in time",
+            title_of(&registry.location)
         );
         let finding = Diagnostic::error(Code::Usage, message)
             .hint("set PKGRES_STATE to a folder that is kept, or HOME or XDG_STATE_HOME")

@@ -172,6 +172,8 @@ pub(crate) fn proof(conflict: &Conflict, searched: &[String]) -> String {
         }
     }
     text.push_str(match (conflict.is_minimal, conflict.is_smallest) {
+        // A reason alone clashes with nothing.
+        _ if conflict.reasons.len() == 1 => "",
         (true, true) => {
             "All of these are necessary, and no smaller set of reasons conflicts; those with `!` clash.\n"
         }
@@ -266,8 +268,8 @@ fn brought_in(reason: &Reason, searched: &[String]) -> String {
 }
 
 /// A reason with its origin, in one line.
-pub(crate) fn reason_line(reason: &Reason) -> String {
-    let lines: Vec<String> = lines(reason, &[])
+pub(crate) fn reason_line(reason: &Reason, searched: &[String]) -> String {
+    let lines: Vec<String> = lines(reason, searched)
         .into_iter()
         .map(|(origin, what)| with_origin(reason, &what, &origin))
         .collect();

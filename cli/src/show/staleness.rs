@@ -2,6 +2,7 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
+use pkgres_registry_client::is_unnamed;
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
@@ -173,12 +174,23 @@ fn was_provided(entry: &Staleness) -> bool {
     }
 }
 
+/// A source as messages name it; one that nobody gave a name is "the registry".
+fn registry_title(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if is_unnamed(name) => "the registry".to_owned(),
+        ReleaseSource::Registry(name) => format!("the registry `{name}`"),
+        source => format!("`{source}`"),
+    }
+}
+
 /// Where a locked release came from, as a verb.
 fn was_from(locked: &ReleaseSource) -> String {
     match locked {
         ReleaseSource::Host => "was provided by the host".to_owned(),
         ReleaseSource::BuiltIn => "was built in".to_owned(),
-        ReleaseSource::Registry(name) => format!("was locked from `{name}`"),
+        source @ ReleaseSource::Registry(_) => {
+            format!("was locked from {}", registry_title(source))
+        }
     }
 }
 
@@ -306,17 +318,24 @@ fn line(entry: &Staleness) -> (char, String) {
                     newest.map_or_else(String::new, |newest| format!(" {newest}"))
                 ),
                 Some(found) if *locked == ReleaseSource::BuiltIn => format!(
-                    "{package} {version} was built in; {package} now comes from `{found}`{instead}"
+                    "{package} {version} was built in; {package} now comes from {}{instead}",
+                    registry_title(found)
                 ),
                 Some(found) if *locked == ReleaseSource::Host => format!(
-                    "{package} {version} was provided by the host; {package} now comes from `{found}`, which does not have it"
+                    "{package} {version} was provided by the host; {package} now comes from {}, which does not have it",
+                    registry_title(found)
                 ),
                 None => format!("{package} {version} is no longer in any registry"),
                 Some(found) if found == locked => {
-                    format!("{package} {version} is no longer in the registry `{found}`{instead}")
+                    format!(
+                        "{package} {version} is no longer in {}{instead}",
+                        registry_title(found)
+                    )
                 }
                 Some(found) => format!(
-                    "{package} {version} was locked from `{locked}`; {package} now comes from `{found}`, which does not have it"
+                    "{package} {version} was locked from {}; {package} now comes from {}, which does not have it",
+                    registry_title(locked),
+                    registry_title(found)
                 ),
             };
             ('-', line)
@@ -332,7 +351,10 @@ fn line(entry: &Staleness) -> (char, String) {
                 ReleaseSource::BuiltIn => {
                     format!("{package} {version} {was} and is now the one that is built in")
                 }
-                found => format!("{package} {version} {was} and now comes from `{found}`"),
+                found => format!(
+                    "{package} {version} {was} and now comes from {}",
+                    registry_title(found)
+                ),
             };
             ('~', line)
         }

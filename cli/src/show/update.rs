@@ -13,7 +13,12 @@ use super::counted;
 const MAX_SHOWN_HELD_BACK: usize = 2;
 
 /// Notes on packages that moved without being named, and on packages that were held back.
-pub(crate) fn update_reasons(report: &UpdateReport, named: &BTreeSet<PackageName>) -> Vec<String> {
+/// Registries that nobody gave a name are shown by their location, if it is among those that were `searched`.
+pub(crate) fn update_reasons(
+    report: &UpdateReport,
+    named: &BTreeSet<PackageName>,
+    searched: &[String],
+) -> Vec<String> {
     let mut lines = Vec::new();
     for moved in &report.moved {
         if named.contains(&moved.package) || moved.because.is_empty() {
@@ -43,7 +48,7 @@ pub(crate) fn update_reasons(report: &UpdateReport, named: &BTreeSet<PackageName
             dropped_by.is_some()
         };
         for reason in reasons.filter(is_shown) {
-            lines.push(format!("  {}", reason_line(reason)));
+            lines.push(format!("  {}", reason_line(reason, searched)));
         }
     }
     lines

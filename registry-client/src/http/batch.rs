@@ -140,8 +140,9 @@ impl HttpRegistry {
         } = response;
         let snapshot = self.verify_state(session, snapshot.as_ref(), Some(serial))?;
         if let Some(snapshot) = &snapshot {
-            check_parts(snapshot, &parts)
-                .map_err(|distrust| distrust.to_diagnostic(&self.transport.name))?;
+            check_parts(snapshot, &parts).map_err(|distrust| {
+                distrust.to_diagnostic(&self.transport.name, &self.transport.address)
+            })?;
         }
         Ok(VerifiedResponse {
             parts,
@@ -196,7 +197,9 @@ impl HttpRegistry {
                 }
                 if root.is_some() {
                     let distrust = TrustError::AbsenceNotProved(required.clone());
-                    return Err(distrust.to_diagnostic(&self.transport.name).into());
+                    return Err(distrust
+                        .to_diagnostic(&self.transport.name, &self.transport.address)
+                        .into());
                 }
                 session.set(required.clone(), None, serial);
             }

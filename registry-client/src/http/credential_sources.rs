@@ -151,6 +151,11 @@ impl TokenFile {
         serde_json::from_slice(&bytes).map_err(|_| CredentialError::Damaged(path.to_owned()))
     }
 
+    /// The addresses with a token, sorted.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.tokens.keys().map(String::as_str)
+    }
+
     /// The token for an address.
     pub fn token(&self, address: &Address) -> Option<&str> {
         self.tokens.get(address.as_str()).map(String::as_str)

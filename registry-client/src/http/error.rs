@@ -198,9 +198,10 @@ impl RequestError {
         let message = format!("{title} {what}: {request}: {reason}{tried}");
         let finding = Diagnostic::error(code, message);
         match error.kind {
-            ErrorKind::Unreachable => {
-                finding.hint(OFFLINE_HINT)
-            }
+            ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
+                Some(hint) => finding.hint(hint).hint(OFFLINE_HINT),
+                None => finding.hint(OFFLINE_HINT),
+            },
             // The caller is known: another token would help, logging in with the same one would not.
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
                 "the operator of the registry makes tokens with this scope; `pkgres login {address}` keeps one"
@@ -219,6 +220,9 @@ impl RequestError {
             )),
             ErrorKind::Plain => finding.hint("use `https://`, or allow it with `--allow-http`"),
             ErrorKind::Rejected => match error.code.as_str() {
+                "pkgres.no_such_token" => finding.hint(format!(
+                    "`pkgres token list --registry {address}` shows the tokens with their ids"
+                )),
                 "pkgres.version_exists" => {
                     finding.hint("a published release cannot change: publish this as another version")
                 }
@@ -231,6 +235,21 @@ impl RequestError {
         }
         .into()
     }
+}
+
+/// What to look at if no answer came from an address.
+fn unreachable_hint(reason: &str, address: &str) -> Option<String> {
+    if reason.contains("Connection refused") {
+        return Some(format!(
+            "no server listens at {address}: check the address and the port, or start the server"
+        ));
+    }
+    let is_unknown = ["dns error", "failed to lookup", "Name or service not known"]
+        .iter()
+        .any(|words| reason.contains(words));
+    is_unknown.then(|| {
+        format!("nothing is known by the name in {address}: check its spelling, and the network")
+    })
 }
 
 /// The causes of an error of the HTTP library, whose own message names no cause.

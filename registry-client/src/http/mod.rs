@@ -71,6 +71,7 @@ use crate::registry::{
     Artifact, Found, PackageDescription, Registry, RegistryError, TakeArtifact, WantedArtifact,
 };
 use crate::threads::{Background, lock};
+use crate::title::titled_at;
 
 use document::DocumentReader;
 use error::{AttemptError, ErrorKind, OFFLINE_HINT, RequestError};
@@ -199,8 +200,8 @@ impl HttpRegistry {
 
     fn rejected(&self, reason: &str) -> RegistryError {
         let message = format!(
-            "the registry `{}` rejects the request: {reason}",
-            self.transport.name
+            "{} rejects the request: {reason}",
+            titled_at(&self.transport.name, &self.transport.address)
         );
         Diagnostic::error(Code::Rejected, message).into()
     }

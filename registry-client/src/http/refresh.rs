@@ -137,7 +137,7 @@ impl HttpRegistry {
         };
         let (lines, snapshot) = found.ok_or_else(|| {
             let distrust = TrustError::NamesNotInState;
-            distrust.to_diagnostic(&self.transport.name)
+            distrust.to_diagnostic(&self.transport.name, &self.transport.address)
         })?;
         let names: HashMap<PackageName, Digest> = lines
             .into_iter()
@@ -241,7 +241,9 @@ impl HttpRegistry {
         serial: Option<u64>,
     ) -> Result<Option<Snapshot>, RegistryError> {
         let options = &self.transport.options;
-        let untrusted = |distrust: TrustError| distrust.to_diagnostic(&self.transport.name);
+        let untrusted = |distrust: TrustError| {
+            distrust.to_diagnostic(&self.transport.name, &self.transport.address)
+        };
         let accepted = accept(
             session.seen.as_ref(),
             options.key.as_ref(),

@@ -8,10 +8,12 @@
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, RegistryName};
 
+use super::address::Address;
 use crate::protocol::{
     Digest, NamesLine, Neighbour, Proof, ProvedNodes, PublicKey, SignedSnapshot, Snapshot,
     SnapshotError, leaf_hash,
 };
+use crate::title::{is_unnamed, titled_at};
 
 /// The last trusted state of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -54,17 +56,21 @@ pub(super) enum TrustError {
 }
 
 impl TrustError {
-    pub(super) fn to_diagnostic(&self, registry: &RegistryName) -> Diagnostic {
-        let finding = Diagnostic::error(
-            Code::Untrusted,
-            format!("the registry `{registry}` is not trusted: {self}"),
-        );
+    /// The error about a registry at an address.
+    pub(super) fn to_diagnostic(&self, name: &RegistryName, address: &Address) -> Diagnostic {
+        let title = titled_at(name, address);
+        let finding = Diagnostic::error(Code::Untrusted, format!("{title} is not trusted: {self}"));
+        let forgotten = if is_unnamed(name) {
+            address.as_str()
+        } else {
+            name.as_str()
+        };
         match self {
             Self::Expired { .. } => {
                 finding.hint("check the clock of this machine")
             }
             _ => finding.hint(format!(
-                "ask its operator; if the change is right, `pkgres cache forget {registry}` starts anew"
+                "ask its operator; if the change is right, `pkgres cache forget {forgotten}` starts anew"
             )),
         }
     }

@@ -34,6 +34,8 @@ pub(crate) struct Agreement {
     pub(crate) resolution: Box<Resolution>,
     /// The packages of the projects.
     pub(crate) roots: Vec<Arc<Package>>,
+    /// The locations of the registries, for messages.
+    pub(crate) searched: Vec<String>,
 }
 
 impl Agreement {
@@ -160,6 +162,7 @@ impl JointProblem {
     }
 
     fn solve(self, context: &Context, output: &mut Output) -> Result<Agreement> {
+        let searched = self.problem.searched.clone();
         let resolution = self.problem.solve(context, output)?;
         let releases = resolution.owners().filter_map(ResolvedOwner::release);
         let releases = releases.map(|(name, version)| (name.clone(), version.clone()));
@@ -167,6 +170,7 @@ impl JointProblem {
             releases: releases.collect(),
             resolution,
             roots: self.roots,
+            searched,
         })
     }
 }

@@ -52,6 +52,7 @@ fn update_one(
     problem.request.locked = plan.locked;
     problem.request.update = plan.update;
     let request = problem.request.clone();
+    let searched = problem.searched.clone();
     let (resolution, registries) = problem.solve_with_registries(context, output)?;
     // An update of named packages has proofs about them.
     let held_back = if plan.named.is_empty() {
@@ -91,7 +92,7 @@ fn update_one(
     } else {
         let changes = show::changes(&diff);
         output.notes(&changes);
-        output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::update_reasons(&report, &plan.named, &searched));
         output.notes(show::left_behind(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));

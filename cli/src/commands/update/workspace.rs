@@ -96,7 +96,11 @@ fn update_together(
         return Ok(exit);
     }
     if exit == Exit::Done {
-        output.notes(show::update_reasons(&report, &plan.named));
+        output.notes(show::update_reasons(
+            &report,
+            &plan.named,
+            &agreement.searched,
+        ));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
         output.notes(show::side_by_side(resolution, context));

@@ -32,6 +32,7 @@ use url::Url;
 use crate::protocol::Digest;
 use crate::registry::{Artifact, Found, Registry, RegistryError, TakeArtifact, WantedArtifact};
 use crate::threads::lock;
+use crate::title::titled_at;
 
 use super::address::Address;
 use super::artifacts::ArtifactCache;
@@ -159,9 +160,9 @@ impl GalaxyRegistry {
     /// Reports a release that cannot be used.
     fn leave_out(&self, name: &PackageName, version: &str, reason: &str) {
         let message = format!(
-            "{name} {} of the registry `{}` is left out: {}",
+            "{name} {} of {} is left out: {}",
             Escaped::shortened(version),
-            self.transport.name,
+            titled_at(&self.transport.name, &self.transport.address),
             Escaped::within(reason, 300),
         );
         lock(&self.findings).push(Diagnostic::warning(Code::BrokenPackage, message));
@@ -239,8 +240,8 @@ impl Registry for GalaxyRegistry {
 
     fn search(&self, _: &[String], _: usize) -> Result<Vec<Found>, RegistryError> {
         let message = format!(
-            "the registry `{}` cannot be searched: the Galaxy API has no search by name",
-            self.transport.name
+            "{} cannot be searched: the Galaxy API has no search by name",
+            titled_at(&self.transport.name, &self.transport.address)
         );
         let finding = Diagnostic::error(Code::RegistryUnreachable, message);
         Err(finding

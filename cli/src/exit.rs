@@ -166,6 +166,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
     ("config list", PLAIN, &[]),
     ("config get", PLAIN, &[]),
     ("config set", PLAIN, &[]),
+    ("config unset", PLAIN, &[]),
     (
         "spec",
         &[Done, Failed, Usage],

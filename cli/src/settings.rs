@@ -10,7 +10,8 @@ use pkgres_files::{Follow, read_file};
 use pkgres_settings::{Files, MAX_SETTINGS_BYTES, SETTINGS_FILE, SettingsFile};
 
 pub(crate) use change::{
-    read_text, with_override, with_setting, without_override, without_setting, write_setting,
+    read_text, remove_setting, with_override, with_setting, without_override, without_setting,
+    write_setting,
 };
 pub(crate) use layers::{Effective, Origin, Settings};
 pub(crate) use workspace_table::{WorkspaceTable, workspace};

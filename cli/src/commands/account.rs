@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use pkgres_manifest::PackageName;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::http::{Owners, TokenDescription, TokenRequest};
-use pkgres_registry_client::{HttpRegistry, Registry as _};
+use pkgres_registry_client::{HttpRegistry, Registry as _, titled_at};
 use serde_json::{Value, json};
 
 use crate::args::{
@@ -91,7 +91,8 @@ pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) ->
 
 fn owners(registry: &HttpRegistry, name: &PackageName) -> Result<Owners> {
     registry.owners(name)?.ok_or_else(|| {
-        let message = format!("the registry `{}` has no package `{name}`", registry.name());
+        let title = titled_at(registry.name(), registry.address());
+        let message = format!("{title} has no package `{name}`");
         let finding = Diagnostic::error(Code::UnknownPackage, message);
         Failure {
             findings: vec![finding.hint(format!(
@@ -202,7 +203,10 @@ fn create_token(args: &TokenCreateArgs, context: &Context, output: &mut Output) 
         scopes: args.scopes.clone(),
         names: args.names.clone(),
         note: args.note.clone(),
-        expires: expires.map(|time| time.to_string()),
+        expires: expires.map(|time| {
+            let second = Timestamp::from_second(time.as_second());
+            second.unwrap_or(time).to_string()
+        }),
     };
     let (token, secret) = open(&args.target, context)?.create_token(&request)?;
     if output.is_json() {

@@ -1,6 +1,7 @@
 //! `pkgres add` and `pkgres remove`
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdit, Spec};
@@ -14,6 +15,7 @@ use crate::commands::names::package_name;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 use crate::lockfile::{LockText, PreviousLock, WriteOutcome, write_lock};
 use crate::output::Output;
 use crate::problem::Problem;
@@ -145,7 +147,16 @@ fn named_requirement(text: &str, ecosystem: &dyn Ecosystem) -> Result<(PackageNa
     let spec = spec
         .map(|spec| {
             let spec = ecosystem.spec(spec);
-            spec.map_err(|error| Failure::usage(format!("{name}: {error}")))
+            spec.map_err(|error| {
+                let finding = Diagnostic::error(Code::Usage, format!("{name}: {error}"));
+                match &error.suggestion {
+                    Some(spec) => {
+                        let whole = quoted(Path::new(&format!("{name}@{spec}")));
+                        Failure::from(finding.hint(format!("write {whole}")))
+                    }
+                    None => finding.into(),
+                }
+            })
         })
         .transpose()?;
     Ok((name, spec))

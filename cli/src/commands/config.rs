@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
 use crate::registries::check_registries;
-use crate::settings::{Effective, Origin, write_setting};
+use crate::settings::{Effective, Origin, Settings, remove_setting, write_setting};
 
 pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     match &args.command {
@@ -25,6 +25,7 @@ pub(super) fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> 
             values,
             project,
         } => set(key, values, *project, context, output),
+        ConfigCommand::Unset { key, project } => unset(key, *project, context, output),
     }
 }
 
@@ -87,18 +88,7 @@ fn set(
             values.join(" ")
         )
     };
-    let (path, files) = if is_project {
-        let known = Some(settings.project.path.clone()).filter(|path| !path.as_os_str().is_empty());
-        (
-            known.unwrap_or_else(|| PathBuf::from(SETTINGS_FILE)),
-            Files::Project,
-        )
-    } else {
-        let path = settings.user_path.clone().ok_or_else(|| {
-            Failure::usage("there is no folder for settings: set PKGRES_CONFIG or HOME")
-        })?;
-        (path, Files::User)
-    };
+    let (path, files) = file_of(settings, is_project)?;
     if setting.files != Files::Both && setting.files != files {
         let (whose, hint) = if is_project {
             ("the user", command(""))
@@ -110,13 +100,7 @@ fn set(
             .hint(format!("`{hint}`"))
             .into());
     }
-    let wait = |folder: &Path| {
-        let folder = folder.to_string_lossy();
-        output.note(&format!(
-            "Waiting for another pkgres to finish in {}",
-            Escaped::new(&folder)
-        ));
-    };
+    let wait = |folder: &Path| note_waiting(folder, output);
     if setting.key == "registries" {
         check_registries(values)?;
     }
@@ -139,6 +123,54 @@ fn set(
     };
     if let Some(origin) = overriding.filter(|_| is_hidden) {
         output.note(&format!("{origin} overrides it here"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The settings file of the user or of the project.
+fn file_of(settings: &Settings, is_project: bool) -> Result<(PathBuf, Files)> {
+    if is_project {
+        let known = Some(settings.project.path.clone()).filter(|path| !path.as_os_str().is_empty());
+        let path = known.unwrap_or_else(|| PathBuf::from(SETTINGS_FILE));
+        return Ok((path, Files::Project));
+    }
+    let path = settings.user_path.clone().ok_or_else(|| {
+        Failure::usage("there is no folder for settings: set PKGRES_CONFIG or HOME")
+    })?;
+    Ok((path, Files::User))
+}
+
+fn note_waiting(folder: &Path, output: &mut Output) {
+    let folder = folder.to_string_lossy();
+    output.note(&format!(
+        "Waiting for another pkgres to finish in {}",
+        Escaped::new(&folder)
+    ));
+}
+
+/// Removes a setting from the file of the user or of the project.
+fn unset(key: &str, is_project: bool, context: &Context, output: &mut Output) -> Result<Exit> {
+    let setting = setting_of(key)?;
+    let settings = &context.settings;
+    let (path, _) = file_of(settings, is_project)?;
+    let was_set = remove_setting(&path, setting, |folder| note_waiting(folder, output))?;
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": if was_set { "unset" } else { "unknown" },
+            "key": setting.key,
+            "file": path.to_string_lossy(),
+        }));
+    }
+    let shown = Origin::File(path);
+    if was_set {
+        output.note(&format!("Removed `{}` from {shown}", setting.key));
+        return Ok(Exit::Done);
+    }
+    output.note(&format!("`{}` is not set in {shown}", setting.key));
+    let origin = settings.get(setting.key).map(|effective| &effective.origin);
+    if let Some(origin @ (Origin::File(_) | Origin::Variable(_))) = origin {
+        output.note(&format!("{origin} sets it"));
     }
     Ok(Exit::Done)
 }

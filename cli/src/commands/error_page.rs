@@ -44,12 +44,20 @@ pub(super) fn meaning(code: Code) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Markdown for a terminal: without comments for tests, and with indented blocks.
-pub(super) fn as_text(markdown: &str) -> String {
+/// Markdown for a terminal: without comments for tests, and with indented blocks. With a width, paragraphs are filled.
+pub(super) fn as_text(markdown: &str, width: Option<usize>) -> String {
     let mut text = String::new();
+    let mut paragraph = Vec::new();
     let mut is_inside = false;
     for line in markdown.lines() {
-        if line.starts_with("```") {
+        let is_fence = line.starts_with("```");
+        let is_plain = !line.is_empty() && !line.starts_with(['<', '|', '-', '#']);
+        if is_plain && !is_fence && !is_inside {
+            paragraph.push(line);
+            continue;
+        }
+        fill(&mut paragraph, width, &mut text);
+        if is_fence {
             is_inside = !is_inside;
         } else if is_inside && !line.is_empty() {
             text.push_str(&format!("    {line}\n"));
@@ -57,7 +65,38 @@ pub(super) fn as_text(markdown: &str) -> String {
             text.push_str(&format!("{line}\n"));
         }
     }
+    fill(&mut paragraph, width, &mut text);
     text
+}
+
+/// The widest lines of filled paragraphs, in columns.
+const MAX_WIDTH: usize = 100;
+
+/// Takes the lines of a paragraph, and adds it in lines that fit the width, if there is one.
+fn fill(paragraph: &mut Vec<&str>, width: Option<usize>, text: &mut String) {
+    let lines = std::mem::take(paragraph);
+    let Some(width) = width else {
+        for line in lines {
+            text.push_str(&format!("{line}\n"));
+        }
+        return;
+    };
+    let mut column = 0;
+    for word in lines.iter().flat_map(|line| line.split(' ')) {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width.min(MAX_WIDTH) {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    if !lines.is_empty() {
+        text.push('\n');
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +108,14 @@ mod tests {
         let markdown =
             "Title\n\n`a`:\n```yaml\nb: c\n\nd: e\n```\n\n<!-- exit: 1 -->\n```console\n$ f\n```\n";
         let text = "Title\n\n`a`:\n    b: c\n\n    d: e\n\n    $ f\n";
-        assert_eq!(as_text(markdown), text);
+        assert_eq!(as_text(markdown, None), text);
+    }
+
+    #[test]
+    fn paragraphs_fit_a_narrow_terminal_and_blocks_stay() {
+        let markdown = "PK1: a title\n\nSome words in a row\nthat go on.\n\n```text\na line that is not broken\n```\n";
+        let filled =
+            "PK1: a title\n\nSome words in a\nrow that go on.\n\n    a line that is not broken\n";
+        assert_eq!(as_text(markdown, Some(15)), filled);
     }
 }

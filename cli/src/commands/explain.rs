@@ -59,12 +59,11 @@ pub(super) fn run(args: &ExplainArgs, context: &Context, output: &mut Output) ->
     }
 }
 
-/// Whether a text looks like an error code.
+/// Whether a text looks like an error code, with or without its letters.
 fn is_code(text: &str) -> bool {
     let digits = text.strip_prefix("PK").or_else(|| text.strip_prefix("pk"));
-    digits.is_some_and(|digits| {
-        !digits.is_empty() && digits.chars().all(|character| character.is_ascii_digit())
-    })
+    let digits = digits.unwrap_or(text);
+    !digits.is_empty() && digits.chars().all(|character| character.is_ascii_digit())
 }
 
 /// A rule of compatibility.
@@ -109,13 +108,14 @@ impl Rule {
                 "page": self.page,
             }));
         } else {
-            output.data(&error_page::as_text(self.page));
+            output.data(&error_page::as_text(self.page, output.width()));
         }
     }
 }
 
 fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
-    let number: Option<u16> = text[2..].parse().ok();
+    let digits = text.trim_start_matches(|next: char| !next.is_ascii_digit());
+    let number: Option<u16> = digits.parse().ok();
     let mut codes = Code::ALL.iter();
     let Some(code) = codes.find(|code| Some(code.number()) == number) else {
         let finding = Diagnostic::error(Code::Usage, format!("there is no error code {text}"));
@@ -138,7 +138,7 @@ fn explain_code(text: &str, output: &mut Output) -> Result<Exit> {
             "page": page,
         }));
     } else {
-        output.data(&error_page::as_text(page));
+        output.data(&error_page::as_text(page, output.width()));
     }
     Ok(Exit::Done)
 }

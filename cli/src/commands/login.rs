@@ -145,6 +145,12 @@ fn read_token(args: &LoginArgs, address: &Address, output: &mut Output) -> Resul
         bytes
     };
     let text = String::from_utf8(bytes).map_err(|_| failed(&CredentialError::NotAToken))?;
+    if text.trim().is_empty() && args.token_file.is_none() {
+        let message = "there is no token on stdin, and no terminal to ask for one";
+        return Err(Diagnostic::error(Code::Denied, message)
+            .hint("name a file with the token: `--token-file FILE`")
+            .into());
+    }
     Ok(text.trim().to_owned())
 }
 

@@ -52,14 +52,15 @@ fn with_at_sign(text: &str) -> Option<String> {
         let whole = quoted(Path::new(&format!("NAME@{text}")));
         return Some(format!("a spec belongs to a package: write {whole}"));
     }
-    let end = text.find([' ', '=', '<', '>', '~', '^', '!'])?;
-    let (name, spec) = (&text[..end], text[end..].trim());
-    let is_both = PackageName::parse(name).is_ok() && is_spec(spec);
-    is_both.then(|| {
-        let spec = spec.trim_start_matches("==");
-        let whole = quoted(Path::new(&format!("{name}@{spec}")));
-        format!("a spec follows after `@`: write {whole}")
-    })
+    let end = text.find([' ', '=', '<', '>', '~', '^', '!', ':'])?;
+    let (name, spec) = (&text[..end], text[end..].trim_start_matches([':', ' ']));
+    let spec = match Spec::parse(spec) {
+        _ if spec.is_empty() || PackageName::parse(name).is_err() => return None,
+        Ok(_) => spec.trim_start_matches("==").to_owned(),
+        Err(error) => error.suggestion?,
+    };
+    let whole = quoted(Path::new(&format!("{name}@{spec}")));
+    Some(format!("a spec follows after `@`: write {whole}"))
 }
 
 /// Parses `NAME`, or `NAME@VERSION` for one release.
@@ -193,6 +194,8 @@ mod tests {
             "1.2",
             "a b",
             "a/b<",
+            "org.acme.Web:1.0",
+            "org.acme.Web ~>1.0",
         ] {
             assert!(package_name(wrong).is_err(), "{wrong}");
         }

@@ -41,10 +41,18 @@ pub(super) fn man(args: &ManArgs, output: &mut Output) -> Result<Exit> {
         }
     };
     let mut page = Vec::new();
+    // The generator leaves out the help of options that the short help hides.
+    let command = command.mut_args(|option| match option.get_help().cloned() {
+        Some(help) if option.get_long_help().is_none() => option.long_help(help),
+        _ => option,
+    });
     clap_mangen::Man::new(command)
+        .source(concat!("pkgres ", env!("CARGO_PKG_VERSION")))
         .render(&mut page)
         .map_err(|error| Failure::usage(format!("cannot render the man page: {error}")))?;
-    output.data(&String::from_utf8_lossy(&page));
+    let page = String::from_utf8_lossy(&page);
+    // These are what stands below the options in the help.
+    output.data(&page.replace(".SH EXTRA\n", ".SH \"EXAMPLES AND EXIT CODES\"\n"));
     Ok(Exit::Done)
 }
 

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::registries::shown_target;
 
 pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let (name, version) = release(args)?;
@@ -17,10 +18,22 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
     let registry = context
         .registries
         .open_remote(args.target.registry.as_deref())?;
-    match &args.reason {
-        Some(reason) => registry.yank(&name, &version, reason)?,
-        None => registry.unyank(&name, &version)?,
-    }
+    let changed = match &args.reason {
+        Some(reason) => registry.yank(&name, &version, reason),
+        None => registry.unyank(&name, &version),
+    };
+    changed.map_err(|error| {
+        let mut failure = Failure::from(error);
+        for finding in &mut failure.findings {
+            if finding.message.contains("pkgres.no_such_version") {
+                let command = format!("pkgres info {name} --registry {}", registry.address());
+                finding
+                    .hints
+                    .push(format!("`{command}` lists the versions"));
+            }
+        }
+        failure
+    })?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
@@ -30,7 +43,7 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
             "version": version,
         }));
     }
-    let target = format!("{} ({})", registry.name(), registry.address());
+    let target = shown_target(&registry);
     output.note(&if args.undo {
         format!("{name} {version} in {target} can be chosen again")
     } else {

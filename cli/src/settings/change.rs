@@ -38,6 +38,30 @@ pub(crate) fn write_setting(
     Ok(())
 }
 
+/// Removes a setting from a settings file, if it is there; says whether it was. `wait` is called if another process holds
+/// the folder of the file.
+pub(crate) fn remove_setting(
+    path: &Path,
+    setting: &Declared,
+    wait: impl FnOnce(&Path),
+) -> Result<bool> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    if !folder.is_dir() {
+        return Ok(false);
+    }
+    let _lock = lock_folder(&folder, || wait(&folder))?;
+    let mut document = parsed(&path, &read_text(&path)?)?;
+    if document.remove(setting.key).is_none() {
+        return Ok(false);
+    }
+    write_file(&RealFileSystem, &path, document.to_string().as_bytes())?;
+    Ok(true)
+}
+
 /// The text of a settings file; empty if there is none.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     match read_file(path, MAX_SETTINGS_BYTES, Follow::Links) {

@@ -185,7 +185,10 @@ fn check_rules(text: &str, alphabet: Alphabet) -> Result<(), NameError> {
 /// assert_eq!(nearest_name("org.my-shop.web app").as_deref(), Some("org.my_shop.webApp"));
 /// ```
 pub fn nearest_name(text: &str) -> Option<String> {
-    if text.len() > MAX_NAME_BYTES {
+    // Other characters belong to something else, such as an address.
+    let is_close =
+        |next: char| next.is_ascii_alphanumeric() || matches!(next, '.' | '_' | '-' | ' ' | '\t');
+    if text.len() > MAX_NAME_BYTES || !text.chars().all(is_close) {
         return None;
     }
     let parts = text.split('.').map(|part| {

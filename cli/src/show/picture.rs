@@ -459,7 +459,7 @@ impl RenderBackend for Canvas<'_> {
             .chain(between.iter().map(|(_, point)| *point))
             .chain([end])
             .collect();
-        make_room(&mut points);
+        make_room(&mut points, !edge.label.is_empty());
         for point in &points {
             self.include(point.x, point.y);
         }
@@ -486,14 +486,15 @@ impl RenderBackend for Canvas<'_> {
     }
 }
 
-/// Moves a point to the left if what follows would be steep. Behind a label is room for that.
-fn make_room(points: &mut [Point]) {
+/// Moves points to the left: to the end of a label, behind which is room, or if what follows would be steep.
+fn make_room(points: &mut [Point], is_labelled: bool) {
     for at in 1..points.len().saturating_sub(1) {
         let next = points[at + 1];
         let lacking = (next.y - points[at].y).abs() - (next.x - points[at].x);
-        if lacking > 0.0 {
+        if is_labelled || lacking > 0.0 {
+            let wanted = if is_labelled { ROOM * NARROW } else { lacking };
             let before = (points[at].x - points[at - 1].x) / 2.0;
-            points[at].x -= lacking.min(ROOM * NARROW).min(before.max(0.0));
+            points[at].x -= wanted.min(ROOM * NARROW).min(before.max(0.0));
         }
     }
 }
@@ -652,7 +653,7 @@ mod tests {
             Point::new(260.0, 40.0),
             Point::new(280.0, 0.0),
         ];
-        make_room(&mut points);
+        make_room(&mut points, false);
         // As much to the right as up.
         assert_eq!(
             curve(&points, (false, true)),

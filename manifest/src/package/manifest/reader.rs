@@ -73,7 +73,11 @@ impl ManifestReader<'_> {
 
     /// Adds the name that was probably intended to the last error.
     pub(super) fn hint_at_name(&mut self, text: &str) {
-        if let (Some(name), Some(last)) = (nearest_name(text), self.diagnostics.last_mut()) {
+        let last = self.diagnostics.last_mut();
+        if let (Some(name), Some(last)) = (
+            nearest_name(text),
+            last.filter(|last| last.hints.is_empty()),
+        ) {
             last.hints.push(format!("write `{name}`"));
         }
     }

@@ -1,8 +1,8 @@
 //! Decides whether a small problem has a solution, with a proof or the solution.
 //!
-//! Conflict-driven clause learning (Silva and Sakallah 1996) on inequalities: each one counts how many of its literals may
-//! still fail. What is learned from a conflict becomes a step of the proof, with the inequalities that it follows from.
-//! Nothing here has to be trusted, as a checker replays the proof and evaluates the solution.
+//! Conflict-driven clause learning (Silva and Sakallah 1996) on inequalities: each one counts how many of its literals
+//! may still fail. A clause learned from a conflict becomes a step of the proof, with the inequalities from which it
+//! follows. This code need not be trusted, because a checker replays the proof and evaluates the solution.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Inequalities with coefficients of 1, and what their variables stand for.
+//! Inequalities with coefficients of 1, and the meanings of their variables.
 
 use std::ops::Range;
 

@@ -10,13 +10,14 @@
 //! - `encoding` writes the problem as linear inequalities over variables that are 0 or 1. It is written from the
 //!   rules and the metadata, and uses nothing of the search. This is what has to be trusted.
 //! - `proof` turns the [`Derivation`] of a search into steps that follow from that problem by reverse unit propagation.
-//!   A mistake in the search, or here, gives a proof that is rejected, never a wrong one that is accepted.
-//! - [`Question`] is a verdict about part of the releases, for which a search of its own finds the proof.
-//! - [`certify_reasons`] does without the search: `decision` decides the small problem that the reasons of a conflict state.
-//! - [`certify_model`] does so, too, for the objects of a model and the contracts of their properties.
+//!   If the search or this module has a defect, the checker rejects the proof; it never accepts a wrong one.
+//! - [`Question`] is a verdict about some of the releases, for which a separate search finds the proof.
+//! - [`certify_reasons`] does not use the search: `decision` solves the small problem that the reasons of a conflict
+//!   state.
+//! - [`certify_model`] does the same for the objects of a model and the contracts of their properties.
 //!
 //! Only the rules that the proof needs are part of the problem. With fewer rules there are more solutions, so a proof
-//! that these have none holds for all of them.
+//! that there is none also holds with all rules.
 
 mod claim;
 mod decision;

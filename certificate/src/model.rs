@@ -1,16 +1,16 @@
-//! The objects of a model: that no versions of their packages meet all contracts.
+//! Certificates for object models: no versions of their packages meet all contracts.
 //!
 //! # Problem
 //!
 //! Whether an object meets a contract depends on what its class inherits, in releases of several packages, and on class
-//! files. A search learns such a violation as one clause about all these lookups, and how it got there is not part of
-//! its proof.
+//! files. A search learns such a violation as one clause about all these lookups, and its proof does not contain the
+//! derivation of this clause.
 //!
 //! # Idea
 //!
-//! The problem states every rule for all packages that the objects can need, and [`decision`](crate::decision) finds
-//! a proof anew, as it does for the reasons of a conflict. Of the contracts, those are stated whose class files the search
-//! read: the others did not matter to it.
+//! The problem states every rule for all packages that the objects can need, and [`decision`](crate::decision) finds a
+//! proof anew, as it does for the reasons of a conflict. It states only contracts from class files that the search
+//! read; the others did not matter to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,14 @@
-//! Questions about part of the releases, which a new search answers with "no".
+//! Questions about some of the releases, which a new search answers with "no".
 //!
 //! # Problem
 //!
-//! That a resolution is the best one, or that an update moved no more than necessary, says that others do not exist.
-//! The search that found it did not prove this by itself, but on the way.
+//! If a resolution is the best one, or an update moved no more than necessary, then better ones do not exist. The
+//! search that found the resolution showed this on the way, but recorded no proof of it.
 //!
 //! # Idea
 //!
-//! Such a claim is "there is no resolution" about fewer releases: a package that is decided has its version as the only
-//! candidate, and one that could be better has the better ones. A search of its own proves it. If it finds a
+//! Such a claim is "there is no resolution" about fewer releases: a decided package has its version as the only
+//! candidate, and the package in question has only the better versions. A separate search proves this. If it finds a
 //! resolution instead, there is no certificate.
 
 use std::collections::{BTreeMap, BTreeSet};

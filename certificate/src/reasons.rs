@@ -1,15 +1,16 @@
-//! The reasons of a conflict: that they suffice, and that none of them can be left out.
+//! Certificates for the reasons of a conflict: they are enough, and none of them can be left out.
 //!
 //! # Problem
 //!
-//! A user who changes something because a conflict names it relies on more than "there is no resolution": the reasons
-//! that are shown must be enough for the conflict, and each of them must be needed.
+//! Users who change something because a conflict names it rely on more than "there is no resolution": the reasons shown
+//! must be enough for the conflict, and each of them must be necessary.
 //!
 //! # Idea
 //!
 //! The problem has what is true of any selection of releases, and the inequalities that each reason states. It has no
-//! solution, and for each reason there is one that satisfies everything else. What the search found is not used, except
-//! for the reasons: [`decision`](crate::decision) finds proof and solutions anew. The problem is as small as what is shown.
+//! solution, but for each reason, there is a solution of the problem without that reason. Except for the reasons, no
+//! result of the search is used: [`decision`](crate::decision) finds the proof and the solutions anew. The problem is
+//! as small as the printed conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

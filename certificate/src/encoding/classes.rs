@@ -1,4 +1,4 @@
-//! Rule 2: extended classes are found. And rule 3 inside of one release: classes do not extend each other in a circle.
+//! Rule 2 (extended classes are found), and rule 3 within one release (classes do not extend each other in a circle).
 
 use pkgres_manifest::{ClassName, PackageName};
 

@@ -1,19 +1,20 @@
 //! Contracts: the values of an object model are what the properties of its classes require.
 //!
-//! *Lookup.* A release finds a class in the first required package that defines it. A variable for each release that it can
-//! be found in is 1 exactly if it is found there.
+//! *Lookup.* A release finds a class in the first required package that defines it. For each release in which it can be
+//! found, there is a variable that is 1 exactly if it is found there.
 //!
-//! *Ancestors.* For each object a variable for each class that it can inherit, of each release: its own class if the object
-//! is bound to that release, and what a class extends if that is found there. These are equivalences, as a contract can
-//! be violated by what an object inherits and by what it does not.
+//! *Ancestors.* Each object has a variable for each class of each release that it can inherit: its own class if the
+//! object is bound to that release, and the parents of inherited classes if they are found there. These are
+//! equivalences, because an object can violate a contract both by what it inherits and by what it does not.
 //!
-//! *Contracts.* If an object inherits a class that declares a property, the value of the property is what the contract
-//! allows: another object of a class, in a version that matches the spec of the contract, or else of the requirement by
-//! which the declaring release finds the class, or else has the major version of the declaring release.
-//! A mapping that describes an object of the contract's class has ancestors as well.
+//! *Contracts.* If an object inherits a class that declares a property, the contract must allow the value of the
+//! property. An object of a class is allowed if its version matches the spec of the contract. Without a spec, the
+//! version has to match the requirement through which the declaring release finds the class or, without a requirement,
+//! the major version of the declaring release. A mapping that describes an object of the contract's class has ancestors
+//! as well.
 //!
-//! Contracts whose class files are not at hand are left out. An object that inherits a class of a release whose classes are
-//! unknown may inherit any class.
+//! Contracts whose class files are not available are left out. An object that inherits a class of a release whose
+//! classes are unknown may inherit any class.
 
 use std::collections::BTreeMap;
 

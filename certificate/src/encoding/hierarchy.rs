@@ -4,7 +4,7 @@
 //! variables follow from what is present: the releases of a place extend the class that lookup finds, in the first
 //! required package that defines the name. *Inherits* variables follow from these, step by step, but only towards
 //! classes that matter: those of a name that several places define, and those on circles. Both are implications in one
-//! direction, as more inheritance only violates more.
+//! direction, because more inheritance can only violate more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

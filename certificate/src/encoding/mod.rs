@@ -4,10 +4,10 @@
 //! A package that may have several has a variable for each candidate, and each requirement on it has one for each
 //! release that it allows and one for "unbound".
 //!
-//! *Requirements* (rule 1). A release that is present implies that one of the allowed releases is.
+//! *Requirements* (rule 1). If a release is present, so is one of the releases that each of its requirements allows.
 //!
-//! *Classes* (rule 2). A release that is present implies that a class that it extends is found: one of the releases
-//! that define it is what a requirement is bound to.
+//! *Classes* (rule 2). If a release is present, each class that it extends is found: a requirement is bound to one of
+//! the releases that define the class.
 //!
 //! *Hierarchy* (rule 3), see [`hierarchy`].
 //!

@@ -1,17 +1,18 @@
 //! Writes the proof of a search as steps of `VeriPB`.
 //!
-//! *Clauses.* A clause of the search is about sets of versions: "the release of one package is in this set, or that of another
-//! one in that". It becomes the sum of the literals in its sets. A set of all releases but one is "not that one", as the sum
-//! would be as long as the list of releases. A clause that an inequality of the problem states has no step.
+//! *Clauses.* A clause of the search is about sets of versions: "the release of one package is in this set, or that of
+//! another one in that". It becomes the sum of the literals in its sets. A set of all releases but one becomes "not
+//! that one", because the sum would be as long as the list of releases. If an inequality of the problem states the
+//! clause already, there is no step.
 //!
-//! *Propagation.* A sum implies nothing about a set as long as several literals of it are open. So each clause is
-//! added to the inequalities "at most one release" as well (a step `pol`): if the sets of all other packages are excluded, that
-//! excludes every release outside of the set at once. With it, unit propagation does what the search does, and each
-//! clause that it learned follows from its antecedents (a step `rup`). What it knew before any decision is part of the
-//! steps that use it, see [`plan`].
+//! *Propagation.* A sum implies nothing about a set as long as several literals of it are open. So each clause is added
+//! to the inequalities "at most one release" as well (a step `pol`): if the sets of all other packages are excluded,
+//! that excludes every release outside of the set at once. With these sums, unit propagation does what the search does,
+//! and each learned clause follows from its antecedents (a step `rup`). Facts that the search knew before any decision
+//! are part of the steps that use them, see [`plan`].
 //!
-//! *Class hierarchy.* What the search states as one clause for a violation follows from the encoding by more than
-//! unit propagation, see [`violation`].
+//! *Class hierarchy.* The search states a violation as one clause, which needs more than unit propagation to follow
+//! from the encoding, see [`violation`].
 
 mod clause;
 mod plan;

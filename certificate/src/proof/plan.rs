@@ -1,14 +1,13 @@
 //! Which clauses of a derivation become steps of the proof.
 //!
-//! *Problem.* What a search knows at level zero is one clause for each release that it excluded. As a step, each of
-//! them repeats what it follows from, and most are used once.
+//! *Problem.* At level zero, a search has one clause for each release that it excluded. As a step, each of these would
+//! repeat its antecedents, and most are used only once.
 //!
 //! *Idea.* Such a clause follows from its antecedents by unit propagation alone, so the step that uses it can name these
 //! instead. A clause that only one step uses is *part* of that step. If all of them are, the whole proof is one step that
 //! lists inequalities of the problem.
 //!
-//! *Cost.* One walk from the last clause to the first. Each clause is part of at most one step, so that
-//! nothing is repeated.
+//! *Cost.* One walk from the last clause to the first. Each clause is part of at most one step, so nothing is repeated.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! Violations of the class hierarchy.
 //!
-//! What the search states as one clause holds for sets of releases, so it follows from the encoding by more than unit
-//! propagation. First come the steps of inheritance that all of these releases share. If that is not enough,
-//! one of the packages is looked at release by release.
+//! The search states a violation as one clause about sets of releases, which needs more than unit propagation to
+//! follow from the encoding. The first steps are the steps of inheritance that all of these releases share. If these
+//! are not enough, further steps go through the releases of one package one by one.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Lints on the classes of a package alone.
+//! Lints on the classes of a package, without other packages.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,9 +1,9 @@
 //! What another version of a required release changes for the classes of a project, in other ecosystems than class
 //! packages.
 //!
-//! Records say which classes a project needs and uses, but not which members it has, nor which options its tasks set, which
-//! may be known otherwise. Without that, only a class that is gone breaks the project for certain, and every other difference
-//! of a class that it relies on is one to review.
+//! Records say which classes a project needs and uses, but not which members it has or which options its tasks set;
+//! these may be known from its files. Without them, only a removed class breaks the project for certain; every other
+//! difference of a class that it relies on has to be reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

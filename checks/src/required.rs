@@ -1,8 +1,8 @@
 //! Lints on the classes that a package takes from the packages that it requires.
 //!
-//! A class name means the package's own class, or else the one of the first requirement that defines it, the
-//! core library coming first. A class that no required package defines is an error where it is extended and a
-//! warning where it is used. If any package is unknown, nothing is reported that depends on it.
+//! A class name means the package's own class or, if there is none, the class of the first requirement that
+//! defines it, beginning with the core library. If no required package defines a class, it is an error to
+//! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported.
 
 use std::collections::HashSet;
 

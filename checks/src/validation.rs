@@ -1,8 +1,8 @@
 //! Lints on validation files.
 //!
-//! Validators run one after the other, and most mistakes make them do less than their author intended without any sign: a
-//! choice without a case skips all cases, and a script does not get a variable that is not an argument. These lints find
-//! such mistakes without a machine to validate.
+//! Validators run one after the other, and most mistakes silently make them do less than their author intended: a
+//! choice without a case skips all cases, and a script does not get a variable that is not an argument. These lints
+//! find such mistakes without a machine to validate.
 
 use std::collections::{HashMap, HashSet};
 

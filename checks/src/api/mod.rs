@@ -1,12 +1,12 @@
 //! The differences between the classes of two versions of a package, and the version step that they need.
 //!
 //! The comparison covers everything that other packages can rely on: listed classes and their *effective* members,
-//! inherited ones included. A method that moved to an ancestor is no difference; a parent that lost a method is one
-//! of every class below it. Each difference has a [rule](ApiRule), and for each rule with a major impact there is a
-//! [witness](Witness): a package that is right with the old version and wrong with the new one.
+//! inherited ones included. A method that moved to an ancestor is not a difference; if a parent lost a method, that
+//! is a difference of every class below it. Each difference has a [rule](ApiRule), and for each rule with a major
+//! impact there is a [witness](Witness): a package that is correct with the old version and wrong with the new one.
 //!
-//! Names that begin with `_` are private by convention. Bodies and default values are not compared: they are not
-//! what a caller writes.
+//! Names that begin with `_` are private by convention. Bodies and default values are not compared, because callers
+//! do not write them.
 
 mod both;
 mod bump;

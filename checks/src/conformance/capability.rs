@@ -1,4 +1,4 @@
-//! What a call of a function does, on a platform and on every platform.
+//! Capabilities: the result of calling a function, on one platform or on every platform.
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ConformanceStatus, FactMatch, Facts, InterfaceFunction, Version};

@@ -1,4 +1,4 @@
-//! What is reported of the classes and interfaces of a package.
+//! Findings about the classes and interfaces of a package.
 
 use std::collections::{BTreeMap, BTreeSet};
 

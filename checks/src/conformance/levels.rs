@@ -1,4 +1,4 @@
-//! Levels of findings, and baselines of those that are known.
+//! Levels of findings, and baselines of known findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

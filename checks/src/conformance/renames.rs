@@ -1,4 +1,5 @@
-//! Suggestions for missing functions: methods that probably are them under another name.
+//! Suggestions for missing functions: methods that are probably the same function under another
+//! name.
 
 use pkgres_manifest::{InterfaceFunction, Method, most_similar};
 

@@ -1,7 +1,7 @@
-//! The values that functions return: the least that an interface asks for, as a JSON Schema.
+//! The values that functions return: the minimum that an interface requires, as a JSON Schema.
 //!
-//! A schema allows more than it names unless it says otherwise, so that a platform can return data of its own. A schema
-//! cannot refer to other files: nothing is loaded.
+//! Unless a schema says otherwise, it allows more data than it names, so a platform can return additional data. A
+//! schema cannot refer to other files: nothing is loaded.
 
 use pkgres_manifest::InterfaceFunction;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};

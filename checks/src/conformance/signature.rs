@@ -1,7 +1,7 @@
-//! Signatures: whether every call that an interface allows is right for a method.
+//! Signatures: whether a method accepts every call that an interface allows.
 //!
 //! The arguments of the interface come first, in its order and with its names. The method can have more, with defaults.
-//! What the method lacks it can take all the same if it takes further values both by position and by name.
+//! The method may lack arguments if it accepts further values both by position and by name.
 
 use std::fmt;
 

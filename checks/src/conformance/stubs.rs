@@ -1,4 +1,5 @@
-//! Stubs for a host: it calls functions of an interface, and a stub answers for those that a class does not have.
+//! Stubs for a host that calls functions of an interface: a stub answers calls of functions that a class does not
+//! have.
 
 use std::collections::BTreeMap;
 use std::fmt;

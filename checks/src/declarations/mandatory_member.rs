@@ -1,4 +1,4 @@
-//! Objects of a type have to have another member, or no longer have to.
+//! A member of a type became mandatory, or is no longer mandatory.
 
 use std::collections::{BTreeMap, BTreeSet};
 

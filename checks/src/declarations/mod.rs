@@ -1,4 +1,5 @@
-//! The differences between what the classes of two releases declare: options of plug-ins, mandatory members of types.
+//! The differences between the declarations of classes in two releases: options of plug-ins, mandatory members of
+//! types.
 //!
 //! Each rule is a module. Options are compared level by level: the options of a plug-in, then those in the values of each
 //! option that is in both releases.

@@ -1,4 +1,4 @@
-//! An option has another value if none is given.
+//! The default of an option changed.
 
 use pkgres_manifest::diagnostic::Escaped;
 

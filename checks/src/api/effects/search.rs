@@ -1,4 +1,4 @@
-//! The search for what concerns the classes of a release.
+//! Finds the differences that concern the classes of a release.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Packages with the releases that they are bound to, for checks that follow classes from package to package.
+//! Packages with the releases to which their requirements are bound, for checks that follow classes across
+//! packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How the classes of a resolution stand to the interfaces that they implement, as the lockfile records it.
+//! The conformance of a resolution's classes to their interfaces, as the lockfile records it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The facts about this machine, by which interfaces tell platforms apart.
+//! The facts about this machine, by which interfaces distinguish platforms.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Ctrl-C and other signals that end the program, where commands run on a machine: they end before the program does.
+//! Ctrl-C and other signals that end the program while it runs commands on a machine: the commands end before the
+//! program.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What the files around a root use, as classes of the root: a class for each file.
+//! The uses in the files around a root, as classes of the root: a class for each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Texts that cannot act on a terminal.
+//! Texts without control characters, so that they cannot act on a terminal.
 
 use std::borrow::Cow;
 

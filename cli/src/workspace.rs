@@ -1,7 +1,7 @@
 //! The workspace of a run: its members, and their requirements on each other.
 //!
-//! A member that another member requires comes from the workspace, in the version of its manifest, whatever
-//! registries have. It has no digest: it is being worked on, and that must not make lockfiles stale.
+//! Members that require each other are taken from the workspace, at the version in their manifest, whatever
+//! registries have. They have no digest, because working on a member must not make lockfiles stale.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `pkgres why-not`: why a version is not in the resolution, found out by an update to it that is not written.
+//! `pkgres why-not`: why a version is not in the resolution. It tries an update to that version, without
+//! writing it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

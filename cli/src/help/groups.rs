@@ -1,5 +1,5 @@
-//! The commands in groups, for the help of `pkgres`. The parser lists them under a single heading; a template takes the
-//! place of its help, and this is the list in it.
+//! The commands in groups, for the help of `pkgres`. The parser would list them under a single heading, so a template
+//! replaces its help; this is the list in the template.
 
 use clap::Command;
 use clap::builder::{StyledStr, Styles};

@@ -1,7 +1,8 @@
 //! The registries of a run: their configuration and network options, and opening them.
 //!
 //! `RegistryOptions` is validated once, when the context is built. Values that depend on the folder of a package are
-//! worked out for each: its nearest `pkgres.toml` names registries, and without any its sibling folders are one.
+//! computed for each package: the nearest `pkgres.toml` names registries; if there are none, the package's sibling
+//! folders are the registry.
 
 mod open;
 

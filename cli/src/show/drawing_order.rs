@@ -1,8 +1,8 @@
 //! The order in which to lay out a graph, and which graphs are too large for that.
 //!
-//! The layout library looks for a cycle with each edge it adds, along every path of the graph, and the number of paths
-//! can be exponential. It finds out at once that there is no cycle if the edges of a node come before those of its
-//! targets. So edges are added in topological order, and graphs that would still take long are rejected.
+//! For each edge that it adds, the layout library looks for a cycle along every path of the graph, and the number of
+//! paths can be exponential. If the edges of a node come before those of its targets, it sees at once that there is no
+//! cycle. So edges are added in topological order, and graphs that would still take long are rejected.
 
 use std::collections::BTreeMap;
 

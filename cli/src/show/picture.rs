@@ -1,7 +1,7 @@
 //! Pictures of graphs: the layout of a graph as SVG, with a title, a legend and both color schemes, and as PNG.
 //!
 //! The library lays out boxes of given sizes, and calls back to draw them. Everything is drawn here, so that pictures
-//! look like those on the pages of a registry and are as large as what is in them.
+//! look like those on the pages of a registry, and fit their content.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! What an update changes for the classes of a class package.
 //!
-//! The index says which classes a project extends and creates objects of. Only if their packages are among those that
-//! the update replaces, archives are read: of the versions before and after, and of the packages through which classes
-//! of the project inherit from them.
+//! The index says which classes a project extends and creates objects of. Archives are read only if the update
+//! replaces the packages of these classes: the archives of the versions before and after, and of the packages through
+//! which classes of the project inherit from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What an update changes for the classes of a project of another ecosystem.
 //!
-//! The records say which classes the project relies on. Only if they are among those of a release that the update replaces,
-//! the artifacts before and after are read, because records do not have what classes declare.
+//! The records say which classes the project relies on, but not what these declare. So if the update replaces a release
+//! with such classes, the artifacts before and after are read.
 
 use std::collections::BTreeMap;
 

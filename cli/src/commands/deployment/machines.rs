@@ -1,4 +1,4 @@
-//! The machines of a run: named on the command line or by an inventory, and worked on side by side.
+//! The machines of a run: named on the command line or in an inventory, and processed in parallel.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What is deployed: read and checked before a machine is looked at.
+//! The prepared deployment: read and checked before any machine is looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

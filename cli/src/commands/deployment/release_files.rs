@@ -1,4 +1,4 @@
-//! The files of the releases that are deployed: those of the project from its folder, all others from registries.
+//! The files of the deployed releases: the project's from its folder, all others from registries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

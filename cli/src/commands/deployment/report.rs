@@ -1,4 +1,4 @@
-//! What came of a run, for people and as JSON.
+//! The report of a run, for people and as JSON.
 
 use std::collections::BTreeSet;
 

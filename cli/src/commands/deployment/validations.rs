@@ -1,4 +1,4 @@
-//! The validations of the packages that are deployed: what a machine must have before they change it, and afterwards.
+//! The validations of the deployed packages, which run before the changes and afterwards.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! Solving several projects together, so that they agree on versions.
 //!
 //! All projects are solved as one problem, and each lockfile gets its part of the answer. A lockfile does not record
-//! that: when the projects are solved together again, only the releases in their lockfiles are preferred. Where a
-//! package has several releases side by side, that can lead to another answer, so that [`stabilize`] repeats the solve
-//! until locking what was agreed on changes nothing.
+//! that: when the projects are solved together again, only the releases in their lockfiles are preferred. If a package
+//! has several releases side by side, that can lead to a different answer, so [`stabilize`] repeats the solve until
+//! locking the answer changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! What classes of other ecosystems than class packages declare for those who use them, for comparisons of two releases.
+//! Declarations of classes in other ecosystems than class packages, for comparisons of two releases.
 //!
-//! Index records say which classes there are. The files of a release say more: the options of a plug-in, the members that
+//! Index records list the classes. The files of a release have more: the options of a plug-in, and the members that
 //! every object of a type has.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Archives that check a content only when it is read.
+//! Archives that check the content of an entry only when it is read.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the bodies of methods use of classes: members of their own object, and the creation of objects.
+//! Uses of classes in the bodies of methods: members of their own object, and the creation of objects.
 //!
 //! Bodies are not interpreted. Only two forms are recognized in their text, because their meaning does not depend
 //! on values: `$this.name`, with or without a call, and `new(Class, ...)`.

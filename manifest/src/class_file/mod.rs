@@ -6,8 +6,8 @@
 //! written in YAQL, the expression language of Murano; [`yaql`] splits it into tokens, which is all that
 //! declarations need.
 //!
-//! The solver needs from all this which classes a package defines and what they extend; the contracts matter
-//! for object models.
+//! Of all this, the solver needs only the classes of a package and what they extend; contracts matter for object
+//! models.
 
 mod contract;
 mod member_use;

@@ -1,4 +1,5 @@
-//! Capabilities in a lockfile: how classes stand to the functions of their interfaces, on every platform.
+//! Capabilities in a lockfile: the status of every function of the classes' interfaces, on every
+//! platform.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -23,10 +23,11 @@
 //! ```
 //!
 //! A lockfile of another ecosystem than class packages has a line `ecosystem:` after the order. Its names, specs and
-//! versions are those of the ecosystem. A version whose text does not say where it is in the order of versions is in
-//! quotes, and `order:` in the block of its release has the version of Semantic Versioning that is at its place.
+//! versions are those of the ecosystem. If the text of a version does not determine its place in the order of
+//! versions, it is in quotes, and `order:` in the block of its release has the version of Semantic Versioning at that
+//! place.
 //!
-//! A lockfile of a project with interfaces has `capabilities:` behind the packages: for each class and interface the
+//! A lockfile of a project with interfaces has `capabilities:` after the packages: for each class and interface the
 //! release that defines the interface, and the functions, each with its [status on every platform](LockedCapability).
 //! Lockfiles of earlier versions lack the release.
 //!

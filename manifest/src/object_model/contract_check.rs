@@ -1,7 +1,7 @@
 //! Whether a value of a model meets a contract, as far as that depends on the value alone.
 //!
-//! What depends on versions as well is collected for the caller: the objects that have to be of a class
-//! ([`ConstrainedObject`]), and the mappings that describe an object of a class without naming it
+//! Conditions that also depend on versions are collected for the caller: the objects that have to be of a
+//! class ([`ConstrainedObject`]), and the mappings that describe an object of a class without naming it
 //! ([`DescribedObject`]). Checks of models and the solver share this, so that what the solver accepts is what
 //! checks accept.
 //!

@@ -1,7 +1,8 @@
 //! The files of a package that are shown to people: pictures and the form.
 //!
-//! The rules are those of the reference implementation, which cannot load a package that breaks the ones about
-//! pictures. Resolution does not need these files, so that only who checks or publishes a package reads them.
+//! The rules are those of the reference implementation, which cannot load a package that breaks the rules
+//! about pictures. Resolution does not need these files, so they are read only when a package is checked or
+//! published.
 
 use super::PackageManifest;
 use crate::diagnostic::{Code, Diagnostic, Located, Location, Span};

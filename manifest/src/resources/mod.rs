@@ -1,4 +1,4 @@
-//! Resources: what a package wants to be on a machine, such as a file with some content or a service that runs.
+//! Resources: things that a package wants on a machine, such as a file with some content or a running service.
 //!
 //! A package names its resources file under `Resources` in its manifest:
 //!

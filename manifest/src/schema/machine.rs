@@ -1,4 +1,4 @@
-//! The schemas of the files about machines: what they must have, and what packages want on them.
+//! The schemas of the files about machines: validation files and resources files.
 
 use serde_json::{Value, json};
 

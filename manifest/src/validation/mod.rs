@@ -1,4 +1,4 @@
-//! Validations: what a machine image must have, as validators that test it and can bring it about.
+//! Validations: the conditions that a machine image must meet, as validators that can test and establish them.
 //!
 //! A package names its validation file under `Validate`. The format is that of Sahara's image specs: a list of
 //! validators that run in order, and the arguments that they take.

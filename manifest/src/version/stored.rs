@@ -1,4 +1,4 @@
-//! Versions as indexes store them: text and place in the order, whatever the ecosystem.
+//! Versions as indexes store them: the text and the place in the order, for all ecosystems.
 
 use super::{Version, VersionError};
 

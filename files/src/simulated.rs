@@ -1,7 +1,7 @@
 //! A file system in memory that fails or crashes at a chosen step, for tests of code that writes.
 //!
-//! [`after_crash`](SimulatedFileSystem::after_crash) returns the states in which a machine could come up again: what was
-//! not synced may be there, be missing or be cut short.
+//! [`after_crash`](SimulatedFileSystem::after_crash) returns the possible states after a restart: data that was not
+//! synced may be there, be missing or be truncated.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

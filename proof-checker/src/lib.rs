@@ -19,8 +19,8 @@
 //!
 //! # Cost
 //!
-//! Each propagation visits its inequalities until none of them implies anything more. Proofs name what they need, so
-//! that these are few.
+//! Each propagation visits its inequalities until none of them implies anything more. Proofs name the inequalities that
+//! they need, so there are few of them.
 
 #![doc = include_str!("../README.md")]
 

@@ -1,4 +1,4 @@
-//! The database of a registry, whichever engine it has.
+//! The database of a registry, with either engine.
 
 use std::time::Duration;
 

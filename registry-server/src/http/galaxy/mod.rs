@@ -2,7 +2,7 @@
 //!
 //! `ansible-galaxy` finds it at the base and at `api/`.
 //!
-//! A publish is over when it is answered. Clients expect the address of a task all the same: that of a publish is the
+//! A publish is complete when it is answered. Clients nevertheless expect the address of a task: it contains the
 //! digest of the artifact, so that every node knows it.
 
 mod collections;

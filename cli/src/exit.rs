@@ -198,7 +198,7 @@ const EXIT_CODES: &[(&str, &[Exit], &[Meaning])] = &[
         "validate",
         &[Done, Failed, Usage, Invalid, Resource],
         &[
-            (Failed, "`--prove` found a test that is not to be trusted"),
+            (Failed, "`--prove` found a test that cannot be trusted"),
             (
                 Usage,
                 "wrong usage or invalid input: nothing was run on the machine",

@@ -107,9 +107,8 @@ codes! {
     LockFormat = 23, "the lockfile has a newer format";
     /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
-    /// The archive is not a plain zip file: bytes belong to no record or to two, headers contradict
-    /// each other, or an entry is something other than a stored or deflated file. `pkgres pack` makes
-    /// valid archives.
+    /// The archive is not a plain zip file: some bytes belong to no record or to two, headers contradict each
+    /// other, or an entry is neither a stored nor a deflated file. `pkgres pack` makes valid archives.
     Archive = 30, "an invalid package archive";
     /// The folder or archive is not a package: its manifest or one of its class files is missing.
     PackageShape = 31, "not a package";
@@ -134,8 +133,8 @@ codes! {
     /// `--offline` is set, and something that the command needs is not in the cache. Run the
     /// command once without `--offline`.
     Offline = 45, "not in the cache";
-    /// A registry requires a token or rejects the one that it was sent, or pkgres cannot read the
-    /// stored token. `pkgres login` stores a token.
+    /// A registry requires a token or rejected the token that was sent, or pkgres cannot read the stored token.
+    /// `pkgres login` stores a token.
     Denied = 46, "a registry denies access";
     /// A registry rejected a request to publish or yank a release.
     Rejected = 47, "a registry rejects a request";
@@ -148,17 +147,17 @@ codes! {
     /// A document in a class file does not define a class, or a part of the class has the wrong
     /// form.
     ClassFile = 50, "an invalid class file";
-    /// A class has no valid name, or two classes have the same name. One class of a file may have no
-    /// `Name`: it is the class that the manifest lists for the file.
+    /// A class has no valid name, or two classes have the same name. One class of a file may omit `Name`: it is
+    /// then the class that the manifest lists for the file.
     ClassName = 51, "an invalid class name";
-    /// A class name has a prefix that is not declared under `Namespaces`, or stands for something that is
-    /// not a class name.
+    /// A class name has a prefix that is not declared under `Namespaces`, or its full form is not a valid class
+    /// name.
     Namespace = 52, "an invalid namespace";
     /// `Extends` is neither a class name nor a list of class names, names a class twice, or names
     /// the class itself.
     Extends = 53, "an invalid `Extends`";
-    /// A contract cannot be parsed, or calls a function that does not exist. The deployment engine notices
-    /// it only when it has a value for the contract.
+    /// A contract cannot be parsed, or calls a function that does not exist. The deployment engine would report
+    /// this only when it checks a value against the contract.
     Contract = 54, "an invalid contract";
     /// A property has a `Usage` that does not exist.
     PropertyUsage = 55, "an unknown usage of a property";
@@ -179,12 +178,12 @@ codes! {
     /// An object has no pinned version, or the model's list of packages does not match its objects.
     /// `pkgres pin` writes both.
     ModelUnpinned = 64, "the object model is not fully pinned";
-    /// The manifest does not require the core library, so that only 0.x versions of it can be chosen,
-    /// and newer ones exist. To use them, add the core library to `Require`.
+    /// The manifest does not require the core library. Without a requirement, only its 0.x versions can be chosen,
+    /// but newer ones exist. To use them, add the core library to `Require`.
     CoreUnpinned = 70, "newer versions of the core library are not accepted";
     /// No version can match the spec, as in `>=2, <1`.
     EmptySpec = 71, "a spec that matches no version";
-    /// A key has no meaning here. It may be misspelt.
+    /// A file has an unknown key. It may be misspelt, or belong somewhere else.
     UnknownKey = 72, "an unknown key";
     /// The manifest requires a package, but the package's classes are not used. The requirement may
     /// be superfluous.
@@ -201,76 +200,79 @@ codes! {
     /// A registry published the release, but warns about it: for example, its name is easily
     /// confused with that of another owner's package.
     PublishWarning = 78, "a registry warns about a release";
-    /// The classes of two versions of a package differ by more than the step between the versions says. Dependants
-    /// rely on it: a package that requires `1` gets every version below 2. `pkgres semver` lists the differences, and
-    /// `pkgres explain RULE` explains the rule of each.
+    /// The differences between the classes of two versions of a package require a larger step than the one between
+    /// the versions. Dependants rely on this step: a package that requires `1` gets every version below 2.
+    /// `pkgres semver` lists the differences, and `pkgres explain RULE` explains the rule of each.
     VersionStep = 79, "the step between two versions is too small";
-    /// A model extends types of another one that it does not require, or a collection imports modules of one that is
-    /// not among its dependencies, so that any release of that one is accepted, or none may be there.
+    /// A model extends types of a model that it does not require, or a collection imports modules of a collection
+    /// that is not among its dependencies. Any release of the other one is then accepted, and it may be missing
+    /// altogether.
     NotRequired = 85, "a package that is not required";
-    /// A range allows versions that lack something that is imported. pkgres does not choose them, but other programs
-    /// do.
+    /// A range allows versions that lack something that is imported or used. pkgres does not choose these versions,
+    /// but other programs do.
     RangeTooWide = 86, "a range allows versions that lack something";
-    /// Something that is used is deprecated, and a version without it is in the range already.
+    /// Something that is used is deprecated, and the range already allows a version that no longer has it.
     RemovedSoon = 87, "something that is used will be gone";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.
     Usage = 91, "wrong usage";
-    /// A validation file does not follow the grammar: it has a key or a validator that does not exist, a value of the wrong
-    /// kind, or a name that is reserved.
+    /// A validation file does not follow the grammar: it has an unknown key or validator, a value of the wrong
+    /// kind, or a reserved name.
     Validation = 95, "an invalid validation file";
-    /// A validation uses an argument that it does not declare. A script that asks for it does not get it, and a choice
-    /// that depends on it cannot be made.
+    /// A validation uses an argument that it does not declare. Scripts get no value for it, and a choice that
+    /// depends on it cannot be made.
     UndeclaredArgument = 96, "an argument is not declared";
-    /// An argument has a choice for which a validation has no case. With this choice the validators of all cases are
-    /// skipped, and nothing reports it.
+    /// A validation has no case for one of the choices of an argument. With this choice, the validators of all
+    /// cases are skipped, and nothing reports it.
     ChoiceWithoutCase = 97, "a choice has no case";
-    /// No operating system or value can reach a case, since an earlier case applies to it, or since the value is not
-    /// among the choices of the argument.
+    /// A case never applies: an earlier case covers its operating system or value, or its value is not among the
+    /// choices of the argument.
     UnreachableCase = 98, "a case is never reached";
     /// A validation runs a script that the package does not have.
     ScriptMissing = 99, "a script is missing";
-    /// An interface, or what a manifest says about interfaces, is wrong: a key that an interface cannot have, platforms
-    /// that contradict each other, a schema of returned values that is none, or a class or interface that does not
-    /// exist.
+    /// An interface, or an entry about interfaces in a manifest, is wrong: it has an unknown key, platforms that
+    /// contradict each other, an invalid schema of returned values, or the name of a class or interface that does
+    /// not exist.
     Interface = 100, "an invalid interface";
-    /// A class says that it implements an interface, but lacks one of its functions, with its ancestors' methods
-    /// counted. A call of the function fails.
+    /// A class is declared to implement an interface, but neither the class nor its ancestors have one of the
+    /// interface's functions. A call of the function fails.
     NotImplemented = 101, "a function of an interface is not implemented";
-    /// A class has a function of an interface with other arguments, so that a call that the interface allows is wrong.
+    /// A class has a function of an interface, but with other arguments: a call that the interface allows would
+    /// fail.
     SignatureMismatch = 102, "a function has another signature than its interface";
-    /// A class has a public method that none of its interfaces has, or that one of them announces to remove. Callers who
+    /// A class has a public method that none of its interfaces has, or that one of them will remove. Callers who
     /// rely on the interface should not call it.
     DeprecatedFunction = 103, "a function is deprecated";
-    /// A class has a function where its interface says that it makes no sense, or the interface says both that a
-    /// platform supports the function and that it makes no sense there.
+    /// A class has a function on a platform where it makes no sense according to the interface, or the interface
+    /// says of one platform both that it supports the function and that the function makes no sense there.
     InterfaceConflict = 104, "an interface and a class contradict each other";
-    /// A resources file is wrong: a key that does not exist, a resource without a kind and a name, one that is there
-    /// twice, an edge that names no resource, a property that its kind does not have, or a class that the package does not
-    /// define.
+    /// A resources file is wrong: it has an unknown key, a resource without a kind and a name, the same resource
+    /// twice, an edge that names no resource, a property that the kind does not have, or a class that the package
+    /// does not define.
     Resource = 105, "an invalid resource";
-    /// A text of a resource names a value that does not exist or is no scalar, or is no template although it has `${`.
+    /// A template in a resource names a value that does not exist or is not a scalar, or a text contains `${` but
+    /// is not a valid template.
     ResourceTemplate = 106, "a template of a resource cannot be filled in";
     /// A resource could not be checked or changed on a machine. The resources that come after it were not looked at.
     ResourceFailed = 107, "a resource failed";
-    /// A value of a validation has no quotes, and YAML readers take it for a number or the like: other programs may pass
-    /// `1.10` on as `1.1`. Put it in quotes.
+    /// A value of a validation has no quotes, and some YAML readers take it for a number or another type: other
+    /// programs may turn `1.10` into `1.1`. Put it in quotes.
     ValueNotText = 110, "a value is not text";
-    /// A machine does not have what its validation asks for, or a validator could not bring it about.
+    /// A machine does not meet the conditions of its validation, or a validator could not establish them.
     ValidationFailed = 111, "a machine fails its validation";
-    /// A validator succeeds where it may only test, although it changes something, or tries to. Its tests say nothing
+    /// A validator may only test, and succeeds although it changed something or tried to. Its result says nothing
     /// about a machine.
-    TestChanges = 112, "a test is not to be trusted";
-    /// A machine cannot be reached by `ssh`, or the connection to it was lost. The reason is what `ssh` reports. The
-    /// configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
+    TestChanges = 112, "a test cannot be trusted";
+    /// A machine cannot be reached by `ssh`, or the connection to it was lost. The message has the reason that
+    /// `ssh` reports. The configuration of `ssh` decides which host keys are accepted; nothing asks for a password.
     MachineUnreachable = 115, "a machine cannot be reached";
-    /// A call of a function has no answer: the class does not have the function, the platform does not support it, the
-    /// arguments are wrong, or what the function returned is not what its interface says.
+    /// A call of a function has no answer: the class does not have the function, the platform does not support it,
+    /// the arguments are wrong, or the function returned something that its interface does not allow.
     Call = 116, "a call without an answer";
-    /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The problem, the
-    /// names of its variables and the proof belong together. What `problem.opb` and `names.json` say is trusted: edits that
-    /// leave the proof valid are not found.
+    /// The proof of a certificate does not prove its claim: a step does not follow, or a file is damaged. The
+    /// problem, the names of its variables and the proof belong together. `problem.opb` and `names.json` are
+    /// trusted: edits to them that leave the proof valid are not detected.
     ProofRejected = 120, "a rejected certificate";
 }
 

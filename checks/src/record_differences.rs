@@ -19,32 +19,34 @@ define_rules! {
     RecordRule;
     /// A class is gone. Whatever extends or uses it fails.
     ClassRemoved = "class-removed", Major, "a class was removed";
-    /// A plug-in no longer documents an option, and no other option has its name as an alias. Ansible rejects tasks that
-    /// set an option which a module does not have.
+    /// A plug-in no longer documents an option, and no other option has its name as an alias. Ansible rejects tasks
+    /// that set an option that the module does not have.
     OptionRemoved = "option-removed", Major, "an option was removed";
-    /// An option no longer has one of its aliases. Tasks that use this name set an option that the plug-in does not have.
+    /// An option no longer has one of its aliases. Tasks that use the alias set an option that the plug-in does not
+    /// have.
     OptionAliasRemoved = "option-alias-removed", Major, "an alias of an option was removed";
     /// An option that needed no value before needs one now. Tasks without one fail.
     OptionBecameRequired = "option-became-required", Major, "an option needs a value now";
-    /// A plug-in has a new option that needs a value. All tasks that existed before are without one, and fail.
+    /// A plug-in has a new option that needs a value. All existing tasks fail, because they have no value for it.
     RequiredOptionAdded = "required-option-added", Major, "an option that needs a value was added";
     /// An option no longer accepts a value that was among its choices. Tasks with this value fail.
     OptionChoiceRemoved = "option-choice-removed", Major, "a choice of an option was removed";
-    /// Objects of a type have to have a member that they did not need before: the type declares it with the modelling rule
-    /// `Mandatory`, or inherits it. Objects of other models, and servers that provide the type, lack the member.
+    /// Objects of a type must now have another member: the type declares it with the modelling rule `Mandatory`, or
+    /// inherits it. Objects of other models, and servers that provide the type, lack the member.
     MandatoryMemberAdded = "mandatory-member-added", Major, "a mandatory member was added to a type";
-    /// A class lost an ancestor. Its objects can no longer be used where those of the ancestor are asked for. Without
-    /// members, only a person can decide whether a dependant relies on the ancestor.
+    /// A class lost an ancestor. Its objects can no longer be used where objects of the ancestor are expected.
+    /// Index records have no members, so a person has to decide whether a dependant relies on the ancestor.
     AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
-    /// A class with the same id is called something else: another class may have taken the id.
+    /// The class with an id has another name: a different class may have taken the id.
     ClassRenamed = "class-renamed", Review, "a class has another name";
-    /// The type of the values of an option changed. Ansible converts many values from one type to another: whether every
-    /// value that was accepted before still is, and means the same, has to be decided by a person.
+    /// The type of the values of an option changed. Ansible converts many values from one type to another, so a
+    /// person has to decide whether every value that was accepted before still is, and means the same.
     OptionTypeChanged = "option-type-changed", Review, "the type of an option changed";
-    /// An option has another default. Tasks that do not set it do something else than before, and whether that matters
-    /// has to be decided by a person.
+    /// An option has another default. Tasks that do not set it behave differently, and a person has to decide
+    /// whether that matters.
     OptionDefaultChanged = "option-default-changed", Review, "the default of an option changed";
-    /// A type no longer guarantees that its objects have a member. Clients that read it have to be able to do without.
+    /// A type no longer guarantees that its objects have a member. Clients that read the member must be able to
+    /// work without it.
     MandatoryMemberLost = "mandatory-member-lost", Review, "a member of a type is no longer mandatory";
     /// There is a new class.
     ClassAdded = "class-added", Minor, "a class was added";

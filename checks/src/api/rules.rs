@@ -91,52 +91,52 @@ define_rules! {
     /// A class of objects became a meta class, or the reverse. A class of objects cannot extend a meta class, and only
     /// meta classes can describe other classes under `Meta`.
     ClassUsageChanged = "class-usage-changed", Major, "the usage of a class changed";
-    /// A method is neither declared by the class any more nor inherited from one of its ancestors. Calls of it fail.
+    /// A class no longer declares a method, and none of its ancestors has it. Calls of the method fail.
     MethodRemoved = "method-removed", Major, "a method was removed";
-    /// A property is neither declared by the class any more nor inherited from one of its ancestors. Code that reads
-    /// it fails, and objects that have a value for it cannot be loaded.
+    /// A class no longer declares a property, and none of its ancestors has it. Code that reads the property fails,
+    /// and objects that have a value for it cannot be loaded.
     PropertyRemoved = "property-removed", Major, "a property was removed";
     /// A method no longer has an argument. Calls with a value for it fail.
     ArgumentRemoved = "argument-removed", Major, "an argument was removed";
-    /// An argument has another name and everything else is as it was. Calls by position still work, calls by name
+    /// An argument has another name, and everything else is unchanged. Calls by position still work; calls by name
     /// fail.
     ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
-    /// A method has a new argument without `Default`. Calls without a value for it fail, and these are all calls that
-    /// existed before.
+    /// A method has a new argument without `Default`. All existing calls fail, because they have no value for it.
     RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
     /// An argument lost its `Default`. Calls without a value for it fail.
     ArgumentBecameRequired = "argument-became-required", Major, "the default of an argument was removed";
-    /// An argument is at another position, so that a call by position sets another argument.
+    /// An argument has another position, so a call by position sets another argument than before.
     ArgumentMoved = "argument-moved", Major, "an argument has another position";
-    /// A class has a new property whose value is given when an object is created, which has no `Default`, and whose
-    /// contract does not accept null. Existing objects, and code that creates objects, have no value for it.
+    /// A class has a new property that is set when an object is created, has no `Default` and does not accept null.
+    /// Existing objects, and code that creates objects, have no value for it.
     RequiredPropertyAdded = "required-property-added", Major, "a property without default was added";
-    /// A property that needed no value before needs one now: it lost its `Default`, or it was not set from outside.
+    /// A property that needed no value before needs one now: it lost its `Default`, or it was not set from outside
+    /// before.
     PropertyBecameRequired = "property-became-required", Major, "a property needs a value now";
     /// The contract of a property or an argument changed. Contracts are expressions that only the deployment engine
-    /// evaluates: whether every value that was accepted before is still accepted has to be decided by a person.
+    /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
-    /// The arguments changed in a way that no call is certain to fail, but that may give calls another meaning: an
-    /// optional argument was inserted before others, or a removed one is now taken by an argument for all others.
+    /// The arguments changed so that calls need not fail, but may have another meaning: an optional argument was
+    /// inserted before others, or an argument that takes all others now also takes a removed one.
     ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
-    /// The usage or the scope of a method changed. It may not be callable any more in the ways that it was, such as
-    /// without an object, as an extension of another class, or from outside.
+    /// The usage or the scope of a method changed. Calls that worked before may fail, such as calls without an
+    /// object, as an extension of another class, or from outside.
     MethodUsageChanged = "method-usage-changed", Review, "the usage of a method changed";
-    /// The usage of a property changed. It may not be possible any more to set it from outside, or to assign to it.
+    /// The usage of a property changed. It may no longer be possible to set it from outside, or to assign to it.
     PropertyUsageChanged = "property-usage-changed", Review, "the usage of a property changed";
-    /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts that
-    /// there is no value.
+    /// A new property has no `Default`, and only the deployment engine can decide whether its contract accepts
+    /// null.
     PropertyPerhapsRequired = "property-perhaps-required", Review, "a new property may need a value";
-    /// A member is no longer declared by the class. It may be inherited from an ancestor that is not available, so
-    /// that it is not known whether it was removed.
+    /// A class no longer declares a member. It may still inherit it from an ancestor that is not available, so the
+    /// member may or may not have been removed.
     MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";
-    /// There is a new class. Names of classes belong to one package, so it cannot get in the way of another one.
+    /// There is a new class. Class names belong to one package, so it cannot clash with a class of another one.
     ClassAdded = "class-added", Minor, "a class was added";
     /// There is a new method.
     MethodAdded = "method-added", Minor, "a method was added";
     /// There is a new property, and objects need no value for it.
     PropertyAdded = "property-added", Minor, "a property was added";
-    /// A class extends other classes than before. Members that it lost with a parent are reported by themselves.
+    /// A class extends other classes than before. Members that it lost with a parent are reported separately.
     ExtendsChanged = "extends-changed", Minor, "the parents of a class changed";
     /// A method has a new argument that calls do not need.
     OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";

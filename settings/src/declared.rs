@@ -125,7 +125,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_EXCLUDE_NEWER",
         Kind::Text,
         "",
-        "A date or a duration: releases published after the date, or less than the duration ago, are excluded.",
+        "A date or a duration. Releases published after the date, or less than the duration ago, are excluded.",
     ),
     setting(
         "frozen",
@@ -167,14 +167,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_NETWORK_MIN_RATE",
         Kind::Number,
         "1000",
-        "The slowest rate of an answer of a registry, in bytes per second over 30 seconds; in this time it also has to begin. 0 is any rate.",
+        "The lowest rate at which a registry may send a response, in bytes per second over 30 seconds. The response also has to begin within 30 seconds. 0 is no limit.",
     )),
     without_flag(setting(
         "network-timeout",
         "PKGRES_NETWORK_TIMEOUT",
         Kind::Number,
         "600",
-        "The longest time for an answer of a registry, in seconds, with redirects and retries. 0 is no limit.",
+        "The longest time for a response of a registry, in seconds, including redirects and retries. 0 is no limit.",
     )),
     setting(
         "no-cache",
@@ -195,14 +195,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_NO_PROGRESS",
         Kind::Flag,
         "false",
-        "Do not show progress. It is only shown on a terminal, and never if `CI` is set.",
+        "Do not show progress. Progress is only shown on a terminal, and never if `CI` is set.",
     )),
     without_flag(user_only(setting(
         "no-state",
         "PKGRES_NO_STATE",
         Kind::Flag,
         "false",
-        "Use registries on the network without remembering their signed state. A registry that goes back in time, or changes its key, is then not noticed.",
+        "Do not remember the signed state of registries on the network. pkgres then does not notice if a registry returns to an older state or changes its key.",
     ))),
     setting(
         "offline",
@@ -269,14 +269,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_STRICT_USES",
         Kind::Flag,
         "false",
-        "Exclude versions that lack classes which are used, not only those that are extended.",
+        "Exclude versions that lack a used class, not only those that lack an extended one.",
     ),
     without_flag(setting(
         "validate-reconcile",
         "PKGRES_VALIDATE_RECONCILE",
         Kind::Flag,
         "false",
-        "Let `pkgres apply` bring about what validations miss, as with `--reconcile`.",
+        "Let `pkgres apply` establish what validations find missing, as with `--reconcile`.",
     )),
     project_only(
         "workspace",
@@ -307,11 +307,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_AUTH_URL_NAME",
-        "Where that token is exchanged, for a Galaxy server whose tokens do not authenticate requests themselves.",
+        "The address that exchanges this token for one that authenticates requests, if the Galaxy server does not accept the token itself.",
     ),
     (
         "PKGRES_CLIENT_ID_NAME",
-        "The client of that exchange; by default `cloud-services`.",
+        "The client id for this exchange; by default `cloud-services`.",
     ),
     (
         "PKGRES_CREDENTIAL_HELPER",
@@ -319,7 +319,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_DATABASE",
-        "The same as `--database` of `pkgres serve` and `export-static`.",
+        "The default of `--database` for `pkgres serve` and `pkgres export-static`.",
     ),
     (
         "PKGRES_LOG",

@@ -124,7 +124,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long)]
     pub(crate) ignore_classes: bool,
 
-    /// Exclude versions that lack classes which are used, not only those that are extended
+    /// Exclude versions that lack a used class, not only those that lack an extended one
     #[arg(long, conflicts_with = "ignore_classes")]
     pub(crate) strict_uses: bool,
 

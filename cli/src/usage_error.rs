@@ -201,13 +201,18 @@ fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
         .iter()
         .any(|missing| missing.starts_with("--target "))
     {
-        return [
+        let mut tips = vec![
             "a target is 'local:' for this machine, 'rootfs:PATH' for a folder that holds the root of another one, or \
-             'ssh://USER@HOST:PORT'",
-            "'pkgres plan --target local:' compares this machine with the resources, and changes nothing",
-        ]
-        .map(str::to_owned)
-        .to_vec();
+             'ssh://USER@HOST:PORT'"
+                .to_owned(),
+        ];
+        if matches!(command_of(words).get_name(), "plan" | "apply") {
+            tips.push(
+                "'pkgres plan --target local:' compares this machine with the resources, and changes nothing"
+                    .to_owned(),
+            );
+        }
+        return tips;
     }
     let command = command_of(words);
     let tips = missing.iter().filter_map(|missing| {

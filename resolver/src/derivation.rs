@@ -15,9 +15,8 @@ pub type ClassFiles = BTreeMap<(PackageName, Version), Arc<Package>>;
 /// The evidence for a search's verdict, from which others can write a proof.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// How it was proved that there is no resolution: if the options
-    /// [ask for it](crate::SolveOptions::record_derivation) and a search proved it, without goals of an update and
-    /// objects of a model.
+    /// The proof that there is no resolution, if the options [ask for it](crate::SolveOptions::record_derivation) and
+    /// a search found it, without goals of an update or objects of a model.
     pub derivation: Option<Box<Derivation>>,
     /// The class files that the contracts of a model needed, if there is no resolution of it.
     pub class_files: ClassFiles,
@@ -32,8 +31,8 @@ pub struct Derivation {
     pub clauses: Vec<DerivedClause>,
 }
 
-/// A variable of a derivation. Its values are positions in its list of versions, which is ascending;
-/// the length of the list stands for "none of them".
+/// A variable of a derivation. Its values are positions in its ascending list of versions; the length of the list
+/// means "none of them".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DerivationVariable {
     /// The release of a package that has one.
@@ -64,7 +63,7 @@ pub enum DerivationVariable {
 /// A clause: at least one of its literals holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedClause {
-    /// The literals; that of the owner of a requirement comes first.
+    /// The literals. The literal of the owner of a requirement comes first.
     pub literals: Vec<DerivedLiteral>,
     /// Why it holds.
     pub origin: ClauseOrigin,

@@ -32,9 +32,8 @@ pub enum FrozenError {
 /// It does not have classes either. The version of the root is not in the lock, so it is a parameter; `None` for a
 /// [file](Root::File), which has none.
 ///
-/// If the lock has several roots, those that the root requires, directly or through others, are also
-/// roots of the resolution and follow it by name, with the versions that they had when the lock was
-/// written.
+/// If the lock has several roots, the roots that this one requires, directly or indirectly, are also roots of the
+/// resolution. They follow it, sorted by name, with the versions that they had when the lock was written.
 ///
 /// ```
 /// use pkgres_manifest::{Lockfile, PackageName, Version};

@@ -38,8 +38,8 @@ pub enum Definers {
 
 /// A plan for the packages and versions of the objects of a model.
 ///
-/// The package of an object is the one that it names, else the locked one that defines its class,
-/// else the only one that does.
+/// The package of an object is the package that it names, or else the locked package that defines its class, or else
+/// the only package that does.
 #[derive(Debug)]
 pub struct ModelPlan {
     model: Arc<ObjectModel>,
@@ -224,7 +224,7 @@ impl ObjectPackages {
     }
 }
 
-/// What to do if a pinned version is missing.
+/// The versions that may replace a pinned version that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fallback {
     /// Report an error.

@@ -35,7 +35,7 @@ const SCRIPTS: &str = "Resources";
 /// The longest time that a function runs, unless the caller says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// What is called: a function of a class, as a release sees it.
+/// The callee: a function of a class, as a release sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct CalledFunction<'call> {
     /// The releases with their classes.
@@ -108,7 +108,7 @@ impl<'call> FunctionCall<'call> {
         self
     }
 
-    /// Where the function is declared: in the class, or else in its interface.
+    /// The declaration of the function: in the class, or else in its interface.
     pub fn location(&self) -> Option<&Location> {
         if let Some(declared) = &self.method {
             return Some(&declared.method.name.location);
@@ -331,7 +331,7 @@ impl<'call> FunctionCall<'call> {
     }
 }
 
-/// Returns the objects of a model that have a function of a class: those of the class, and of classes that extend it.
+/// Returns the objects of a model that have a function of a class: objects of the class and of classes that extend it.
 pub fn callable_objects(
     packages: &BoundPackages,
     model: &ObjectModel,

@@ -30,7 +30,7 @@ pub struct ResourceCheck<'package> {
     pub files: Arc<dyn PackageFiles>,
     /// The classes of the package, if they are known.
     pub classes: Option<&'package BTreeMap<ClassName, ClassDefinition>>,
-    /// Whether the package requires no other one, so that its resources can only name each other.
+    /// Whether the package requires no other package, so its resources can only refer to each other.
     pub is_alone: bool,
     /// Whether these are all resources of the package. If others cannot be read, only the mistakes of single resources
     /// are reported: the others may be what these refer to.
@@ -47,8 +47,8 @@ impl std::fmt::Debug for ResourceCheck<'_> {
 }
 
 impl ResourceCheck<'_> {
-    /// The mistakes that a plan would find: kinds that do not exist, wrong properties, names of resources that do not
-    /// exist, circles, and resources that contradict each other.
+    /// The mistakes that a plan would find: kinds that do not exist, wrong properties, references to resources that do
+    /// not exist, cycles, and resources that contradict each other.
     pub fn findings(&self, kinds: &Kinds, limits: &Limits) -> Vec<Diagnostic> {
         // Artifacts come from a lockfile: there is such a kind, and nothing to read.
         let kinds = &(kinds.clone()).with(ARTIFACT, |name, _| Ok(Directory::new(name)));

@@ -13,12 +13,12 @@ use crate::graph::{Graph, GraphBuilder, GraphError, Receipt};
 use crate::kinds::{FilesOfPackage, Kinds};
 use crate::resource::{Resource, ValueType};
 
-/// What is left out of a graph.
+/// The parts to leave out of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GraphOptions {
-    /// Whether resources do not look for others, such as a file for its folder.
+    /// Whether to leave out automatic edges, such as the edge from a file to its folder.
     pub without_automatic_edges: bool,
-    /// Whether no operation changes several resources at once.
+    /// Whether to change each resource by an operation of its own.
     pub without_grouping: bool,
 }
 
@@ -27,8 +27,8 @@ impl Deployment {
     ///
     /// # Errors
     ///
-    /// All of: kinds that do not exist, wrong properties, resources of one identity, edges to resources that do not exist,
-    /// values that are not sent, and circles.
+    /// All errors at once: unknown kinds, wrong properties, several resources with one identity, edges to resources
+    /// that do not exist, values that no resource sends, and cycles.
     pub fn graph(&self, kinds: &Kinds, options: GraphOptions) -> Result<Graph, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let mut by_id: BTreeMap<&ResourceId, &DeployedResource> = BTreeMap::new();

@@ -83,12 +83,12 @@ impl Deployment {
         Self::collect(packages, model, None, limits)
     }
 
-    /// The resources as in [`new`](Self::new), with those that unpack artifacts: all of them, or those of releases whose
-    /// files resources name as `${package.files}`. Such a resource comes after the artifact.
+    /// The resources as in [`new`](Self::new), and resources that unpack artifacts: of all releases, or only of those
+    /// whose files a resource names with `${package.files}`. Such a resource comes after the artifact.
     ///
     /// # Errors
     ///
-    /// As those of [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn with_artifacts(
         packages: &BoundPackages,
         model: Option<&ObjectModel>,

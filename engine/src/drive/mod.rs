@@ -25,22 +25,23 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long a run that is over waits for the commands that it killed.
 const KILL_GRACE: Duration = Duration::from_secs(5);
 
-/// How a graph is driven.
+/// Options for driving a graph.
 #[derive(Debug, Clone, Default)]
 pub struct DriveOptions {
-    /// How it is run.
+    /// Options of the runner.
     pub run: RunOptions,
     /// Whether the run ends once the graph is converged, or nothing else can be done. Without
     /// [`RunOptions::watch`] it always does.
     pub exit_when_settled: bool,
-    /// The longest time of the run. Then nothing new starts, what runs is asked to end, and killed ten seconds later.
+    /// The longest time of the run. After it, nothing new starts, running commands are asked to end, and ten seconds
+    /// later they are killed.
     pub max_runtime: Option<Duration>,
-    /// The state that the graph was [begun](AppliedState::begin) with. It gives its
-    /// reversals to a graph that replaces another one, and records the refreshes that are owed.
+    /// The state that the graph was [begun](AppliedState::begin) with. It adds its reversals to a graph that replaces
+    /// this one, and records the refreshes that are owed.
     pub state: Option<Arc<AppliedState>>,
 }
 
-/// What the user wants of a run that goes on.
+/// A request to a run that goes on.
 #[derive(Debug)]
 pub enum Control {
     /// To end: see [`Event::Interrupt`].
@@ -58,7 +59,7 @@ pub struct Progress {
     pub step: Step,
 }
 
-/// What happened in a run.
+/// A step of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Step {
@@ -87,7 +88,7 @@ pub enum Step {
     Converged,
 }
 
-/// How a run ended.
+/// The result of a run that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ending {
     /// The state of the run: not [`Status::Working`].

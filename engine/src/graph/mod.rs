@@ -22,7 +22,7 @@ use composites::{Composites, pairs};
 /// A resource as a part of a graph.
 #[derive(Clone)]
 pub struct Node {
-    /// Its identity; of a group, that of its first member.
+    /// Its identity. A group has the identity of its first member.
     pub id: ResourceId,
     /// The resources that are grouped in this node; empty if it is a single resource.
     pub members: Vec<ResourceId>,
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Node {
 }
 
 impl Node {
-    /// The ids of the resources in this node: its own, or those of all members if it is a group.
+    /// The ids of the resources in this node: one, or the ids of all members if it is a group.
     pub fn ids(&self) -> &[ResourceId] {
         if self.members.is_empty() {
             return std::slice::from_ref(&self.id);

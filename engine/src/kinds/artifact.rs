@@ -24,19 +24,19 @@ const FILES: &str = "files";
 /// The modes of folders and programs, and of other files.
 const MODES: [u32; 2] = [0o755, 0o644];
 
-/// Where artifacts come from, such as registries.
+/// A source of artifacts, such as a registry.
 pub trait ArtifactSource: Send + Sync {
     /// Returns the bytes of the artifact with a digest, or says why there are none. They are compared with the digest
     /// afterwards, so the source need not be trusted.
     fn fetch(&self, digest: &ArtifactDigest) -> Result<Vec<u8>, String>;
 }
 
-/// The archive of a locked release, which shall be unpacked on the machine: the archive itself as `archive.zip`, and what
-/// is in it in the folder `files`, both in a folder of the store that is named after the digest.
+/// An archive of a locked release that is kept on the machine: the archive as `archive.zip`, and its unpacked files in
+/// `files`, both in a folder of the store that is named after the digest.
 ///
-/// Nothing is unpacked before all bytes were compared with the digest, and before the archive was checked as a whole. The
-/// folder appears at once, with all files. A check compares each file with the archive, which is fetched again only if it
-/// is damaged, too.
+/// Nothing is unpacked until the digest of all bytes was compared and the whole archive was checked. The folder
+/// appears at once, with all files. A check compares each file with the archive on the machine, and fetches the
+/// archive again only if that is damaged, too.
 #[derive(Clone)]
 pub struct Artifact {
     name: PackageName,

@@ -18,8 +18,8 @@ use crate::target::{Probe, Target};
 /// The mode of a new folder unless it has its own.
 const DEFAULT_MODE: u32 = 0o755;
 
-/// A folder that shall exist, or not. Its content does not matter, except that all of it goes with a folder that shall
-/// not exist.
+/// A folder that must exist, or must not. Its content does not matter, but is removed with a folder that must not
+/// exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory {
     path: PathBuf,
@@ -72,7 +72,7 @@ impl Directory {
         self
     }
 
-    /// Sets the mode. Without it, a new folder gets `0755`, and another one is left alone.
+    /// Sets the mode. Without one, a new folder gets `0755`, and an existing one keeps its mode.
     #[must_use]
     pub fn with_mode(mut self, mode: u32) -> Self {
         self.attributes.mode = Some(mode);

@@ -99,9 +99,9 @@ fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, R
 pub struct Exec {
     command: Command,
     guards: Vec<Guard>,
-    /// The command that takes back what the command did.
+    /// The command that undoes the command.
     undo: Option<Command>,
-    /// Whether what the command did shall be taken back.
+    /// Whether the resource undoes its command.
     is_undone: bool,
     /// The type of what it sends.
     output: ValueType,
@@ -136,8 +136,8 @@ impl Exec {
         self
     }
 
-    /// Sets the program and the arguments of the command that takes back what the command did. It runs as the command
-    /// does: in its folder, with its variables, user, group and timeout.
+    /// Sets the program and the arguments of the command that undoes this command. It runs in the same folder, with
+    /// the same variables, user, group and timeout.
     #[must_use]
     pub fn with_undo(mut self, undo: Command) -> Self {
         self.undo = Some(Command {
@@ -148,8 +148,8 @@ impl Exec {
         self
     }
 
-    /// Sets that what the command did shall be taken back: unless the guards say that the command would have to run, the
-    /// command that takes it back runs. Without one, this is an error.
+    /// Makes the resource undo its command: unless the guards say that the command would have to run, the command of
+    /// [`with_undo`](Self::with_undo) runs. It is an error if there is none.
     #[must_use]
     pub fn undone(mut self) -> Self {
         self.is_undone = true;

@@ -82,7 +82,7 @@ impl File {
         self
     }
 
-    /// Sets the content. Without it, a new file is empty, and the content of another one is left alone.
+    /// Sets the content. Without it, a new file is empty, and an existing one keeps its content.
     #[must_use]
     pub fn with_content(mut self, content: impl Into<String>) -> Self {
         self.content = Some(Content(content.into().into_bytes().into()));
@@ -101,7 +101,7 @@ impl File {
         self.content.is_some()
     }
 
-    /// Sets that the content is that of another file of the machine, which may have any bytes.
+    /// Copies the content from another file of the machine, which may have any bytes.
     #[must_use]
     pub fn with_copy_of(mut self, path: impl AsRef<Path>) -> Self {
         self.copied = Some(path.as_ref().to_owned());
@@ -115,7 +115,7 @@ impl File {
         self
     }
 
-    /// Sets the mode. Without it, a new file gets `0644`, and another one is left alone.
+    /// Sets the mode. Without one, a new file gets `0644`, and an existing one keeps its mode.
     #[must_use]
     pub fn with_mode(mut self, mode: u32) -> Self {
         self.attributes.mode = Some(mode);

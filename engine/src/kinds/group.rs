@@ -45,7 +45,7 @@ impl Group {
         self
     }
 
-    /// Sets that a new group gets a number from those for the system. A group that exists is left alone.
+    /// Gives a new group a number from the range for system groups. An existing group keeps its number.
     #[must_use]
     pub fn system(mut self) -> Self {
         self.is_system = true;

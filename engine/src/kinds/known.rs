@@ -83,8 +83,8 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// Returns the kinds with one more, or with another one in place of that of the same name. `read` gets the name of
-    /// a resource and its properties, and takes those that the kind has; all others are errors.
+    /// Adds a kind, or replaces the kind of the same name. `read` gets the name of a resource and its properties, and
+    /// takes the properties that the kind has; the remaining ones are errors.
     #[must_use]
     pub fn with<Read, Kind>(self, kind: &str, read: Read) -> Self
     where

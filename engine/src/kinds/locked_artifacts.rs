@@ -17,8 +17,8 @@ use super::package_files::Release;
 /// The kind of artifacts.
 pub(crate) const ARTIFACT: &str = "artifact";
 
-/// The artifacts of locked releases, and where they come from. A resource `artifact:NAME` is that of the locked release
-/// of the package; if there are several, `artifact:NAME@VERSION` is that of one.
+/// The artifacts of locked releases, and their source. The resource `artifact:NAME` is the artifact of the locked
+/// release of a package. If several of its releases are locked, `artifact:NAME@VERSION` names one.
 #[derive(Clone)]
 pub struct LockedArtifacts {
     artifacts: BTreeMap<Release, (ArtifactDigest, Vec<Release>)>,

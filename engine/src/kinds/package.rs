@@ -20,14 +20,14 @@ const FORMAT: &str = "${Package}\t${Architecture}\t${db:Status-Status}\t${Versio
 /// The state of a package that is unpacked and configured.
 const INSTALLED: &str = "installed";
 
-/// A package of the operating system that shall be installed, or not. Several are installed or removed in one
-/// transaction.
+/// A package of the operating system that must be installed, or must not. Several packages are installed or removed in
+/// one transaction.
 ///
-/// Installing never removes another package, and neither does removing: if others had to go as well, this is an error.
-/// Configuration files that were changed on the machine stay as they are.
+/// Neither an installation nor a removal ever removes another package: if one would, this is an error. Configuration
+/// files that were changed on the machine stay as they are.
 ///
-/// Which files and services a package brings is not known before it is installed, and the order must be the same before
-/// and after. So a package only goes before the service that has its name; anything else is said by edges.
+/// The files and services of a package are not known before it is installed, and the order must be the same before and
+/// after. So a package only comes before the service of the same name; any other order needs an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Package {
     name: String,

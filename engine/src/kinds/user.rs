@@ -117,7 +117,7 @@ impl User {
         self
     }
 
-    /// Sets that a new user gets a number from those for the system. A user that exists is left alone.
+    /// Gives a new user a number from the range for system users. An existing user keeps its number.
     #[must_use]
     pub fn system(mut self) -> Self {
         self.is_system = true;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::{ResourceRecord, ResourceState, RunRecord};
 
-/// What metrics say about a run besides its record.
+/// Facts about a run that its metrics show besides its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetricLabels {
     /// The machine, as people write it.

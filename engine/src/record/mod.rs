@@ -31,7 +31,7 @@ pub enum ResourceState {
     InOrder,
 }
 
-/// What happened to a resource.
+/// The record of one resource in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceRecord {
@@ -43,15 +43,15 @@ pub struct ResourceRecord {
     pub since: Duration,
     /// Why it was checked last; `None` if it never was.
     pub cause: Option<Cause>,
-    /// What differed when it was changed or checked last, or why it failed.
+    /// The differences when it was last changed or checked, or the reason why it failed.
     pub detail: Option<String>,
-    /// How many attempts ended.
+    /// The number of attempts that ended.
     pub attempts: u64,
-    /// How many of them changed something.
+    /// The number of attempts that changed something.
     pub changes: u64,
-    /// How many of them failed.
+    /// The number of attempts that failed.
     pub failures: u64,
-    /// How long they took together.
+    /// The total time of all attempts.
     pub busy: Duration,
 }
 
@@ -82,7 +82,7 @@ impl ResourceRecord {
     }
 }
 
-/// What has happened to each resource of a run so far.
+/// The record of a run: the history of each resource so far.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -179,7 +179,7 @@ impl RunRecord {
         &self.resources
     }
 
-    /// How many resources have a state.
+    /// The number of resources that have a state.
     pub fn count(&self, state: ResourceState) -> usize {
         let resources = self.resources.iter();
         resources.filter(|resource| resource.state == state).count()

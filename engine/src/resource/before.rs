@@ -56,7 +56,7 @@ impl<'run> Before<'run> {
         self.probe
     }
 
-    /// What the resource received.
+    /// The input that the resource received.
     pub fn input(&self) -> &'run Input {
         self.input
     }

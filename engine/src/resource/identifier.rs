@@ -40,12 +40,12 @@ pub enum Relation {
     BeforeIfPossible,
 }
 
-/// A resource that another one looks for. Of several alternatives, the first one that is there counts.
+/// A resource that another one looks for. Of several alternatives, the first one that exists counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
-    /// Which one goes first.
+    /// The order of the two resources.
     pub relation: Relation,
-    /// What is looked for, best first.
+    /// The identifiers to look for, best first.
     pub alternatives: Vec<Identifier>,
 }
 
@@ -74,7 +74,8 @@ impl Wish {
         }
     }
 
-    /// What is at a path comes after the nearest folder around it, and before one that goes if nothing is left in it.
+    /// The wishes of a resource at a path: it comes after the nearest folder around it, and before a folder that is
+    /// removed once it is empty.
     pub fn around(path: &Path) -> [Self; 2] {
         let folders = path.ancestors().skip(1);
         let emptied = Self {

@@ -26,7 +26,7 @@ use crate::target::{Probe, Target, TargetError};
 /// The property of users and groups that is their number.
 pub(crate) const NUMBER: &str = "number";
 
-/// What a check depends on beside the resource and the machine.
+/// The input of a check, besides the resource and the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Input {
     /// The values of other resources, by the property that receives them.
@@ -35,8 +35,8 @@ pub struct Input {
     pub awaited: BTreeMap<String, Awaited>,
     /// Whether a resource that notifies this one was changed since this one was last in order.
     pub refresh: bool,
-    /// In a dry run: the users and groups before this resource that would get another number, with all of their differences.
-    /// The machine still has them as they are.
+    /// In a dry run: users and groups that come before this resource and would get another number, with all their
+    /// differences. The machine itself is unchanged.
     pub foreseen: Vec<(Identifier, Difference)>,
 }
 
@@ -144,7 +144,7 @@ pub trait Change: Send {
 /// A difference between a machine and a resource: for people, and as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs, such as `content` or `mode`.
+    /// The property that differs, such as `content` or `mode`.
     pub property: String,
     /// The value on the machine; `None` if there is nothing.
     pub is: Option<String>,
@@ -233,7 +233,7 @@ impl Presence {
 
 /// A part of a machine that can be checked, and changed if it differs.
 ///
-/// An implementation outside of this crate is as good as one inside:
+/// Other crates can implement it just as well:
 ///
 /// ```
 /// use std::path::Path;

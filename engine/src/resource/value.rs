@@ -51,8 +51,8 @@ impl ValueType {
         all.into_iter().find(|value_type| value_type.name() == name)
     }
 
-    /// Whether a property of this type can receive a value of another one. A text can be that of a number or of a truth
-    /// value.
+    /// Whether a property of this type can receive a value of another type. A text property also receives numbers and
+    /// truth values, as texts.
     pub fn accepts(self, sent: Self) -> bool {
         self == sent || (self == Self::Text && sent != Self::List)
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What is watched for a resource.
+/// The way in which a resource is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Watching {

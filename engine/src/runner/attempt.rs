@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::resource::{Checked, Difference, Input, Resource, ResourceError, Values};
 use crate::target::{Probe, Target};
 
-/// How an attempt ended.
+/// The result of an attempt.
 #[derive(Debug)]
 pub enum Outcome {
     /// The resource was in order. It sends these values.

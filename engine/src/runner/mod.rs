@@ -31,21 +31,21 @@ use chances::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
 use semaphores::Semaphores;
 
-/// How a graph is run.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// How many resources are checked or changed at once; at least 1.
+    /// The number of resources that are checked or changed at once; at least 1.
     pub jobs: usize,
     /// Whether nothing is changed.
     pub noop: bool,
-    /// How long nothing may happen until the graph counts as converged. That what is in order is checked, and is so
-    /// again, is nothing.
+    /// The time without events after which the graph counts as converged. A check that finds a resource still in order
+    /// is no event.
     pub converged_timeout: Duration,
     /// The pause after which a resource is checked again if it cannot be watched.
     pub polling: Duration,
     /// Whether resources are checked again at all.
     pub watch: bool,
-    /// The resources that are refreshed from the start, as an earlier run did not do it.
+    /// The resources to refresh at the start, because an earlier run owed it to them.
     pub owed: BTreeSet<ResourceId>,
 }
 
@@ -66,16 +66,17 @@ impl Default for RunOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeKey(u64);
 
-/// What happened.
+/// An event that the runner is told about.
 #[derive(Debug)]
 pub enum Event {
     /// An attempt that an action asked for ended.
     Finished(NodeKey, Outcome),
-    /// Resources may have changed. What was noticed at once is reported at once, so that those that go first do.
+    /// Resources may have changed. Changes that were noticed together are reported together, so that the right
+    /// resources go first.
     Changed(Vec<NodeKey>),
     /// Every resource may have changed: notifications were lost.
     AllChanged,
-    /// A resource that was to be watched cannot be watched, so that it is checked from time to time.
+    /// A resource that was to be watched cannot be watched, so it is checked from time to time.
     NotWatched(NodeKey),
     /// A resource can only be watched as a whole once it is in order: it is also checked from time to time until then, and has
     /// to be watched again.
@@ -89,7 +90,7 @@ pub enum Event {
     Time,
 }
 
-/// What to do.
+/// An action that the runner asks for.
 pub enum Action {
     /// Watch a resource; before an attempt, so that no change is missed.
     Watch(NodeKey, Arc<dyn Resource>),
@@ -110,7 +111,7 @@ pub enum Action {
         /// Why it is checked.
         cause: Cause,
     },
-    /// Let a running attempt end: ask its commands to end, or kill them.
+    /// End a running attempt: ask its commands to end, or kill them.
     Cancel {
         /// The node.
         node: NodeKey,
@@ -289,7 +290,7 @@ impl Runner {
         self.note_settled();
     }
 
-    /// What to do next; `None` if there is nothing before the next event.
+    /// The next action; `None` if there is none before the next event.
     pub fn next_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

@@ -11,14 +11,14 @@ use super::{Action, NodeKey, Runner};
 use crate::graph::Graph;
 use crate::resource::Values;
 
-/// What happened to the resources when another graph replaced the one before.
+/// The differences between the resources of a graph and those of the graph that it replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SwapReport {
     /// The resources that stay as they were.
     pub kept: Vec<ResourceId>,
     /// The resources that are new, or do something else than before.
     pub added: Vec<ResourceId>,
-    /// The resources that are gone, or did something else.
+    /// The resources that are gone, or did something else before.
     pub removed: Vec<ResourceId>,
 }
 

@@ -159,7 +159,7 @@ impl AppliedState {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The resources that were applied, that a graph has no more, and that stay as they are.
+    /// The applied resources that are no longer in a graph and stay on the machine as they are.
     pub fn left_behind(&self, graph: &Graph) -> Vec<ResourceId> {
         let wanted: BTreeSet<&ResourceId> = graph.ids().collect();
         let memory = self.memory();

@@ -29,7 +29,7 @@ impl AppliedState {
         self.memory().owed.clone()
     }
 
-    /// Sets which resources the next run has to refresh: those of [`Ending::owed`](crate::Ending::owed).
+    /// Sets the resources that the next run has to refresh, from [`Ending::owed`](crate::Ending::owed).
     /// [`finish`](Self::finish) writes them.
     pub fn owe(&self, ids: BTreeSet<ResourceId>) {
         let mut memory = self.memory();

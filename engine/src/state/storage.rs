@@ -38,7 +38,7 @@ const FILE_MODE: u32 = 0o600;
 /// The mode of a folder around the state that does not exist.
 const AROUND_MODE: u32 = 0o755;
 
-/// Where the state of an application is on a machine.
+/// The place of the state of an application on a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateLocation {
     folder: PathBuf,

@@ -158,14 +158,14 @@ fn quoted(word: &str) -> Cow<'_, str> {
 /// What a command says that tried to write where it cannot, in the language that it is run with.
 const READ_ONLY_WORDS: &str = "Read-only file system";
 
-/// What a command that ended wrote.
+/// The output of a command that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to its standard output.
+    /// The bytes that it wrote to standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to its standard error.
+    /// The bytes that it wrote to standard error.
     pub stderr: Vec<u8>,
 }
 

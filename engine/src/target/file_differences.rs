@@ -19,18 +19,18 @@ const MAX_COMPARED_BYTES: u64 = 64 << 20;
 pub struct FileDifference {
     /// The path on the machine.
     pub path: PathBuf,
-    /// What is there on the machine below; `None` if there is nothing.
+    /// The entry on the machine below; `None` if there is none.
     pub before: Option<RootEntry>,
-    /// What is there on the overlay; `None` if there is nothing.
+    /// The entry on the overlay; `None` if there is none.
     pub after: Option<RootEntry>,
     /// The content of plain files.
     pub content: ContentDifference,
 }
 
-/// How the contents of a plain file differ.
+/// The difference between the contents of a plain file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentDifference {
-    /// They do not, or there is no plain file.
+    /// None, or there is no plain file.
     None,
     /// Short texts. No file is an empty text.
     Text {
@@ -39,13 +39,13 @@ pub enum ContentDifference {
         /// The text on the overlay.
         after: String,
     },
-    /// Contents that are no short texts.
+    /// Other contents than short texts.
     Other,
 }
 
 impl Overlay {
-    /// The files, folders and links that differ from those of the machine below, sorted by path. What was written with
-    /// the content and the attributes that it had does not differ.
+    /// The files, folders and links that differ from the machine below, sorted by path. A file that was written again
+    /// with the same content and attributes does not differ.
     pub fn file_differences(&self) -> Result<Vec<FileDifference>, TargetError> {
         let mut differences = Vec::new();
         for change in self.changes()? {

@@ -37,7 +37,7 @@ pub struct Inventory {
 pub struct InventoryTarget {
     /// Its name, without blanks; the text of `target` unless the inventory has one.
     pub name: String,
-    /// Where it is.
+    /// Its location.
     pub target: TargetLocation,
     /// Facts besides those that are read from the machine, of which they replace those with the same key.
     pub facts: Vec<(String, String)>,
@@ -54,7 +54,7 @@ pub struct InventoryArgument {
     pub name: String,
     /// The value, as it is written.
     pub value: String,
-    /// Where the name is.
+    /// The place of the name.
     pub location: Location,
 }
 

@@ -16,8 +16,8 @@ use super::ssh::{SshAddress, SshMachine, SshOptions};
 /// Folders that an overlay can be mounted over in a namespace of its own. Each system has one of them.
 const OVERLAY_PLACES: [&str; 4] = ["/mnt", "/media", "/run", "/tmp"];
 
-/// Where a machine is: `local:` is the one that the program runs on, `rootfs:PATH` a folder with the root of another one,
-/// and `ssh://USER@HOST:PORT` one that the program `ssh` connects to.
+/// The location of a machine: `local:` is the machine that the program runs on, `rootfs:PATH` a folder with the root
+/// file system of another one, and `ssh://USER@HOST:PORT` a machine that the program `ssh` connects to.
 ///
 /// ```
 /// use pkgres_engine::TargetLocation;

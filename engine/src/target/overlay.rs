@@ -44,12 +44,12 @@ pub struct Overlay {
     made: Vec<PathBuf>,
 }
 
-/// What was changed on an overlay, by path.
+/// A path that was changed on an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverlayChange {
     /// The path on the machine.
     pub path: PathBuf,
-    /// What is there now; `None` if it was removed.
+    /// The entry that is there now; `None` if it was removed.
     pub now: Option<RootEntry>,
 }
 
@@ -138,8 +138,8 @@ impl Overlay {
         Arc::clone(&self.machine)
     }
 
-    /// What was changed since the overlay was made, sorted by path. A folder is only listed if it is new or has other
-    /// attributes; a file that was written with the content it had is listed too.
+    /// The changes since the overlay was made, sorted by path. A folder is listed only if it is new or has other
+    /// attributes; a file that was written again with the same content is also listed.
     pub fn changes(&self) -> Result<Vec<OverlayChange>, TargetError> {
         let mut changes = Vec::new();
         let mut open = vec![PathBuf::from("/")];

@@ -25,7 +25,7 @@ pub enum Effect<'effect> {
     Run(&'effect Command),
 }
 
-/// What becomes of an effect.
+/// The fate of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It happens.

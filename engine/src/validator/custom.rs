@@ -10,8 +10,8 @@ use crate::target::{Probe, Target};
 type Test = dyn Fn(&Node, &dyn Probe, &ArgumentValues) -> Result<(), String> + Send + Sync;
 type Reconcile = dyn Fn(&Node, &dyn Target, &ArgumentValues) -> Result<(), String> + Send + Sync;
 
-/// A validator that the grammar does not have. It declares what it can do: if it is asked for the rest, that is an error in
-/// the specification, before anything runs.
+/// A validator that the grammar does not have. It declares whether it can test and reconcile: if a specification needs
+/// what it cannot do, this is reported as an error before anything runs.
 ///
 /// ```
 /// use pkgres_engine::{CustomValidator, Probe};
@@ -41,7 +41,8 @@ impl CustomValidator {
         }
     }
 
-    /// Lets it test. The function gets the part of the document that says what to test, and returns why a machine fails.
+    /// Lets it test. The function gets the validator's part of the document, and returns an error with the reason if a
+    /// machine fails.
     #[must_use]
     pub fn testing(
         mut self,
@@ -51,7 +52,7 @@ impl CustomValidator {
         self
     }
 
-    /// Lets it reconcile. The function tests first, and returns why it could not bring about what is missing.
+    /// Lets it reconcile. The function tests first, and returns an error if it could not establish what is missing.
     #[must_use]
     pub fn reconciling(
         mut self,

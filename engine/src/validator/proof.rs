@@ -16,13 +16,13 @@ use crate::target::{Cancellable, Cancellation, Overlay, Probe, TargetError};
 /// The most bytes of a file whose content is compared. Of larger ones, sizes are.
 const MAX_COMPARED_BYTES: u64 = 1 << 20;
 
-/// What reconciling on an overlay did.
+/// The result of reconciling on an overlay.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ValidationProof {
     /// The steps and findings. Each test that succeeded although its validator then changed something is a finding.
     pub report: ValidationReport,
-    /// What reconciling would change, sorted by path.
+    /// The paths that reconciling would change, sorted.
     pub changes: Vec<ChangedPath>,
 }
 
@@ -32,9 +32,9 @@ pub struct ValidationProof {
 pub struct ChangedPath {
     /// The path on the machine.
     pub path: PathBuf,
-    /// What is there before; `None` if there is nothing.
+    /// The kind of the entry before; `None` if there is none.
     pub before: Option<EntryKind>,
-    /// What is there afterwards; `None` if there is nothing.
+    /// The kind of the entry afterwards; `None` if there is none.
     pub after: Option<EntryKind>,
 }
 

@@ -32,21 +32,21 @@ impl ValidationReport {
 pub struct ValidationStep {
     /// The place of the validator.
     pub location: Location,
-    /// What it validates, in words.
+    /// A description of what it validates.
     pub what: String,
     /// Whether it could only test.
     pub is_test: bool,
-    /// Whether it is an alternative of `any`, so that its failure alone means nothing.
+    /// Whether it is an alternative of `any`, whose failure alone does not fail the validation.
     pub is_alternative: bool,
-    /// How it ended.
+    /// Its result.
     pub outcome: StepOutcome,
     /// Whether its test failed before, and succeeds since it could change something.
     pub is_changed: bool,
-    /// What it changed, if a proof watched it.
+    /// The paths that it changed, if a proof watched it.
     pub changes: Vec<PathBuf>,
 }
 
-/// How a validator ended.
+/// The result of a validator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepOutcome {
     /// It succeeded.

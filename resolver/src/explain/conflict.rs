@@ -33,15 +33,14 @@ pub struct Conflict {
     /// Whether it is proved that no reason can be left out. False if the proof would take too long,
     /// as for a chain of very many packages.
     pub is_minimal: bool,
-    /// Whether it is proved that no other reasons, fewer than these, contradict each other too. Requirements that allow the
-    /// same releases, and a class that releases of one package extend, count once. Of the conflicts between inherited
-    /// classes, only those that the search met are compared. False if the proof would take too long, if packages may
-    /// have several releases, and if an update failed.
+    /// Whether these are proved to be the fewest reasons: no smaller set of reasons is a contradiction. Requirements
+    /// that allow the same releases, and a class that releases of one package extend, count once. Of the conflicts
+    /// between inherited classes, only those that the search met are considered. False if the proof would take too
+    /// long, if packages may have several releases, or if an update failed.
     pub is_smallest: bool,
     /// Suggestions, at most two.
     pub hints: Vec<Hint>,
-    /// Changes of which each makes the problem solvable with one release of each package. Each was
-    /// tried.
+    /// Changes that each make the problem solvable with one release of each package. Each was tried.
     pub repairs: Vec<SingleRepair>,
 }
 
@@ -52,8 +51,8 @@ impl Conflict {
         locate_classes(&mut self.reasons, root);
     }
 
-    /// Writes what people call a class behind its name in the texts of the conflict, where `label` knows it. Some
-    /// ecosystems name classes by ids that say nothing to people.
+    /// Adds the label of each class behind its name in the texts of the conflict, if `label` knows one. Some
+    /// ecosystems identify classes by ids that mean nothing to people.
     pub fn label_classes(&mut self, label: impl Fn(&ClassName) -> Option<String>) {
         let reasons = self.reasons.iter_mut().map(|reason| &mut reason.text);
         let hints = self.hints.iter_mut().map(|hint| &mut hint.text);

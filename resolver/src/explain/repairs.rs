@@ -36,7 +36,7 @@ pub struct SingleRepair {
     pub versions: Vec<Version>,
     /// The package that is required.
     pub package: PackageName,
-    /// The current spec; that of the override if there is one.
+    /// The current spec, or the spec of the override if there is one.
     pub spec: String,
     /// Whether the override has to change.
     pub is_override: bool,

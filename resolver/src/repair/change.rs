@@ -118,7 +118,7 @@ impl Change {
         }
     }
 
-    /// What the change relaxes.
+    /// The restriction that the change relaxes.
     pub fn restriction(&self) -> Restriction {
         match self {
             Self::Requirement { root, package, .. } => Restriction::Requirement {
@@ -154,11 +154,11 @@ pub struct Repair {
 pub struct Cost {
     /// The number of changes.
     pub changes: usize,
-    /// How many change options: the cut-off date or the prerelease policy.
+    /// The number of changes to options: the cut-off date or the prerelease policy.
     pub options: usize,
-    /// How many need a release of a package.
+    /// The number of changes that need a new release of a package.
     pub releases: usize,
-    /// How many are overrides.
+    /// The number of overrides.
     pub overrides: usize,
 }
 

@@ -70,9 +70,9 @@ const MAX_DAYS: i64 = 1 << 15;
 /// The cheapest repairs of a conflict.
 #[derive(Debug, Clone)]
 pub struct Repairs {
-    /// The repairs: cheap ones first, those of one cost by kind and name.
+    /// The repairs: cheapest first, then by kind and name.
     pub found: Vec<Repair>,
-    /// The requirements of roots that take part in the conflict, but of which none can be changed alone to repair it.
+    /// The requirements of roots that take part in the conflict, but cannot repair it if only they change.
     pub blocked: Vec<Blocked>,
     /// Whether these are all cheapest repairs. False if a limit was reached: there may be others then.
     pub is_complete: bool,

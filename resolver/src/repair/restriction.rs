@@ -7,7 +7,7 @@ use pkgres_manifest::{PackageName, Spec, Version};
 use crate::request::{PrereleasePolicy, Request, Root};
 use crate::resolution::{Resolution, ResolvedOwner};
 
-/// Something that could be given up to repair a conflict. The order is that of preference.
+/// Something that could be given up to repair a conflict. The variants are in order of preference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Restriction {
     /// The requirement of a root on a package.

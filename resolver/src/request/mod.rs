@@ -22,7 +22,7 @@ pub struct Request {
     pub roots: Vec<Root>,
     /// The core library, which every other package requires; `None` if there is none.
     pub core: Option<PackageName>,
-    /// The releases that the host supplies. No registry is asked for their names.
+    /// The releases that the host supplies. Their names are not looked up in any registry.
     pub provided: Vec<IndexRecord>,
     /// The lock.
     pub locked: Locked,
@@ -85,7 +85,7 @@ impl Root {
         self.record().map(|record| &record.name)
     }
 
-    /// Whether it has classes, as a model has: then those of the packages that it requires count.
+    /// Whether it has classes, as a model has. If so, the classes of the packages that it requires count.
     pub fn has_classes(&self) -> bool {
         self.record()
             .is_none_or(|record| record.classes.iter().flatten().next().is_some())
@@ -165,7 +165,7 @@ impl ModelRoot {
         &self.objects
     }
 
-    /// Which contracts have to be met.
+    /// The contracts that have to be met.
     pub fn contracts(&self) -> ContractScope {
         self.contracts
     }
@@ -246,7 +246,7 @@ impl fmt::Display for Owner {
 /// confused with one.
 pub(crate) const OBJECT_MODEL: &str = "the object model";
 
-/// How prereleases compare with stable versions. Matching is not affected.
+/// The order of prereleases and stable versions. Which versions match a spec is not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PrereleasePolicy {
     /// Stable versions come first. Once a present requirement names a prerelease of the package,
@@ -262,7 +262,7 @@ pub enum PrereleasePolicy {
     IfNamed,
 }
 
-/// Which rules hold for classes.
+/// The rules that hold for classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ClassRules {
@@ -278,7 +278,7 @@ pub enum ClassRules {
     Ignored,
 }
 
-/// Which one of two stable versions, or of two prereleases, is better.
+/// The order of two stable versions, or of two prereleases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Preference {
     /// The newer one.
@@ -311,7 +311,7 @@ impl Engine {
 /// Options of the solver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SolveOptions {
-    /// How prereleases compare.
+    /// The policy for prereleases.
     pub prerelease: PrereleasePolicy,
     /// The rules for classes.
     pub classes: ClassRules,
@@ -321,16 +321,16 @@ pub struct SolveOptions {
     /// locked. A release without a date counts as old, and one with an unreadable date as new
     /// ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
     pub exclude_newer: Option<Timestamp>,
-    /// Packages of which only these versions are candidates, to ask what follows if they are chosen. What is locked is
-    /// no exception, and roots are not affected.
+    /// Packages with the only versions that are candidates, to find out what follows if they are chosen. Locked
+    /// versions are no exception; roots are not affected.
     pub only: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Whether each package may have only one release.
     pub single_version: bool,
     /// A package of the host whose version is not known, such as `ansible-core`. Requirements on it are left out.
     pub unknown_host: Option<PackageName>,
-    /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a
-    /// release that is ruled out before it could be decided; what a conflict looks at counts too, so
-    /// that a step is a bounded amount of work.
+    /// The number of steps after which the solver gives up. A step is a decision, a conflict, or a release that is
+    /// ruled out before it could be decided; the literals that a conflict looks at count too, so a step is a bounded
+    /// amount of work.
     pub max_steps: u64,
     /// The number of conflicts after which a search accepts a locally best resolution: one in which
     /// no release can be exchanged for a better one with all others kept. The best resolution in
@@ -371,8 +371,7 @@ impl Default for SolveOptions {
 
 /// An update: packages that move away from their locked versions.
 ///
-/// Other packages stay if that is possible. Without named packages, only those move that have to
-/// for the lock to be valid again.
+/// Other packages stay if possible. If no packages are named, packages move only if the lock is not valid without it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Update {
     /// The packages and their targets.
@@ -382,8 +381,8 @@ pub struct Update {
 /// The update of one package: which of its locked releases move, and their target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackageUpdate {
-    /// The versions that move; all locked ones if this is empty. Other releases of a package that
-    /// is locked side by side stay if that is possible.
+    /// The versions that move, or all locked ones if this is empty. If several releases of the package are locked, the
+    /// others stay if possible.
     pub from: BTreeSet<Version>,
     /// The target.
     pub to: UpdateTarget,

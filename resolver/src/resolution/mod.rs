@@ -225,7 +225,7 @@ impl Resolution {
         (last.name == *name).then_some(last)
     }
 
-    /// The requirements on a package: those of roots first, then by name and version.
+    /// The requirements on a package: requirements of roots first, then by name and version.
     pub fn requirers(&self, name: &PackageName) -> Vec<Requirer> {
         self.owners()
             .flat_map(|owner| {

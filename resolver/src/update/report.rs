@@ -44,8 +44,8 @@ pub struct Moved {
     pub from: Option<Version>,
     /// The version now; `None` if nothing requires the package any more.
     pub to: Option<Version>,
-    /// Why it could not stay: reasons that are minimal as far as that could be proved. Empty for
-    /// packages that were added or removed, and where nothing was proved.
+    /// The reasons why it could not stay, minimal as far as this could be proved. Empty for packages that were added
+    /// or removed, and if nothing was proved.
     pub because: Vec<Reason>,
 }
 

@@ -40,14 +40,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The folder of the sockets. It is short, as the path of a socket must be.
 const SOCKETS: &str = "/tmp";
 
-/// How machines are reached by ssh.
+/// Options for connections by `ssh`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SshOptions {
     config: Option<PathBuf>,
 }
 
 impl SshOptions {
-    /// Sets the configuration file, which is read instead of those of the user and the system.
+    /// Sets the configuration file to read instead of the files of the user and the system.
     #[must_use]
     pub fn config(mut self, file: impl Into<PathBuf>) -> Self {
         self.config = Some(file.into());

@@ -69,7 +69,7 @@ pub struct DerivedClause {
     pub origin: ClauseOrigin,
 }
 
-/// A literal: the value of a variable is one of some values, or none of them, whichever are fewer.
+/// A literal: the value of a variable is one of these values, or none of them, whichever list is shorter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedLiteral {
     /// The position of the variable in [`Derivation::variables`].
@@ -110,11 +110,11 @@ pub enum ClauseOrigin {
     Other,
     /// It follows from the clauses at these positions by reverse unit propagation: they contradict its negation.
     Derived(Vec<usize>),
-    /// It is what is left of a clause, as the other literals of that one do not hold. It has one literal.
+    /// The only literal of a clause that is left, because its other literals do not hold.
     Implied {
         /// The position of the clause.
         reason: usize,
-        /// The positions of clauses with one literal each, because of which the others do not hold.
+        /// The positions of clauses with one literal each, which refute the others.
         by: Vec<usize>,
     },
 }

@@ -233,7 +233,7 @@ pub enum Fallback {
     /// Take the newest of the same minor version, else of the same major version; never an older
     /// one.
     Newer,
-    /// Likewise, but take an older one if there is no newer one.
+    /// Like `Newer`, but take an older one if there is no newer one.
     Any,
 }
 

@@ -79,7 +79,7 @@ pub enum Step {
     Impossible,
     /// There is no valid resolution, for these reasons.
     Conflict(Box<Conflict>),
-    /// No answer was found. This says nothing about whether there is a resolution.
+    /// No answer was found. There may or may not be a resolution.
     GaveUp {
         /// The number of steps. If it is smaller than [allowed](SolveOptions::max_steps), more
         /// steps would not help: an update could not find out whether the requested versions are
@@ -323,9 +323,9 @@ impl Resolver {
         Ok(())
     }
 
-    /// Lets the next step ask again for what the last one asked for. Call it if nothing could be
-    /// provided and it is worth another try: otherwise a question without an answer ends with
-    /// [`Step::Unanswered`], because a caller that answers nothing would go on for ever.
+    /// Lets the next step ask again for the releases that the last one asked for. Call it if nothing could be
+    /// provided, but another try is worthwhile. Otherwise, the next step returns [`Step::Unanswered`], because a
+    /// caller that never provides anything would loop forever.
     pub fn ask_again(&mut self) {
         self.needed = None;
     }

@@ -64,7 +64,7 @@ impl fmt::Debug for Deployment {
 pub struct DeployedArtifacts<'artifacts> {
     /// The artifacts of the releases.
     pub artifacts: &'artifacts LockedArtifacts,
-    /// Whether all of them are unpacked, and not only those whose files resources name as `${package.files}`.
+    /// Whether all of them are unpacked, or only those whose files a resource names with `${package.files}`.
     pub are_all_unpacked: bool,
 }
 

@@ -108,8 +108,8 @@ enum Message {
     Control(Control),
 }
 
-/// Runs a graph on a machine until nothing is left to do, or, if it is watched, until `control` says so. Reports what
-/// happens to `observe`.
+/// Runs a graph on a machine until nothing is left to do or, if it is watched, until `control` ends it. Calls
+/// `observe` with each step.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -30,7 +30,7 @@ pub struct Node {
     pub resource: Arc<dyn Resource>,
     /// The resources of the members.
     pub(crate) member_resources: Vec<Arc<dyn Resource>>,
-    /// Whether it restores what was there before a resource that is gone.
+    /// Whether it restores the earlier state of a resource that is gone.
     pub is_reversal: bool,
     /// Its parameters.
     pub meta: MetaParameters,
@@ -135,8 +135,8 @@ impl Graph {
         })
     }
 
-    /// The resources in an order in which they can be brought into order, one after another: of those that are possible
-    /// at a time, the one that was added first.
+    /// The nodes in an order in which they can be changed one after another. Of several possible next nodes, the one
+    /// that was added first comes next.
     pub fn order(&self) -> impl Iterator<Item = &Node> {
         let mut before = vec![0_usize; self.nodes.len()];
         for edge in self.successors.iter().flatten() {

@@ -29,19 +29,19 @@ pub struct Directory {
     attributes: WantedAttributes,
 }
 
-/// Whether a folder shall not exist.
+/// Whether a folder must be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Absence {
-    /// It shall exist.
+    /// It must exist.
     No,
-    /// It shall not exist if nothing is in it.
+    /// It must not exist if it is empty.
     IfEmpty,
-    /// It shall not exist, with all that is in it.
+    /// It must not exist, whatever is in it.
     Yes,
 }
 
 impl Directory {
-    /// A folder that shall exist.
+    /// A folder that must exist.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -51,14 +51,14 @@ impl Directory {
         }
     }
 
-    /// Sets that there shall be no such folder.
+    /// Requires that the folder does not exist.
     #[must_use]
     pub fn absent(mut self) -> Self {
         self.absence = Absence::Yes;
         self
     }
 
-    /// Sets that there shall be no such folder if nothing is in it. With something in it, it stays.
+    /// Requires that the folder does not exist if it is empty. A folder with something in it stays.
     #[must_use]
     pub fn absent_if_empty(mut self) -> Self {
         self.absence = Absence::IfEmpty;

@@ -93,8 +93,8 @@ fn succeeds(guard: &str, command: &Command, probe: &dyn Probe) -> Result<bool, R
     }
 }
 
-/// A command that runs if its guards say so. After a run, it sends what it wrote as `stdout`, without the line breaks at
-/// the end; if it has not run, it sends nothing.
+/// A command that runs if its guards allow it. After a run, it sends what it wrote as `stdout`, without the line
+/// breaks at the end; if it has not run, it sends nothing.
 #[derive(Debug, Clone)]
 pub struct Exec {
     command: Command,
@@ -110,7 +110,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// A command that runs if a guard says so.
+    /// A command that runs if a guard allows it.
     pub fn new(command: Command, guard: Guard) -> Self {
         Self {
             command,
@@ -122,7 +122,7 @@ impl Exec {
         }
     }
 
-    /// Adds a guard. The command runs if all guards say so.
+    /// Adds a guard. The command runs if all guards allow it.
     #[must_use]
     pub fn with_guard(mut self, guard: Guard) -> Self {
         self.guards.push(guard);
@@ -360,7 +360,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// A command that is only asked.
+    /// A command that only reads.
     pub fn new(command: Command) -> Self {
         Self {
             command,

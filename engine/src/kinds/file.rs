@@ -30,7 +30,7 @@ const CONTENT: &str = "content";
 /// The most bytes of a file that is copied or kept.
 const MOST_COPIED: u64 = 256 << 20;
 
-/// A file that shall exist, or not.
+/// A file that must exist, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     path: PathBuf,
@@ -63,7 +63,7 @@ impl fmt::Debug for Content {
 const MAX_SHOWN_CONTENT: usize = 1024;
 
 impl File {
-    /// A file that shall exist, with any content.
+    /// A file that must exist, with any content.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -75,7 +75,7 @@ impl File {
         }
     }
 
-    /// Sets that there shall be no such file.
+    /// Requires that the file does not exist.
     #[must_use]
     pub fn absent(mut self) -> Self {
         self.is_absent = true;

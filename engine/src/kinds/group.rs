@@ -10,8 +10,7 @@ use crate::resource::{
 };
 use crate::target::{Command, Probe};
 
-/// The property that can receive a value.
-/// A group of users that shall exist, or not.
+/// A group of users that must exist, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     name: String,
@@ -21,7 +20,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group that shall exist.
+    /// A group that must exist.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -31,7 +30,7 @@ impl Group {
         }
     }
 
-    /// Sets that there shall be no such group.
+    /// Requires that the group does not exist.
     #[must_use]
     pub fn absent(mut self) -> Self {
         self.is_absent = true;

@@ -14,11 +14,11 @@ use crate::resource::{
 };
 use crate::target::{Probe, Target};
 
-/// A symbolic link that shall exist, or not. What it leads to need not exist.
+/// A symbolic link that must exist, or must not. Its target need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     path: PathBuf,
-    /// Where it leads to; `None` if there shall be no such link.
+    /// Its target; `None` if the link must not exist.
     target: Option<PathBuf>,
     /// Whether missing folders around it are made.
     has_parents: bool,
@@ -34,7 +34,7 @@ impl Link {
         }
     }
 
-    /// A link that shall not exist, wherever it leads to.
+    /// A link that must not exist, whatever its target is.
     pub fn absent(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),

@@ -42,7 +42,7 @@ enum WantedVersion {
 }
 
 impl Package {
-    /// A package that shall be installed, in any version.
+    /// A package that must be installed, in any version.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,14 +50,14 @@ impl Package {
         }
     }
 
-    /// Sets that the package shall be installed in this version.
+    /// Requires this version of the package.
     #[must_use]
     pub fn with_version(mut self, version: impl Into<String>) -> Self {
         self.wanted = WantedVersion::Exactly(version.into());
         self
     }
 
-    /// Sets that the package shall not be installed. Its configuration files stay.
+    /// Requires that the package is not installed. Its configuration files stay.
     #[must_use]
     pub fn absent(mut self) -> Self {
         self.wanted = WantedVersion::Nothing;

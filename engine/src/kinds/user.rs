@@ -20,7 +20,7 @@ use crate::target::{Command, Probe};
 /// The properties that can receive a value.
 const GROUPS_PROPERTY: &str = "groups";
 
-/// A user that shall exist, or not.
+/// A user that must exist, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     name: String,
@@ -37,7 +37,7 @@ pub struct User {
 }
 
 impl User {
-    /// A user that shall exist.
+    /// A user that must exist.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -53,7 +53,7 @@ impl User {
         }
     }
 
-    /// Sets that there shall be no such user. Files of the user stay.
+    /// Requires that the user does not exist. Files of the user stay.
     #[must_use]
     pub fn absent(mut self) -> Self {
         self.is_absent = true;
@@ -75,7 +75,7 @@ impl User {
         self
     }
 
-    /// Adds groups that the user shall be in. The user may be in others, too.
+    /// Adds groups that the user must be in. The user may be in others, too.
     #[must_use]
     pub fn with_groups<Text: Into<String>>(
         mut self,
@@ -85,7 +85,7 @@ impl User {
         self
     }
 
-    /// Sets the groups that the user shall be in beside the primary one. The user shall be in no others.
+    /// Sets the groups that the user must be in, besides the primary one. The user must not be in any others.
     #[must_use]
     pub fn with_only_groups<Text: Into<String>>(
         mut self,

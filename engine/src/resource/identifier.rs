@@ -36,7 +36,7 @@ pub enum Relation {
     After,
     /// The other one goes second.
     Before,
-    /// The other one goes second, unless the rest of the graph says otherwise.
+    /// The other one goes second, unless the rest of the graph requires the opposite.
     BeforeIfPossible,
 }
 
@@ -50,7 +50,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// A resource that goes first, if it is there.
+    /// A resource that goes first, if it exists.
     pub fn after(identifier: Identifier) -> Self {
         Self {
             relation: Relation::After,
@@ -66,7 +66,7 @@ impl Wish {
         }
     }
 
-    /// A resource that goes second, if it is there and nothing else says that it goes first.
+    /// A resource that goes second, if it exists and no other edge makes it go first.
     pub fn before_if_possible(identifier: Identifier) -> Self {
         Self {
             relation: Relation::BeforeIfPossible,

@@ -31,7 +31,7 @@ pub(crate) const NUMBER: &str = "number";
 pub struct Input {
     /// The values of other resources, by the property that receives them.
     pub received: Values,
-    /// The values that were not sent, by the property that shall receive them.
+    /// The values that were not sent, by the property that would receive them.
     pub awaited: BTreeMap<String, Awaited>,
     /// Whether a resource that notifies this one was changed since this one was last in order.
     pub refresh: bool,
@@ -61,14 +61,14 @@ impl Input {
     }
 }
 
-/// A value that a property shall receive, and that is not known.
+/// A value that a property would receive, but that is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Awaited {
     /// The resource that sends it.
     pub from: ResourceId,
     /// Its name there.
     pub value: String,
-    /// Whether it is sent as soon as its sender is changed, which this run does not do.
+    /// Whether its sender would send it once it is changed, which this run does not do.
     pub is_pending: bool,
 }
 
@@ -85,12 +85,12 @@ impl fmt::Display for Awaited {
 
 /// The answer of a check.
 pub enum Checked {
-    /// The machine is as the resource wants it. The values go to the resources that receive them.
+    /// The machine is in the wanted state. The values go to the resources that receive them.
     InOrder(Values),
-    /// The machine is as the resource wants it, but may differ after changes of what goes first, for this reason. A dry
-    /// run does not know it then.
+    /// The machine is in the wanted state, but may differ, for this reason, after changes of resources that go first.
+    /// A dry run cannot know.
     Kept(String),
-    /// The machine differs, and this change makes it as the resource wants it.
+    /// The machine differs, and this change brings it into the wanted state.
     Drift(Box<dyn Change>),
 }
 
@@ -148,7 +148,7 @@ pub struct Difference {
     pub property: String,
     /// The value on the machine; `None` if there is nothing.
     pub is: Option<String>,
-    /// The value that the resource wants; `None` if there shall be nothing.
+    /// The value that the resource wants; `None` if there must be none.
     pub wanted: Option<String>,
 }
 
@@ -192,8 +192,8 @@ pub enum ResourceError {
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),
-    /// The machine cannot be compared with the resource, as a value of another one is not known. What is known about it
-    /// is in order.
+    /// The machine cannot be compared with the resource, because a value of another resource is not known. Everything
+    /// that is known is in order.
     #[error("{0}")]
     Unknown(String),
     /// The change was made, and the resource still differs.
@@ -209,14 +209,14 @@ fn listed(differences: &[Difference]) -> String {
     texts.join("; ")
 }
 
-/// Whether a resource wants what it is to exist.
+/// Whether a resource must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// It shall exist.
+    /// It must exist.
     Present,
-    /// It shall not exist, and nothing in it.
+    /// It must not exist, and neither may anything in it.
     Absent,
-    /// It says nothing about that.
+    /// The resource does not say.
     Unsaid,
 }
 

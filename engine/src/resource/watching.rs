@@ -14,9 +14,9 @@ pub enum Watching {
     PathsAndPolling(Vec<PathBuf>),
     /// Changes cannot be seen, so that the resource is checked again after some time.
     Polling,
-    /// What to watch is only known once the resource is in order, such as the folders of an archive that is not unpacked.
-    /// It is asked for again then. Until that, these paths are watched, and the resource is also checked again after some
-    /// time.
+    /// The paths to watch are only known once the resource is in order, such as the folders of an archive that is not
+    /// unpacked yet. They are then asked for again. Until then, these paths are watched, and the resource is also
+    /// checked from time to time.
     UntilInOrder(Vec<PathBuf>),
     /// The resource cannot change by itself.
     Nothing,

@@ -10,7 +10,8 @@ use crate::target::{Probe, Target};
 pub enum Outcome {
     /// The resource was in order. It sends these values.
     InOrder(Values),
-    /// The resource was in order, nothing may be changed, and it may differ after changes of what goes first.
+    /// The resource was in order, and nothing may be changed, but it may differ after changes of resources that go
+    /// first.
     Kept(String),
     /// The resource differed, was changed, and is in order now. It sends these values.
     Changed(Vec<Difference>, Values),

@@ -148,7 +148,7 @@ pub enum NodeStatus {
     Pending(Vec<Difference>),
     /// What is known about it is in order; the text says why the rest is not known.
     Unknown(String),
-    /// It cannot be in order before another one, which this run does not change, with the reason.
+    /// It cannot be in order before the other resource, which this run does not change; with the reason.
     Deferred(ResourceId, String),
     /// The user ended its attempt, which may have changed something.
     Cancelled,
@@ -226,7 +226,7 @@ impl std::fmt::Debug for Runner {
 }
 
 impl Runner {
-    /// A runner of a graph, of which nothing is known yet.
+    /// A runner of a graph that has not started.
     pub fn new(graph: Graph, options: RunOptions) -> Self {
         let mut runner = Self {
             graph: Graph::default(),

@@ -39,7 +39,7 @@ pub struct InventoryTarget {
     pub name: String,
     /// Its location.
     pub target: TargetLocation,
-    /// Facts besides those that are read from the machine, of which they replace those with the same key.
+    /// Facts in addition to those read from the machine. They replace facts with the same key.
     pub facts: Vec<(String, String)>,
     /// The path of an object model of its own.
     pub model: Option<String>,

@@ -63,7 +63,7 @@ impl TargetLocation {
         })
     }
 
-    /// Whether the machine is another one, which is reached over a network.
+    /// Whether the machine is reached over a network.
     pub fn is_remote(&self) -> bool {
         matches!(self, Self::Ssh(_))
     }

@@ -133,7 +133,7 @@ impl Overlay {
         &self.machine
     }
 
-    /// The machine for threads. It is of no use once the overlay is gone.
+    /// The machine, to share with threads. It can no longer be used once the overlay is gone.
     pub fn shared_machine(&self) -> Arc<Machine> {
         Arc::clone(&self.machine)
     }

@@ -37,8 +37,8 @@ pub enum Fault {
     Crash,
 }
 
-/// The files of a simulated machine by path: their content. Folders are not simulated: files can be made in any, and those
-/// with files in them exist.
+/// The contents of the files of a simulated machine, by path. Folders are not simulated: files can be made in any, and
+/// a folder exists if it has files.
 pub type SimulatedFiles = BTreeMap<PathBuf, Vec<u8>>;
 
 type BeforeEffect = Box<dyn FnMut(&Effect<'_>, &mut SimulatedFiles) -> Fault + Send>;

@@ -10,7 +10,7 @@ use pkgres_manifest::{ArgumentName, ArgumentValue, Validation, ValidationArgumen
 pub struct ArgumentValues(BTreeMap<ArgumentName, ArgumentValue>);
 
 impl ArgumentValues {
-    /// The values that arguments begin with: those that are given by name, else the defaults.
+    /// The initial values of arguments: the given ones by name, or else the defaults.
     ///
     /// # Errors
     ///

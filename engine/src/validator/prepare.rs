@@ -31,8 +31,8 @@ impl<'validation> PreparedValidation<'validation> {
     ///
     /// # Errors
     ///
-    /// Something in the validation can never work: a script is missing or nothing can run it, an argument decides that is
-    /// not declared, or a validator is not among `custom`.
+    /// Something in the validation can never work: a script is missing or cannot be run, a case depends on an argument
+    /// that is not declared, or a validator is not among `custom`.
     pub fn new(
         validation: &'validation Validation,
         custom: &'validation [CustomValidator],

@@ -11,7 +11,7 @@ use super::arguments::ArgumentValues;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ValidationReport {
-    /// The validators that ran, in order. Those that only have others inside are not among them.
+    /// The validators that ran, in order, without those that only contain others.
     pub steps: Vec<ValidationStep>,
     /// The values of the arguments at the end.
     pub arguments: ArgumentValues,
@@ -53,7 +53,7 @@ pub enum StepOutcome {
     Passed,
     /// It failed, and why.
     Failed(String),
-    /// None of its cases applies, and why, so that nothing was tested.
+    /// Nothing was tested, because none of its cases applies; with the reason.
     Skipped(String),
 }
 

@@ -31,7 +31,7 @@ pub(super) enum Seen {
         /// Whether something was made, moved or removed, so that paths lead elsewhere now.
         is_structure: bool,
     },
-    /// A watch ended, because what it watched is gone.
+    /// A watch ended, because its file or folder is gone.
     Gone(WatchNumber),
     /// The queue was full, and events were dropped.
     Lost,

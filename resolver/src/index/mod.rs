@@ -209,7 +209,7 @@ impl CompiledIndex {
         self.has_package(name.as_str())
     }
 
-    /// Likewise, for a name as text.
+    /// Whether the index has releases of a package, by its name as text.
     pub fn has_package(&self, name: &str) -> bool {
         self.find(name)
             .is_some_and(|name| !self.releases(name).is_empty())

@@ -117,8 +117,8 @@ impl LockCheck {
         check
     }
 
-    /// The locked releases of registries that class rules are about: each requires another one, or something with
-    /// classes requires it. There are none if class rules are ignored.
+    /// The locked releases of registries that class rules concern: releases that require another one, or are required
+    /// by something with classes. None if class rules are ignored.
     pub fn related_releases(&self) -> Vec<(&RegistryName, PackageName, Version)> {
         if !self.has_class_rules {
             return Vec::new();

@@ -42,7 +42,7 @@ pub enum Change {
         /// The spec of the current override.
         from: Spec,
     },
-    /// Somebody has to make a release of a package that allows other versions of another one.
+    /// A new release of a package has to allow other versions of another package.
     Release {
         /// The package.
         owner: PackageName,

@@ -127,7 +127,7 @@ impl Trial {
         Resolver::new(self.request.clone()).without_hints()
     }
 
-    /// The packages of which a release would have to be made. Host releases are not among them: the request has them.
+    /// The packages that would need a new release. Host releases are not among them, because the request has them.
     pub fn rewritten_packages(&self) -> impl Iterator<Item = &PackageName> {
         let owners = self.releases.keys();
         owners.filter(|owner| {

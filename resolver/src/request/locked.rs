@@ -51,7 +51,7 @@ impl LockedObject {
 pub struct LockedArtifact {
     /// The source of the release, if known.
     pub source: Option<ReleaseSource>,
-    /// Its digest. An unresolved merge may leave two, either of which is right.
+    /// Its digest. An unresolved merge may leave two, and either one is accepted.
     pub digests: BTreeSet<ArtifactDigest>,
 }
 

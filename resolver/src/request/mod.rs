@@ -109,8 +109,8 @@ pub enum ContractScope {
     /// All contracts that can be checked: classes, values, and properties without a value.
     #[default]
     All,
-    /// Those on the classes of objects. Use it to find every wrong value of a model with checks that
-    /// go on after the first, instead of one conflict.
+    /// Only contracts on the classes of objects. Use it if other checks then report every wrong value of a model,
+    /// instead of one conflict.
     Classes,
 }
 
@@ -332,9 +332,9 @@ pub struct SolveOptions {
     /// ruled out before it could be decided; the literals that a conflict looks at count too, so a step is a bounded
     /// amount of work.
     pub max_steps: u64,
-    /// The number of conflicts after which a search accepts a locally best resolution: one in which
-    /// no release can be exchanged for a better one with all others kept. The best resolution in
-    /// the order of decisions can be out of reach when another one is not. The default is 1,000.
+    /// The number of conflicts after which a search accepts a locally best resolution: one in which no release can be
+    /// exchanged for a better one with all others kept. The best resolution in the order of decisions can be much
+    /// harder to find than another one. The default is 1,000.
     pub conflict_limit: u64,
     /// The search engine. [Updates](crate::Request::update), and which
     /// [reasons](crate::Conflict::reasons) are needed and what would

@@ -17,8 +17,8 @@ pub struct Compromise {
     /// The candidates that are better, best first. Locked versions are better than others, stable ones usually than
     /// prereleases, and newer ones than older ones unless older ones are preferred.
     pub better: Vec<Version>,
-    /// The packages that were decided before, each of which has its best candidate, in the order of decisions. Roots are
-    /// not among them.
+    /// The packages that were decided before, without roots, in the order of decisions. Each of them has its best
+    /// candidate.
     pub decided: Vec<(PackageName, Version)>,
 }
 

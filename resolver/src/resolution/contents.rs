@@ -12,8 +12,8 @@ use crate::universe::{ReleaseId, Universe};
 pub struct ResolvedRoot {
     /// The release, or the object model.
     pub owner: Owner,
-    /// Its requirements: the core library first, then in the order of the manifest. Those of a model
-    /// are one for each object, in its order.
+    /// Its requirements: the core library first, then in the order of the manifest. A model has one requirement for
+    /// each object, in its order.
     pub requires: Vec<BoundRequirement>,
 }
 

@@ -37,17 +37,17 @@ const UNIT_FOLDERS: [&str; 3] = [
     "/lib/systemd/system",
 ];
 
-/// A service that shall run or not, and shall be started with the machine or not.
+/// A service that must run, or must not, and must be started with the machine, or must not.
 ///
-/// systemd handles it if it has started the machine, else runit if there is a definition in `/etc/sv`. On a root folder
-/// in which nothing runs, a service can be enabled and disabled.
+/// systemd handles it if systemd started the machine, or else runit if there is a definition in `/etc/sv`. In a root
+/// folder where nothing runs, a service can be enabled and disabled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
     name: String,
     wanted: WantedState,
 }
 
-/// What is wanted of a service. What is `None` is left alone.
+/// The wanted state of a service. A part that is `None` is left alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct WantedState {
     is_running: Option<bool>,
@@ -61,7 +61,7 @@ struct ServiceState {
 }
 
 impl Service {
-    /// A service of which nothing is wanted yet.
+    /// A service without a wanted state.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -69,28 +69,28 @@ impl Service {
         }
     }
 
-    /// Sets that it shall run. After a change of a resource that notifies it, it is started again.
+    /// Requires that it runs. After a change of a resource that notifies it, it is started again.
     #[must_use]
     pub fn running(mut self) -> Self {
         self.wanted.is_running = Some(true);
         self
     }
 
-    /// Sets that it shall not run.
+    /// Requires that it does not run.
     #[must_use]
     pub fn stopped(mut self) -> Self {
         self.wanted.is_running = Some(false);
         self
     }
 
-    /// Sets that it shall be started with the machine.
+    /// Requires that it is started with the machine.
     #[must_use]
     pub fn enabled(mut self) -> Self {
         self.wanted.is_enabled = Some(true);
         self
     }
 
-    /// Sets that it shall not be started with the machine.
+    /// Requires that it is not started with the machine.
     #[must_use]
     pub fn disabled(mut self) -> Self {
         self.wanted.is_enabled = Some(false);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A user, a host and a port, of which the host is enough: the rest comes from the configuration of ssh.
+/// A host and, optionally, a user and a port, which otherwise come from the configuration of `ssh`.
 ///
 /// ```
 /// use pkgres_engine::SshAddress;

@@ -61,7 +61,7 @@ pub(super) fn contradictions<'place>(
                 continue;
             };
             if gone.resource.presence() == Presence::Absent && gone.id != node.id {
-                let message = format!("`{}` needs `{}`, which shall be absent", node.id, gone.id);
+                let message = format!("`{}` needs `{}`, which must be absent", node.id, gone.id);
                 report(message, node, gone);
             }
         }

@@ -174,7 +174,7 @@ impl Exec {
         Ok(true)
     }
 
-    /// The check of a command that shall be undone.
+    /// The check of a resource that undoes its command.
     fn check_undone(&self, probe: &dyn Probe, input: &Input) -> Result<Checked, ResourceError> {
         let Some(undo) = &self.undo else {
             let message = "there is no command that undoes it";

@@ -267,7 +267,7 @@ impl Resource for File {
 }
 
 impl File {
-    /// The content that the file shall have, if that matters.
+    /// The wanted content of the file, if it matters.
     fn wanted_content(
         &self,
         probe: &dyn Probe,

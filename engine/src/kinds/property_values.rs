@@ -196,7 +196,7 @@ fn check_path(
     Ok(())
 }
 
-/// Takes `state`: whether the resource shall not exist. Nothing else can be said about it then.
+/// Takes `state`, and returns whether the resource must be absent. It can then have no other properties.
 pub(super) fn takes_absence(
     kind: &str,
     properties: &mut Properties,
@@ -215,7 +215,7 @@ pub(super) fn takes_absence(
     }
 }
 
-/// Takes `state` of a folder, and sets whether it shall not exist.
+/// Takes `state` of a folder, and sets whether it must be absent.
 pub(super) fn takes_directory_absence(
     directory: &mut Directory,
     properties: &mut Properties,
@@ -244,7 +244,7 @@ fn reject_of_present(kind: &str, properties: &mut Properties) -> Result<(), Prop
         return Ok(());
     };
     properties.take(key);
-    let message = format!("`{key}` means nothing for a {kind} that shall be absent");
+    let message = format!("`{key}` has no meaning for a {kind} that must be absent");
     Err(properties.invalid(key, message))
 }
 

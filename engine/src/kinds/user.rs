@@ -28,7 +28,7 @@ pub struct User {
     number: Option<u32>,
     group: Option<String>,
     groups: BTreeSet<String>,
-    /// Whether the user shall be in no other groups.
+    /// Whether the user must not be in other groups.
     has_only_groups: bool,
     home: Option<PathBuf>,
     shell: Option<PathBuf>,

@@ -49,7 +49,7 @@ impl Input {
         number.1.wanted.as_ref()?.parse().ok()
     }
 
-    /// Whether every value that the resource shall receive is known; an error says which one is not.
+    /// Checks that every value that the resource receives is known; the error names one that is not.
     pub(crate) fn require_known(&self) -> Result<(), ResourceError> {
         match self.awaited.iter().next() {
             None => Ok(()),

@@ -393,13 +393,14 @@ impl Runner {
         Some(&self.graph.nodes()[*node])
     }
 
-    /// Whether something before a node is not as it shall be because this run does not change it.
+    /// Whether something before a node is not in the wanted state, because this run does not change it.
     pub(crate) fn has_unchanged_before(&self, key: NodeKey) -> bool {
         let node = self.by_key.get(&key);
         node.is_some_and(|node| self.unchanged_before(*node).is_some())
     }
 
-    /// A node before another one, directly or not, that is not as it shall be because this run does not change it.
+    /// A node before another one, directly or not, that is not in the wanted state, because this run does not change
+    /// it.
     fn unchanged_before(&self, node: usize) -> Option<usize> {
         (0..self.nodes.len()).find(|before| {
             let state = &self.nodes[*before];

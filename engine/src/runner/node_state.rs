@@ -120,7 +120,7 @@ pub(super) struct NodeState {
 }
 
 impl NodeState {
-    /// Whether it is not as it shall be because this run does not change it, or something before it.
+    /// Whether it is not in the wanted state, because this run does not change it, or something before it.
     pub(super) fn is_unchanged(&self) -> bool {
         self.pending.is_some() || self.deferred.is_some()
     }

@@ -139,7 +139,7 @@ impl Runner {
         self.update_open(node);
     }
 
-    /// The values that a node shall receive, and that were not sent.
+    /// The values that a node would receive, but that were not sent.
     fn awaited(&self, node: usize) -> BTreeMap<String, Awaited> {
         let in_graph = &self.graph.nodes()[node];
         let is_noop = self.is_noop(node);

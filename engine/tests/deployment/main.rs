@@ -377,15 +377,15 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
     };
     check(
         "Package: [{directory: /a, state: absent}, {file: /a/b/c}]",
-        "Web/r.yaml:1:50: error[PK0105]: `file:/a/b/c` needs `directory:/a`, which shall be absent [Web/r.yaml:1:23]",
+        "Web/r.yaml:1:50: error[PK0105]: `file:/a/b/c` needs `directory:/a`, which must be absent [Web/r.yaml:1:23]",
     );
     check(
         "Package: [{user: web, state: absent}, {directory: /a, owner: web}]",
-        "Web/r.yaml:1:51: error[PK0105]: `directory:/a` needs `user:web`, which shall be absent [Web/r.yaml:1:18]",
+        "Web/r.yaml:1:51: error[PK0105]: `directory:/a` needs `user:web`, which must be absent [Web/r.yaml:1:18]",
     );
     check(
         "Package: [{group: www, state: absent}, {user: web, groups: [www]}]",
-        "Web/r.yaml:1:47: error[PK0105]: `user:web` needs `group:www`, which shall be absent [Web/r.yaml:1:19]",
+        "Web/r.yaml:1:47: error[PK0105]: `user:web` needs `group:www`, which must be absent [Web/r.yaml:1:19]",
     );
     check(
         "Package: [{directory: /a}, {link: /a, target: /b}]",
@@ -450,7 +450,7 @@ fn mistakes_that_need_no_machine_are_found_without_one() {
     );
     check(
         "file: /a, state: absent, content: x",
-        "`content` means nothing for a file that shall be absent",
+        "`content` has no meaning for a file that must be absent",
     );
     check(
         "user: web, number: -1",

@@ -273,7 +273,7 @@ fn services_of_systemd_are_started_enabled_repaired_and_watched() {
         (
             "ending",
             "Type=oneshot\nExecStart=/bin/true",
-            "and has ended with success: one that shall count as running then needs `RemainAfterExit=yes`",
+            "and has ended with success: to count as running, it needs `RemainAfterExit=yes`",
         ),
     ] {
         let unit = format!("{name}.service");

@@ -30,11 +30,12 @@ const WAIT: &str = "15";
 /// The exit code of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// How often `runsvdir` looks for new services is up to it: every five seconds, usually.
+/// The pause between two checks of whether a service is supervised. `runsvdir` usually looks for new services every
+/// five seconds.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most pauses until a service that shall run is supervised.
+/// The maximum number of pauses until a service that must run is supervised.
 const MOST_PAUSES: u32 = 200;
-/// The most pauses until a service that shall not run is supervised. It stays stopped without that, too.
+/// The maximum number of pauses until a service that must not run is supervised. It stays stopped in any case.
 const FEW_PAUSES: u32 = 80;
 
 /// A service that runit supervises, or can supervise.

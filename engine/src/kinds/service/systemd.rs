@@ -256,7 +256,7 @@ fn end_of(unit: &str, probe: &dyn Probe) -> Result<Option<String>, ResourceError
     let (result, status) = (value("Result"), value("ExecMainStatus"));
     Ok(Some(if result == "success" {
         format!(
-            "the unit `{unit}` was started, and has ended with success: one that shall count as running then needs `RemainAfterExit=yes`"
+            "the unit `{unit}` was started, and has ended with success: to count as running, it needs `RemainAfterExit=yes`"
         )
     } else {
         let (result, status) = (Escaped::new(result), Escaped::new(status));

@@ -85,7 +85,7 @@ pub enum Meaning {
 pub struct Row {
     /// The literals, each once.
     pub literals: Vec<Literal>,
-    /// How many of them hold at least.
+    /// The minimum number of them that hold.
     pub degree: usize,
 }
 

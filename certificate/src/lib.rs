@@ -53,7 +53,7 @@ use pkgres_resolver::{Derivation, Request};
 pub struct Certificate {
     /// The problem in the OPB format.
     pub problem: String,
-    /// What is claimed, and what the variables of the problem stand for, as JSON.
+    /// The claim and the meanings of the problem's variables, as JSON.
     pub names: String,
     /// The proof in the format of `VeriPB` 3.
     pub proof: String,

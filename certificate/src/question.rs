@@ -164,13 +164,13 @@ impl Question {
         self.candidates.insert(package.clone(), versions);
     }
 
-    /// Searches, and certifies that the answer is "no". `search` runs a solver to its first verdict, and `supply` returns
-    /// the releases that registries have of packages. Only those that the proof is about are asked for.
+    /// Searches, and certifies that the answer is "no". `search` runs a solver to its first verdict, and `supply`
+    /// returns the releases that registries have of packages. It is called only for packages that the proof is about.
     ///
     /// # Errors
     ///
-    /// The outer error is that of `search` or `supply`. The inner one is that there is no certificate: the answer is "yes",
-    /// or the proof uses something that certificates do not contain.
+    /// The outer error comes from `search` or `supply`. The inner error means that there is no certificate: the answer
+    /// is "yes", or the proof uses something that certificates do not contain.
     pub fn refute<E>(
         &self,
         search: impl FnOnce(&mut Resolver) -> Result<Step, E>,

@@ -8,11 +8,11 @@ use crate::claim::{Claim, ClaimError};
 /// A certificate that proves its claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// What is proved.
+    /// The proved claim.
     pub claim: Claim,
-    /// How many inequalities the problem has.
+    /// The number of inequalities of the problem.
     pub constraints: usize,
-    /// How many inequalities the proof derives.
+    /// The number of inequalities that the proof derives.
     pub steps: usize,
 }
 

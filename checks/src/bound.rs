@@ -19,7 +19,7 @@ pub(crate) struct ClassAt {
 pub struct BoundPackage {
     /// The package with its classes; `None` if it is not available.
     pub package: Option<Arc<Package>>,
-    /// The bound versions: that of the core library, then the others in the order of the manifest.
+    /// The bound versions: first the core library, then the others in the order of the manifest.
     pub requires: Vec<(PackageName, Version)>,
 }
 

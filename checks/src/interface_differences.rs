@@ -15,7 +15,7 @@ use crate::conformance::compare_signatures;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InterfaceDifference {
-    /// What it means for callers.
+    /// The impact on callers.
     pub impact: Impact,
     /// The interface.
     pub interface: ClassName,
@@ -25,7 +25,7 @@ pub struct InterfaceDifference {
     pub message: String,
     /// The place in the old version, unless it is new.
     pub old: Option<Location>,
-    /// The place in the new version, unless it is gone.
+    /// The place in the new version; `None` if it was removed.
     pub new: Option<Location>,
 }
 

@@ -20,9 +20,9 @@ pub struct RecordEffect {
     pub difference: RecordDifference,
     /// The class of the project.
     pub class: ClassName,
-    /// How the class relies on the one that differs.
+    /// The way in which the class relies on the one that differs.
     pub reliance: Reliance,
-    /// What it means for the class: [major](Impact::Major) if the class that it relies on is gone, or if its tasks set an
+    /// The impact on the class: [major](Impact::Major) if the class that it relies on is gone, or if its tasks set an
     /// option that is gone or lack one that needs a value; otherwise to [review](Impact::Review).
     pub impact: Impact,
 }

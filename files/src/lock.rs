@@ -36,8 +36,8 @@ pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
     }
 }
 
-/// Locks a folder itself, so that no file shows it. While another process holds the lock, this calls `wait` once
-/// and blocks.
+/// Locks a folder itself, without a lock file. While another process holds the lock, this calls `wait` once and
+/// blocks.
 ///
 /// The lock makes reading files of a folder, deciding and writing them one step for all that take it. It ends with
 /// the process. On a file system without locks nothing is locked.

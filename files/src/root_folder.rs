@@ -39,7 +39,7 @@ pub struct RootFolder {
     path: PathBuf,
 }
 
-/// What is at a path. Links are not followed.
+/// The entry at a path. Links are not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootEntry {
     /// The kind.
@@ -52,7 +52,7 @@ pub struct RootEntry {
     pub group: u32,
     /// The size in bytes.
     pub size: u64,
-    /// Where a link leads to; `None` for everything else.
+    /// The target of a link; `None` for everything else.
     pub link_target: Option<PathBuf>,
 }
 
@@ -108,7 +108,7 @@ impl RootFolder {
         rustix::fs::accessat(&opened, ".", access, AtFlags::EACCESS).map_err(error())
     }
 
-    /// What is at a path; `None` if there is nothing.
+    /// The entry at a path; `None` if there is none.
     pub fn entry(&self, path: &Path) -> Result<Option<RootEntry>, FileError> {
         let error = || failed("cannot read", path);
         let Some(file) = self.descriptor(path)? else {

@@ -193,7 +193,7 @@ impl fmt::Debug for FormatFile<'_> {
     }
 }
 
-/// What a release consists of.
+/// The extent of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReleaseExtent {
     /// The file alone, such as an archive.
@@ -202,7 +202,7 @@ pub enum ReleaseExtent {
     Folder,
 }
 
-/// What a root says.
+/// The content of a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
     /// Name, version, requirements and classes. A root that is no package has the name of its file and version 0.0.0.
@@ -216,7 +216,7 @@ pub struct Root {
 pub struct Release {
     /// Name, version, requirements and classes.
     pub record: IndexRecord,
-    /// The digest by which it is locked: that of the file, or of the list of all files of a folder.
+    /// The digest by which it is locked: the digest of the file, or of the list of all files of a folder.
     pub digest: ArtifactDigest,
 }
 
@@ -229,7 +229,7 @@ pub struct ProjectUse {
     pub class: ClassName,
     /// The package that has the class.
     pub package: PackageName,
-    /// Where the file names it first.
+    /// The first place at which the file names it.
     pub at: Location,
     /// The options of the class that the file sets; `None` if they are unknown.
     pub options: Option<SetOptions>,

@@ -57,7 +57,7 @@ impl DeclaredOption {
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredType {
-    /// What people call it, if its name is an id.
+    /// Its label for people, if its name is an id.
     pub label: Option<String>,
     /// The types that it extends.
     pub extends: Vec<ClassName>,

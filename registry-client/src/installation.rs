@@ -89,8 +89,8 @@ impl Installation {
         })
     }
 
-    /// Installs a release, unless it is there already; returns what was there before. At any time the collection is
-    /// there with all of its files, or for a moment not at all.
+    /// Installs a release unless it is installed already; returns what was installed before. At any time, the
+    /// collection is there with all of its files or, for a moment, not at all.
     pub fn install(
         &self,
         release: &CollectionFiles,

@@ -78,7 +78,7 @@ impl RegistryLocation {
         Ok(locations)
     }
 
-    /// The default registry of a root that is a file and not a folder: the folder with the file, so that files in one
+    /// The default registry of a root that is a file and not a folder: the folder with the file. So files in one
     /// folder find each other.
     pub fn with_file(folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() {
@@ -92,8 +92,8 @@ impl RegistryLocation {
         }
     }
 
-    /// The default registry: the folder that contains the package folder of the root, so that packages in one folder
-    /// find each other.
+    /// The default registry: the folder that contains the package folder of the root. So packages in one folder find
+    /// each other.
     pub fn beside(package_folder: &Path) -> Self {
         // A path such as `.` has no parent in its text.
         let folder = match package_folder.components().next_back() {

@@ -48,7 +48,7 @@ pub struct BlockingRequirement {
     pub spec: Spec,
     /// Whether an override replaces the written spec.
     pub is_override: bool,
-    /// Where it is written, if known.
+    /// The place where it is written, if known.
     pub location: Option<Location>,
 }
 

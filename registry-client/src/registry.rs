@@ -222,8 +222,8 @@ pub struct Found {
     pub title: Option<String>,
 }
 
-/// What a registry says of a package besides its releases. All texts are as the registry has them, to be escaped when
-/// they are shown.
+/// The description of a package in a registry, besides its releases. All texts are as the registry has them, so they
+/// have to be escaped before they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "http", derive(serde::Deserialize))]
 pub struct PackageDescription {
@@ -308,7 +308,7 @@ fn visit<R: Registry + ?Sized>(
 
 /// A source of releases.
 ///
-/// Calls may block. Registries are shared by threads, so that whatever one remembers is behind a lock.
+/// Calls may block. Registries are shared by threads, so whatever a registry remembers is behind a lock.
 ///
 /// [`name`](Self::name), [`records`](Self::records) and [`defining`](Self::defining) have to be implemented. The
 /// rest makes resolution faster or messages better.

@@ -57,7 +57,7 @@ pub struct ApiDifference {
     pub message: String,
     /// The place in the old version, unless it is about something new.
     pub old: Option<Location>,
-    /// The place in the new version, unless it is about something that is gone.
+    /// The place in the new version; `None` if the difference is about something that was removed.
     pub new: Option<Location>,
     /// Other classes of the package that inherit the difference.
     pub inheritors: Vec<ClassName>,
@@ -66,7 +66,7 @@ pub struct ApiDifference {
 }
 
 impl ApiDifference {
-    /// What the difference means for dependants.
+    /// The impact of the difference on dependants.
     pub fn impact(&self) -> Impact {
         self.rule.impact()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a difference means for the packages that depend on a package.
+/// The impact of a difference on dependants of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Impact {
     /// Dependants do not notice it.
@@ -49,7 +49,7 @@ macro_rules! define_rules {
                 match self { $(Self::$name => $id,)+ }
             }
 
-            /// What a difference of this kind means for dependants.
+            /// The impact of a difference of this kind on dependants.
             pub fn impact(self) -> $crate::api::Impact {
                 match self { $(Self::$name => $crate::api::Impact::$impact,)+ }
             }

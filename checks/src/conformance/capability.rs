@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::returns::default_of;
 use super::signature::SignatureDifference;
 
-/// What a call of a function of an interface does with a class on a platform.
+/// The effect of a call of an interface's function with a class on a platform.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Capability {
@@ -60,11 +60,11 @@ pub struct FunctionConformance<'packages> {
     pub name: &'packages str,
     /// The function, unless no interface of the class has it.
     pub function: Option<&'packages InterfaceFunction>,
-    /// Where the class or its nearest ancestor has the function.
+    /// The place where the class or its nearest ancestor has the function.
     pub implemented_at: Option<Location>,
-    /// How the signatures differ, so that some call is wrong.
+    /// The differences between the signatures that make some call wrong.
     pub differences: Vec<SignatureDifference>,
-    /// What else differs: defaults and contracts, which nothing here evaluates.
+    /// Other differences: of defaults and contracts, which nothing here evaluates.
     pub notes: Vec<String>,
     /// A method of the class with a similar name that no interface has, if the function is missing.
     pub similar: Option<&'packages str>,
@@ -97,8 +97,8 @@ impl FunctionConformance<'_> {
         function.is_some_and(|it| matches(&it.supported) && matches(&it.not_applicable))
     }
 
-    /// What a call of the function does on a platform; `None` if the function is neither in the class nor, any more,
-    /// in the interface.
+    /// The effect of a call of the function on a platform; `None` if neither the class nor the interface has the
+    /// function any more.
     pub fn capability(&self, facts: &Facts) -> Option<Capability> {
         if self.is_removed {
             return self.is_present().then(|| self.deprecated());
@@ -155,8 +155,8 @@ impl FunctionConformance<'_> {
         self.is_present() && supported.is_some_and(|supported| !supported.matches(facts))
     }
 
-    /// The status on every platform: cases with conditions on facts, of which the first that holds counts. The last
-    /// one holds otherwise. Empty if the function is neither in the class nor in the interface any more.
+    /// The status on every platform: cases with conditions on facts. The first case whose condition holds counts; the
+    /// last one has no condition. Empty if neither the class nor the interface has the function any more.
     pub fn cases(&self) -> Vec<CapabilityCase> {
         if self.is_removed {
             let deprecated = (ConformanceStatus::Deprecated, None);

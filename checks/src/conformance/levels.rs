@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{ClassName, ConformanceStatus};
 
-/// What becomes of functions with a status.
+/// The level at which functions with a status are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Nothing.
@@ -61,7 +61,7 @@ pub struct BaselineEntry {
     pub status: ConformanceStatus,
 }
 
-/// Violations that are known and no findings, so that only new ones are.
+/// Known violations, which are not reported: only new ones are findings.
 ///
 /// In a file, each is a line with the class, the interface or `-`, the function and the status. Lines that begin with
 /// `#` and empty lines mean nothing.

@@ -19,7 +19,7 @@ const DEFAULT_DEPTH: usize = 16;
 pub struct ReturnViolation {
     /// The place in the value, as a JSON Pointer; empty for the value itself.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 

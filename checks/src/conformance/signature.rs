@@ -8,7 +8,7 @@ use std::fmt;
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Argument, ArgumentUsage};
 
-/// A difference between the signatures of an interface and a method, so that some call is wrong.
+/// A difference between the signatures of an interface and a method that makes some call wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureDifference {

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::{Capability, ClassConformance, ReturnSchema, ReturnViolation};
 
-/// What becomes of a returned value that violates its schema.
+/// The result of a returned value that violates its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
-    /// The call fails, as tests of conformance need it.
+    /// The call fails, which tests of conformance need.
     Fail,
-    /// The call has a warning, so that a platform in production goes on.
+    /// The call has a warning, so a platform in production goes on.
     #[default]
     Warn,
 }
@@ -125,9 +125,9 @@ pub enum CallWarning {
 pub struct Answer {
     /// The returned value.
     pub value: Value,
-    /// Whether the function makes no sense on the platform, so that nothing was called.
+    /// Whether nothing was called, because the function makes no sense on the platform.
     pub is_default: bool,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<CallWarning>,
 }
 
@@ -225,7 +225,7 @@ impl ClassStubs {
         })
     }
 
-    /// What a call of a function does; `None` if neither the class nor an interface of it has the function.
+    /// The effect of a call of a function; `None` if neither the class nor any of its interfaces has the function.
     pub fn capability(&self, function: &str) -> Option<&Capability> {
         self.stubs.get(function).map(|stub| &stub.capability)
     }

@@ -133,7 +133,7 @@ impl BoundPackages {
         }
     }
 
-    /// Returns the method with this name of the class that a name means in a release: its own one, or that of its
+    /// Resolves the name of a class in a release, and returns its method with this name: its own, or the method of its
     /// nearest ancestor.
     pub fn method_of(
         &self,

@@ -30,7 +30,7 @@ const MAX_LINKS: usize = 8;
 /// An artifact whose chain of digests is right.
 #[derive(Debug)]
 pub struct CollectionArtifact {
-    /// What its `MANIFEST.json` says.
+    /// The content of its `MANIFEST.json`.
     pub manifest: CollectionManifest,
     /// The files and folders that it lists.
     pub files: FileList,

@@ -37,7 +37,7 @@ pub struct Route {
     pub name: String,
     /// The name that is used instead.
     pub redirect: Option<String>,
-    /// Whether the plug-in is gone.
+    /// Whether the plug-in was removed.
     pub tombstone: bool,
     /// The version that removes the plug-in, or has removed it.
     pub removal_version: Option<Version>,
@@ -56,7 +56,7 @@ pub struct Reference {
     pub name: String,
 }
 
-/// What a collection contains and refers to. Paths are dotted and without the collection.
+/// Facts about a collection: its modules, other files and references. Paths are dotted and without the collection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The name of the collection.

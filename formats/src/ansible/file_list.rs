@@ -40,8 +40,8 @@ struct Entry {
 }
 
 impl FileList {
-    /// Reads the list and compares it with the digest in the manifest. `name` is that of the collection's artifact or
-    /// folder, for messages.
+    /// Reads the list and compares it with the digest in the manifest. `name` is the name of the collection's artifact
+    /// or folder, for messages.
     pub fn read(
         manifest: &CollectionManifest,
         bytes: &[u8],
@@ -104,7 +104,7 @@ impl FileList {
         Ok(Self(files))
     }
 
-    /// What the list says about a path.
+    /// The entry of a path.
     pub fn get(&self, path: &str) -> Option<&ListedFile> {
         self.0.get(path)
     }

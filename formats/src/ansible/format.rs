@@ -394,7 +394,7 @@ fn with_files(
 pub struct CollectionRelease {
     /// The record, with digest and size, and the digest.
     pub release: Release,
-    /// What its metadata says for people.
+    /// The metadata for people.
     pub about: CollectionAbout,
     /// The name and the content of the readme.
     pub readme: Option<(String, Vec<u8>)>,

@@ -63,7 +63,7 @@ impl fmt::Display for Difference {
 }
 
 impl CollectionFiles {
-    /// Reads the files of an artifact. `name` is that of the artifact, for messages.
+    /// Reads the files of an artifact. `name` is the name of the artifact, for messages.
     pub fn of_artifact(
         name: &str,
         bytes: &[u8],
@@ -82,7 +82,7 @@ impl CollectionFiles {
         Ok(files)
     }
 
-    /// Reads the files of an installed collection. `name` is that of its folder, for messages.
+    /// Reads the files of an installed collection. `name` is the name of its folder, for messages.
     pub fn of_folder(
         name: &str,
         tree: &dyn FileTree,
@@ -150,7 +150,7 @@ impl CollectionFiles {
         self.files.values()
     }
 
-    /// What is different in an installed collection, sorted. What Python compiles there does not count.
+    /// The differences in an installed collection, sorted. Files that Python compiled there do not count.
     pub fn differences(
         &self,
         installed: &dyn FileTree,

@@ -36,14 +36,14 @@ const KEYS: [&str; 16] = [
     "manifest",
 ];
 
-/// What `MANIFEST.json` says.
+/// The content of `MANIFEST.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectionManifest {
     /// Name, version and requirements.
     pub record: IndexRecord,
     /// The name of the list of files, and its SHA-256 in hexadecimal.
     pub file_list: (String, String),
-    /// What it says for people.
+    /// The metadata for people.
     pub about: CollectionAbout,
 }
 

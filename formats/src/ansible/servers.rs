@@ -3,8 +3,8 @@
 /// The file in which `ansible-galaxy` finds its servers.
 pub const CONFIGURATION_FILE: &str = "ansible.cfg";
 
-/// The names and URLs of the servers in the `server_list` of an [`CONFIGURATION_FILE`], in its order, which is that of
-/// preference. What is wrong in the file is left out.
+/// The names and URLs of the servers in the `server_list` of an [`CONFIGURATION_FILE`], in its order of preference.
+/// Mistakes in the file are left out.
 ///
 /// ```
 /// use pkgres_formats::ansible::configured_servers;

@@ -51,7 +51,7 @@ pub struct RequiredModel {
 pub struct NodeType<'file> {
     /// The id.
     pub id: NodeId<'file>,
-    /// What it is a type of.
+    /// The kind of the type.
     pub kind: TypeKind,
     /// The `BrowseName`, which people know the type by.
     pub browse_name: Cow<'file, str>,
@@ -96,13 +96,13 @@ pub struct NodeUse<'file> {
     pub by: u16,
     /// The id of the type.
     pub id: NodeId<'file>,
-    /// How the type is used.
+    /// The role in which the type is used.
     pub role: Role,
     /// The place of the use, or of the first of several.
     pub span: Span,
 }
 
-/// How a node uses a type.
+/// The role in which a node uses a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The type of an object or variable.

@@ -36,7 +36,7 @@ const EPOCH_SECONDS: i128 = 62_135_596_800;
 const TICK_NANOSECONDS: i128 = 100;
 const TICKS_PER_SECOND: i128 = 10_000_000;
 
-/// What a `Model` or `RequiredModel` says about a release.
+/// The data of a `Model` or `RequiredModel` about a release.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelRelease {
     version: Option<String>,

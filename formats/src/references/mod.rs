@@ -18,7 +18,7 @@ use pkgres_manifest::{
 /// A reference of a root to a class of another package.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassReference {
-    /// What refers to the class, as findings name it.
+    /// The subject that refers to the class, as findings name it.
     pub from: String,
     /// The class.
     pub to: ClassName,

@@ -67,11 +67,11 @@ pub struct Argument {
     pub has_default: bool,
     /// The default value as JSON, if there is one. An expression is a text.
     pub default: Option<String>,
-    /// How values are assigned to it.
+    /// The way in which values are assigned to it.
     pub usage: ArgumentUsage,
 }
 
-/// How values are assigned to an argument of a method.
+/// The way in which values are assigned to an argument of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ArgumentUsage {
     /// One value, by position or by name.

@@ -161,8 +161,8 @@ pub(crate) fn same_but_for<'keys>(
     true
 }
 
-/// Whether two documents, of which each can be empty, are mappings that differ in the value of one key only. It can be missing
-/// in one of them.
+/// Whether two documents are mappings that differ in the value of one key only. Either can be empty, and the key can
+/// be missing in one of them.
 pub fn differ_in_key_only(before: Option<&Node>, after: Option<&Node>, key: &str) -> bool {
     let rest = |document: Option<&Node>| {
         let mapping = document.and_then(Node::as_mapping);

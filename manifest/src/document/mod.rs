@@ -103,7 +103,7 @@ pub enum Value {
 pub struct Scalar {
     /// The text.
     pub text: String,
-    /// How it is written.
+    /// The style in which it is written.
     pub style: Style,
 }
 

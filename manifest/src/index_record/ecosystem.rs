@@ -14,7 +14,7 @@ use crate::read_options::Limits;
 use crate::spec::{Spec, SpecError};
 use crate::version::{Version, VersionError};
 
-/// How an ecosystem writes names, versions, ranges and index records.
+/// The syntax that an ecosystem uses for names, versions, ranges and index records.
 pub trait Ecosystem: fmt::Debug + Send + Sync {
     /// The name of the ecosystem in index records, lockfiles and on the command line, such as `ansible`.
     fn id(&self) -> &'static str;

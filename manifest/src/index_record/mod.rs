@@ -85,7 +85,7 @@ pub struct IndexRecord {
     /// The time of publishing, as in RFC 3339. In a line, any other text is an error. See
     /// [`is_published_before`](Self::is_published_before).
     pub published: Option<String>,
-    /// What people call classes that are named by ids, sorted by class. The index of class packages has none.
+    /// The labels of classes that are named by ids, sorted by class. The index of class packages has none.
     pub labels: Shared<(ClassName, Arc<str>)>,
 }
 
@@ -148,8 +148,8 @@ impl IndexRecord {
         }
     }
 
-    /// Compares two records by all of their content, so that which of two different records of one release counts
-    /// does not depend on the order in which they arrive. Where a requirement was read from makes no difference.
+    /// Compares two records by all of their content, except the places of requirements. If a release has two different
+    /// records, this order decides which one counts, whatever order they arrive in.
     pub fn cmp_content(&self, other: &Self) -> Ordering {
         let requirements = |record: &Self| -> Vec<(PackageName, String)> {
             let requirements = record.requirements.iter();
@@ -171,7 +171,7 @@ impl IndexRecord {
             .then_with(|| self.labels.cmp(&other.labels[..]))
     }
 
-    /// What people call a class that is named by an id.
+    /// The label of a class that is named by an id.
     pub fn label(&self, class: &ClassName) -> Option<&str> {
         let at = (self.labels).binary_search_by(|(known, _)| known.cmp(class));
         at.ok().map(|at| &*self.labels[at].1)

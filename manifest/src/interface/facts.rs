@@ -157,7 +157,7 @@ impl FactMatch {
         })
     }
 
-    /// The keys that facts say nothing about, so that they match nothing.
+    /// The keys that are missing in facts, and therefore match nothing.
     pub fn unknown_keys(&self, facts: &Facts) -> impl Iterator<Item = &Located<String>> {
         self.keys.iter().filter(|key| !facts.has(&key.value))
     }
@@ -167,7 +167,7 @@ impl FactMatch {
         &self.keys
     }
 
-    /// Whether another one has all keys and values of this one, so that it matches whatever this one matches.
+    /// Whether another condition has all keys and values of this one, and so matches whatever this one matches.
     pub fn is_within(&self, other: &Self) -> bool {
         self.values.iter().all(|(key, values)| {
             let others = other.values.get(key);
@@ -175,7 +175,7 @@ impl FactMatch {
         })
     }
 
-    /// A key and a value that both this and another one have, so that the same facts match both.
+    /// A key and a value that this condition and another one have in common: the same facts match both.
     pub fn in_common(&self, other: &Self) -> Option<(&str, &str)> {
         self.values.iter().find_map(|(key, values)| {
             let others = other.values.get(key)?;

@@ -21,27 +21,27 @@ pub struct LockedImplementation {
     pub interface: ClassName,
 }
 
-/// What a class implements of one interface.
+/// The recorded conformance of a class to one interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LockedConformance {
-    /// The release that defines the interface. `None` if the lockfile does not say, as those of earlier versions of
-    /// pkgres, or if no release in it defines the interface.
+    /// The release that defines the interface. `None` if the lockfile does not say, because an earlier version of
+    /// pkgres wrote it, or if no release in it defines the interface.
     pub defined_by: Option<(PackageName, Version)>,
     /// The functions of the interface by name, as far as the class is known to have or to lack them.
     pub functions: BTreeMap<String, LockedCapability>,
 }
 
 impl LockedConformance {
-    /// Whether a lockfile that recorded this is up to date if the class now stands to the interface like `now`. It is,
-    /// too, if it does not say which release defines the interface.
+    /// Whether a lockfile that recorded this is up to date if the conformance is now `now`. It is also up to date if
+    /// it does not say which release defines the interface.
     pub fn agrees_with(&self, now: &Self) -> bool {
         self.functions == now.functions
             && (self.defined_by.is_none() || self.defined_by == now.defined_by)
     }
 }
 
-/// The status of a function on every platform: cases with conditions on facts, of which the first that holds counts.
-/// The last one has no condition.
+/// The status of a function on every platform: cases with conditions on facts. The first case whose condition holds
+/// counts; the last one has no condition.
 ///
 /// ```
 /// use pkgres_manifest::LockedCapability;

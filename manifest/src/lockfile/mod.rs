@@ -79,21 +79,20 @@ pub struct Lockfile {
     pub ecosystem: &'static dyn Ecosystem,
     /// The roots with their requirements.
     pub roots: BTreeMap<PackageName, BTreeMap<PackageName, LockedRequirement>>,
-    /// The overrides: for a package, the spec that replaces that of every requirement on it.
+    /// The overrides: for each package, the spec that replaces the spec of every requirement on it.
     pub overrides: BTreeMap<PackageName, Spec>,
     /// The packages that may have several releases.
     pub side_by_side: BTreeSet<PackageName>,
     /// The releases.
     pub packages: BTreeMap<(PackageName, Version), LockedPackage>,
-    /// How classes stand to the interfaces that they implement.
+    /// The conformance of classes to the interfaces that they implement.
     pub capabilities: BTreeMap<LockedImplementation, LockedConformance>,
 }
 
 /// A requirement of a root and the version that it is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedRequirement {
-    /// The spec of the requirement. The lockfile has its normal form, so that only a change of meaning is a
-    /// change.
+    /// The spec of the requirement. The lockfile has its normal form, so only a change of its meaning is a change.
     pub spec: Spec,
     /// The version that it is bound to.
     pub version: Version,

@@ -32,13 +32,13 @@ impl Property {
 pub struct ValueViolation {
     /// The property, with positions in lists and keys of mappings.
     pub path: String,
-    /// What is wrong with the value.
+    /// The problem with the value.
     pub problem: ValueProblem,
     /// The place of the value; `None` if there is none.
     pub location: Option<Location>,
 }
 
-/// What is wrong with a value. Its text continues "`port` of the object `web` …".
+/// A problem with a value. Its text continues "`port` of the object `web` …".
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ValueProblem {
@@ -135,9 +135,9 @@ pub struct ContractCheck<'a> {
 impl<'a> ContractCheck<'a> {
     /// Checks the value of a property of an object.
     ///
-    /// `holder` is the object of the model that the property, or the mapping with it, is written in. `path`
-    /// is the property's name, after that of the mapping if it is in one. Without a value, the property is
-    /// checked as null, unless it [may be absent](Property::is_null_if_absent).
+    /// `holder` is the object of the model that the property, or the mapping with it, is written in. `path` is the
+    /// name of the property, after the name of the mapping if it is in one. Without a value, the property is checked
+    /// as null, unless it [may be absent](Property::is_null_if_absent).
     pub fn property(
         &mut self,
         model: &ObjectModel,

@@ -15,7 +15,7 @@ use crate::diagnostic::Escaped;
 pub struct MetaParameters {
     /// Whether the resource is only checked, never changed.
     pub noop: bool,
-    /// How often a failed attempt is repeated before the resource has failed.
+    /// The number of times a failed attempt is repeated before the resource has failed.
     pub retry: Retries,
     /// Whether a successful attempt gives back all retries.
     pub retry_reset: bool,
@@ -25,7 +25,7 @@ pub struct MetaParameters {
     pub timeout: Option<Duration>,
     /// When the resource is checked again.
     pub poll: Polling,
-    /// How often events may lead to a check; `None` if there is no limit.
+    /// The rate at which events may lead to a check; `None` if there is no limit.
     pub limit: Option<RateLimit>,
     /// The semaphores that are held during an attempt.
     pub semaphores: Vec<Semaphore>,
@@ -37,7 +37,7 @@ pub struct MetaParameters {
     pub hidden: bool,
     /// Whether edges to other resources are found automatically.
     pub automatic_edges: bool,
-    /// Whether the resource may be grouped with others, so that one operation changes all.
+    /// Whether the resource may be grouped with others and changed in one operation.
     pub automatic_grouping: bool,
     /// Whether the state before the resource is restored once the resource is no longer wanted.
     pub reverse: bool,
@@ -64,7 +64,7 @@ impl Default for MetaParameters {
     }
 }
 
-/// How often a failed attempt is repeated.
+/// The number of times a failed attempt is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retries {
     /// At most this often.
@@ -84,7 +84,7 @@ pub enum Polling {
     Once,
 }
 
-/// How often events may lead to a check: a bucket of tokens, one of which each check takes.
+/// The rate at which events may lead to a check: a token bucket, from which each check takes a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateLimit {
     /// The tokens that are added in a second.
@@ -125,7 +125,7 @@ impl Semaphore {
         &self.name
     }
 
-    /// How many resources may hold it at once; at least 1.
+    /// The number of resources that may hold it at once; at least 1.
     pub fn count(&self) -> u32 {
         self.count.unwrap_or(1)
     }

@@ -118,7 +118,7 @@ pub struct Properties {
     known: Vec<String>,
 }
 
-/// What is wrong with a property.
+/// A problem with a property.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct PropertyError {
@@ -126,7 +126,7 @@ pub struct PropertyError {
     pub key: String,
     /// One sentence that describes the problem.
     pub message: String,
-    /// Where it is.
+    /// Its place.
     pub location: Location,
     /// A suggestion for a fix.
     pub hint: Option<String>,
@@ -161,7 +161,7 @@ impl From<PropertyError> for Diagnostic {
     }
 }
 
-/// What is wrong with the properties of a resource; at least one error.
+/// The problems with the properties of a resource; at least one.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct PropertyErrors(Vec<PropertyError>);
 
@@ -355,9 +355,9 @@ impl Properties {
         self.invalid(key, message)
     }
 
-    /// Guesses which properties are misspelt, after a kind has refused what it took. Each guess is a property that was
-    /// not taken, the similar name of one that was asked for and is missing, and the error that says so. It is right if
-    /// the kind accepts the property [under this name](Self::renamed), or then refuses something else.
+    /// Guesses which properties are misspelt, after a kind has rejected the properties that it took. Each guess is a
+    /// property that was not taken, the similar name of a property that is missing, and the error about it. A guess is
+    /// right if the kind then accepts the property [under this name](Self::renamed), or rejects something else.
     pub fn misspelt(&self) -> Vec<(String, String, PropertyError)> {
         let missing = || self.known.iter().filter(|name| !self.has_taken(name));
         let guesses = self.left.iter().filter_map(|(key, _)| {

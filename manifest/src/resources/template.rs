@@ -21,7 +21,7 @@ pub trait TemplateValues {
     fn value(&self, path: &[&str]) -> TemplateValue<'_>;
 }
 
-/// What a template names.
+/// A value that a template names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateValue<'values> {
     /// A scalar.

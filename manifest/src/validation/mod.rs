@@ -59,7 +59,7 @@ pub const DISTRO_ARGUMENT: &str = "distro";
 /// The variable that tells scripts whether they may only test.
 pub const TEST_ONLY_VARIABLE: &str = "test_only";
 
-/// Names that the engine gives values to, so that no argument can have them. The last two are older names.
+/// Names of values that the engine sets, so no argument can have them. The last two are older names.
 pub const RESERVED_NAMES: [&str; 4] = [
     DISTRO_ARGUMENT,
     TEST_ONLY_VARIABLE,
@@ -110,7 +110,7 @@ pub struct Validation {
 pub struct ValidationArgument {
     /// The argument's name.
     pub name: Located<ArgumentName>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
     /// The value if no other is given. Every argument that is not required has one.
     pub default: Option<Located<ArgumentValue>>,
@@ -130,11 +130,11 @@ pub struct ValidationArgument {
 pub struct Validator {
     /// The place of the validator's kind.
     pub location: Location,
-    /// What it validates.
+    /// The check that it makes.
     pub check: ValidatorCheck,
 }
 
-/// What a validator validates.
+/// The check of a validator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValidatorCheck {
@@ -259,8 +259,8 @@ impl ValidatorCheck {
 }
 
 impl Script {
-    /// The paths at which a script of a package can be, the first one that exists counts: beside the validation file, and
-    /// in the folder `Resources`.
+    /// The paths at which a script of a package can be: beside the validation file, and in the folder `Resources`. The
+    /// first one that exists counts.
     pub fn places(&self, validation_file: &PackagePath) -> Vec<PackagePath> {
         let path = &self.path.value;
         let beside = match validation_file.as_str().rsplit_once('/') {

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 4096;
 pub struct ValidationValueError {
     /// The text as written.
     pub text: String,
-    /// What it should be.
+    /// A description of what it should be.
     pub what: &'static str,
     /// The rule that it breaks.
     pub reason: &'static str,

@@ -63,7 +63,7 @@ pub struct TokenDescription {
 /// A token that is to be created.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenRequest {
-    /// What it permits; at least one scope.
+    /// The scopes that it permits; at least one.
     pub scopes: Vec<String>,
     /// The names and namespaces that it is limited to; empty for those of the creating token.
     pub names: Vec<String>,

@@ -24,7 +24,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where a token is exchanged for one that authenticates requests (the refresh token grant of OAuth 2).
+/// The server that exchanges a token for one that authenticates requests (the refresh token grant of OAuth 2).
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TokenExchange {
     /// The address.

@@ -25,7 +25,7 @@ const MAX_TOKEN_BYTES: usize = 8 << 10;
 pub struct CredentialSources {
     /// A token, for example from the environment.
     pub token: Option<Secret>,
-    /// Where that token is exchanged, if it does not authenticate requests itself.
+    /// The server that exchanges that token, if it does not authenticate requests itself.
     pub exchange: Option<TokenExchange>,
     /// The file that `pkgres login` writes.
     pub token_file: Option<PathBuf>,
@@ -161,7 +161,7 @@ impl TokenFile {
         self.tokens.get(address.as_str()).map(String::as_str)
     }
 
-    /// Where the token for an address is exchanged, if it is.
+    /// The server that exchanges the token for an address, if it is exchanged.
     pub fn exchange(&self, address: &Address) -> Option<&TokenExchange> {
         self.exchanges.get(address.as_str())
     }

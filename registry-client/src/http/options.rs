@@ -33,11 +33,11 @@ pub struct HttpOptions {
     pub system_proxy: bool,
     /// The key that has to sign the state of the registry. Without it, the first key seen is trusted.
     pub key: Option<PublicKey>,
-    /// What the registry may cost a run.
+    /// The limits on what the registry may cost a run.
     pub limits: NetworkLimits,
     /// The policy for retries.
     pub retry: RetryPolicy,
-    /// Where requests without an answer are counted, for a program that shows them.
+    /// The counter of requests without a response, for a program that shows them.
     pub activity: NetworkActivity,
     /// The number of requests at once.
     pub concurrency: usize,

@@ -11,7 +11,7 @@ use super::{Digest, MAX_BATCH_NAMES, SignedSnapshot};
 pub struct Proof {
     /// The place of the name among all names, counted from zero.
     pub index: u64,
-    /// The hashes beside the way to the root, from the leaf upwards.
+    /// The hashes beside the path to the root, from the leaf upwards.
     pub path: Vec<Digest>,
 }
 

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Digest;
 
-/// A Merkle tree in memory, so that a change costs less than building it again.
+/// A Merkle tree in memory: a change costs less than building it again.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{MerkleTree, leaf_hash, root_of_path};
@@ -59,8 +59,8 @@ impl MerkleTree {
         top.copied().unwrap_or_else(empty_root)
     }
 
-    /// The audit path of a leaf: the hashes beside its way to the root, from the leaf upwards; `None` if there is no such
-    /// leaf.
+    /// The audit path of a leaf: the hashes beside its path to the root, from the leaf upwards; `None` if there is no
+    /// such leaf.
     pub fn audit_path(&self, index: usize) -> Option<Vec<Digest>> {
         if index >= self.len() {
             return None;
@@ -216,7 +216,7 @@ pub struct ProvedNodes {
 }
 
 impl ProvedNodes {
-    /// The tree with this root and `size` leaves, of which nothing else is proved.
+    /// The tree with this root and `size` leaves; nothing else about it is proved yet.
     pub fn new(root: Digest, size: u64) -> Self {
         Self {
             root,

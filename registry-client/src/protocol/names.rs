@@ -1,7 +1,7 @@
 //! Names of packages and classes as parts of paths.
 
-/// A name as a part of a path: each upper case letter `X` becomes `!x`, so that names which differ
-/// in case alone stay different on file systems that fold it.
+/// A name as a part of a path: each upper case letter `X` becomes `!x`. So names that differ only in case stay
+/// different on file systems that fold case.
 ///
 /// ```
 /// use pkgres_registry_client::protocol::{escape_name, unescape_name};

@@ -19,7 +19,7 @@ use super::ApiDifference;
 use super::rules::{ApiRule, Impact};
 use crate::bound::BoundPackages;
 
-/// How a class relies on something that another version of a package changes.
+/// The way in which a class relies on something that another version of a package changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reliance {
@@ -95,12 +95,12 @@ pub struct UpdateEffect {
     pub package: PackageName,
     /// The class that it concerns.
     pub class: ClassName,
-    /// How the class relies on it.
+    /// The way in which the class relies on it.
     pub reliance: Reliance,
-    /// What it means for the class: [major](Impact::Major) if something fails for certain, otherwise to
+    /// The impact on the class: [major](Impact::Major) if something fails for certain, otherwise to
     /// [review](Impact::Review).
     pub impact: Impact,
-    /// Where the class relies on it, in the order of the file; never empty.
+    /// The places where the class relies on it, in the order of the file; never empty.
     pub places: Vec<Location>,
 }
 

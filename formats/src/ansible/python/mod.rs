@@ -21,7 +21,7 @@ pub(crate) const MAX_MODULE_BYTES: usize = 8 << 20;
 const CALLS_PER_BYTE: usize = 4;
 const CALLS_FOR_ANY: usize = 100_000;
 
-/// How certainly an import is executed.
+/// The certainty with which an import is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImportKind {
     /// At the level of the module, unconditionally.
@@ -45,7 +45,7 @@ pub struct Import {
     pub target: String,
     /// The names that are imported from it; empty for the module itself and for `*`.
     pub names: Vec<String>,
-    /// How certainly the import is executed.
+    /// The certainty with which the import is executed.
     pub kind: ImportKind,
     /// The first byte of the import in the text.
     pub at: usize,

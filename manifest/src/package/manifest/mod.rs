@@ -112,7 +112,7 @@ pub struct PackageManifest {
     /// The interfaces that the package defines, each with its file below the folder `Interfaces`, in the order
     /// written.
     pub interfaces: Vec<ClassEntry>,
-    /// Which classes implement which interfaces, in the order written.
+    /// The classes and the interfaces that they implement, in the order written.
     pub implements: Vec<Implementation>,
     /// The validation file, which says what a machine that runs the package must have.
     pub validate: Option<Located<PackagePath>>,
@@ -165,8 +165,8 @@ impl PackageManifest {
         keys.map(UnknownKey::finding).collect()
     }
 
-    /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt, so that the
-    /// intended keys have no effect.
+    /// Returns the [warnings](Self::unknown_key_findings) about keys that are probably misspelt: the intended keys
+    /// have no effect.
     pub fn misspelt_key_findings(&self) -> Vec<Diagnostic> {
         // Their hints have the keys that were probably intended.
         let mut findings = self.unknown_key_findings();

@@ -35,7 +35,7 @@ const LISTS: [&str; 3] = ["Require", "Classes", "Interfaces"];
 pub struct UnknownKey {
     /// The key, as written.
     pub key: Located<String>,
-    /// What was probably meant, for people.
+    /// The key that was probably meant, as a hint for people.
     pub hint: Option<String>,
 }
 

@@ -49,8 +49,8 @@ impl PackageResources {
         }
     }
 
-    /// Reads the resources without a mistake of a file that may have others, so that what their kinds reject is found in
-    /// the same run. `None` if the file has a syntax error: then it is not known where a resource ends.
+    /// Reads the resources without mistakes from a file that may have others, so that the same run also finds what
+    /// their kinds reject. `None` if the file has a syntax error, because the end of a resource is then unknown.
     pub fn readable(name: &str, bytes: &[u8], options: &ReadOptions) -> Option<ReadableResources> {
         let file = read_file(name, bytes, options).ok()?;
         if !file.is_whole {

@@ -72,7 +72,7 @@ impl std::fmt::Debug for GalaxyRegistry {
 }
 
 impl GalaxyRegistry {
-    /// A server at an address, which is that of the server or of its API. No request is sent before the first call.
+    /// A server at an address: its own, or the address of its API. No request is sent before the first call.
     pub fn new(
         name: RegistryName,
         address: Address,

@@ -8,7 +8,9 @@ use pkgres_files::{Follow, read_file};
 use pkgres_formats::Format as _;
 use pkgres_formats::ansible::{Collections, GALAXY_FILE};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, ReadOptions};
+use pkgres_manifest::{
+    Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, ReadOptions, Version,
+};
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{Registry as _, RegistryError};
 use pkgres_resolver::{Locked, Request, Root};
@@ -47,6 +49,16 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
         }
     }
     let mut warnings = Vec::new();
+    if *version == Version::ZERO {
+        let warning = Diagnostic::warning(
+            Code::Version,
+            format!(
+                "{name} is published as 0.0.0, which is the version of a manifest without `Version`"
+            ),
+        );
+        let hint = "write `Version: 0.1.0` into the manifest before it is published";
+        output.findings(&[warning.hint(hint)]);
+    }
     let progress = output.progress(
         &format!("Publishing {name} {version}"),
         context.registries.activity(),

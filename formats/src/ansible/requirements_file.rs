@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Style, Value, read_yaml};
-use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, most_similar};
+use pkgres_manifest::{IndexRecord, Limits, PackageName, Version, most_similar, nearest_name};
 
 use super::name::package_name;
 use super::range;
@@ -108,7 +108,13 @@ impl RequirementsReader<'_> {
                     let message = format!(
                         "unknown key `{shown}`; a requirements file has `collections` and `roles`"
                     );
-                    self.error(Code::Field, entry.key_span, message);
+                    let finding =
+                        Diagnostic::error(Code::Field, message).at(self.at(entry.key_span));
+                    self.findings
+                        .push(match most_similar(key, ["collections", "roles"]) {
+                            Some(similar) => finding.hint(format!("did you mean `{similar}`?")),
+                            None => finding,
+                        });
                 }
             }
         }
@@ -269,7 +275,11 @@ impl RequirementsReader<'_> {
             Ok(package) => package,
             Err(error) => {
                 let message = format!("`{shown}` is not the name of a collection: {error}");
-                self.error(Code::Name, span, message);
+                let finding = Diagnostic::error(Code::Name, message).at(self.at(span));
+                self.findings.push(match meant(name) {
+                    Some(meant) => finding.hint(format!("write {meant}")),
+                    None => finding,
+                });
                 return;
             }
         };
@@ -338,6 +348,18 @@ fn name_of_role(role: &Value) -> String {
     };
     let name = name.unwrap_or_else(|| "?".to_owned());
     Escaped::shortened(&name).to_string()
+}
+
+/// What a text was probably meant to be that is not the name of a collection: a name with a range, or another name.
+fn meant(text: &str) -> Option<String> {
+    if let Some(end) = text.find([':', '@', ' ', '=', '>', '<']) {
+        let (name, range) = text.split_at(end);
+        let range = range.trim_start_matches([':', '@', ' ']).trim();
+        let is_right = package_name(name).is_ok() && range::parse(range).is_ok();
+        return is_right.then(|| format!("`name: {name}` and `version: \"{range}\"`"));
+    }
+    let name = nearest_name(text).filter(|name| package_name(name).is_ok())?;
+    Some(format!("`{name}`"))
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! Keys that a manifest cannot have, and what was probably meant by them.
 
+#[cfg(feature = "packages")]
 use super::KNOWN_KEYS;
 use crate::diagnostic::{Code, Diagnostic, Escaped, Located};
 #[cfg(feature = "packages")]
 use crate::document::Mapping;
 #[cfg(feature = "packages")]
 use crate::name::PackageName;
+#[cfg(feature = "packages")]
 use crate::similar::most_similar;
 
 /// The keys of other package systems, in lower case and without `-` and `_`, each with that of a manifest.
+#[cfg(feature = "packages")]
 const ELSEWHERE: [(&str, &str); 14] = [
     ("dependencies", "Require"),
     ("depends", "Require"),
@@ -55,6 +58,7 @@ impl UnknownKey {
 }
 
 /// The key of a manifest that an unknown one was probably meant to be.
+#[cfg(feature = "packages")]
 pub(super) fn similar_key(unknown: &str) -> Option<&'static str> {
     let folded: String = unknown
         .chars()

@@ -90,8 +90,10 @@ fn whatever_happens_to_installed_collections_is_noticed_and_repaired() {
     ];
     for (program, arguments) in damages {
         run(program, arguments);
-        let changed = watched.next("changed");
+        let (changed, cause) = watched.next_change();
         assert_eq!(changed["resource"], "collections:/c", "{arguments:?}");
+        // It is watched, and not only checked from time to time.
+        assert_eq!(cause, "\"noticed\"", "{arguments:?}");
         watched.next("converged");
         // What is in no locked collection is left alone.
         run("rm", &["-rf", "gone"]);

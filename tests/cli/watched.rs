@@ -68,6 +68,21 @@ impl Watched {
         }
     }
 
+    /// The next change, and the cause of the attempt that made it.
+    pub(crate) fn next_change(&self) -> (Value, String) {
+        let mut cause = String::new();
+        loop {
+            let event = self.events.recv_timeout(PATIENCE);
+            let event = event.expect("there is a change");
+            if event["event"] == "started" {
+                cause = event["cause"].to_string();
+            }
+            if event["event"] == "changed" {
+                return (event, cause);
+            }
+        }
+    }
+
     /// Asks it to end.
     pub(crate) fn interrupt(&self) {
         let process = self.child.id().to_string();

@@ -120,6 +120,7 @@ pub use location::{LocationError, RegistryLocation};
 pub use memory::MemoryRegistry;
 pub use namespace::{Namespace, NamespaceError};
 pub use outdated::{BlockingRequirement, Outdated, outdated};
+#[cfg(feature = "index")]
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VENDORED_FILE};
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
@@ -127,5 +128,4 @@ pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::RegistrySet;
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;
-#[cfg(feature = "index")]
 pub use title::{is_unnamed, titled_at};

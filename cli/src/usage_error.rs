@@ -229,7 +229,7 @@ fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
     tips.collect()
 }
 
-/// What there is for an option that a command does not have; `None` if there is nothing like it.
+/// A tip about an option that the command lacks: which commands have it, or what replaces an option of another program.
 fn tip_about_option(option: &str) -> Option<String> {
     let commands = option
         .strip_prefix("--")

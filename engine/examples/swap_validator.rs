@@ -7,7 +7,7 @@ use pkgres_engine::{
 };
 use pkgres_manifest::{ReadOptions, read_validation_file};
 
-/// What a package has in its validation file.
+/// The validation file of a package.
 const VALIDATION: &str = "validators:\n- no_swap: /swapfile\n";
 
 /// The validator: what it gets from the file, the machine to read, and the arguments of the validation.

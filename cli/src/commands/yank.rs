@@ -18,22 +18,10 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
     let registry = context
         .registries
         .open_remote(args.target.registry.as_deref())?;
-    let changed = match &args.reason {
-        Some(reason) => registry.yank(&name, &version, reason),
-        None => registry.unyank(&name, &version),
-    };
-    changed.map_err(|error| {
-        let mut failure = Failure::from(error);
-        for finding in &mut failure.findings {
-            if finding.message.contains("pkgres.no_such_version") {
-                let command = format!("pkgres info {name} --registry {}", registry.address());
-                finding
-                    .hints
-                    .push(format!("`{command}` lists the versions"));
-            }
-        }
-        failure
-    })?;
+    match &args.reason {
+        Some(reason) => registry.yank(&name, &version, reason)?,
+        None => registry.unyank(&name, &version)?,
+    }
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

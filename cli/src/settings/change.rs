@@ -21,12 +21,7 @@ pub(crate) fn write_setting(
     wait: impl FnOnce(&Path),
 ) -> Result<()> {
     let item = item_of(setting, values, path)?;
-    // A link to the file is what the user made it: the file behind it changes.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let (path, folder) = file_and_folder(path);
     make_folder(&RealFileSystem, &folder)?;
     let _lock = lock_folder(&folder, || wait(&folder))?;
     // Only what is read under the lock counts.
@@ -45,11 +40,7 @@ pub(crate) fn remove_setting(
     setting: &Declared,
     wait: impl FnOnce(&Path),
 ) -> Result<bool> {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    let (path, folder) = file_and_folder(path);
     if !folder.is_dir() {
         return Ok(false);
     }
@@ -60,6 +51,16 @@ pub(crate) fn remove_setting(
     }
     write_file(&RealFileSystem, &path, document.to_string().as_bytes())?;
     Ok(true)
+}
+
+/// The file that a path leads to, and its folder. If the user made the path a link, the file behind it changes.
+fn file_and_folder(path: &Path) -> (PathBuf, PathBuf) {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
+    (path, folder)
 }
 
 /// The text of a settings file; empty if there is none.

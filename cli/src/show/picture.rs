@@ -34,7 +34,7 @@ const MARGIN: f64 = 20.0;
 const ROW: f64 = 26.0;
 
 /// How many characters fit into the room behind a label, where its line can turn.
-const ROOM: f64 = 6.0;
+const ROOM: u8 = 6;
 
 /// The least width in which the legend is broken into rows.
 const LEGEND: f64 = 420.0;
@@ -212,7 +212,7 @@ fn with_room(label: &str) -> String {
     if label.is_empty() {
         String::new()
     } else {
-        format!("{label}      ")
+        format!("{label}{}", " ".repeat(ROOM.into()))
     }
 }
 
@@ -488,13 +488,14 @@ impl RenderBackend for Canvas<'_> {
 
 /// Moves points to the left: to the end of a label, behind which is room, or if what follows would be steep.
 fn make_room(points: &mut [Point], is_labelled: bool) {
+    let room = f64::from(ROOM) * NARROW;
     for at in 1..points.len().saturating_sub(1) {
         let next = points[at + 1];
         let lacking = (next.y - points[at].y).abs() - (next.x - points[at].x);
         if is_labelled || lacking > 0.0 {
-            let wanted = if is_labelled { ROOM * NARROW } else { lacking };
+            let wanted = if is_labelled { room } else { lacking };
             let before = (points[at].x - points[at - 1].x) / 2.0;
-            points[at].x -= wanted.min(ROOM * NARROW).min(before.max(0.0));
+            points[at].x -= wanted.min(room).min(before.max(0.0));
         }
     }
 }

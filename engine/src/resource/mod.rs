@@ -1,7 +1,7 @@
 //! Resources: parts of a machine that can be checked, and changed if they differ.
 //!
-//! A check reports that the resource is in order, or returns a [`Change`] that knows what it will do; there is no
-//! third answer, and an error is not an answer. The engine checks again after a change, so it detects a change that
+//! A check has two answers: the resource is in order, or a [`Change`] that brings it there. It cannot report success and
+//! an error at once: if it fails, it has no answer. The engine checks again after a change, so it detects a change that
 //! does not reach the wanted state at once.
 
 mod before;

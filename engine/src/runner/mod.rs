@@ -66,7 +66,7 @@ impl Default for RunOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeKey(u64);
 
-/// An event that the runner is told about.
+/// Input of the runner: something that happened outside of it.
 #[derive(Debug)]
 pub enum Event {
     /// An attempt that an action asked for ended.

@@ -174,7 +174,7 @@ fn suggestion(text: &str) -> Option<String> {
         .filter(|range| range != text.trim())
 }
 
-/// The clauses that one of another package system stands for.
+/// Translates a clause of another package system into clauses of this one.
 fn suggested_clause(text: &str) -> Option<String> {
     let numbers = |text: &str| -> Option<Vec<u64>> {
         text.split('.').map(|part| part.parse().ok()).collect()

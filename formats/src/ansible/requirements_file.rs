@@ -350,7 +350,7 @@ fn name_of_role(role: &Value) -> String {
     Escaped::shortened(&name).to_string()
 }
 
-/// What a text was probably meant to be that is not the name of a collection: a name with a range, or another name.
+/// Suggests what to write in place of a text that is not the name of a collection: a name and a range, or a similar name.
 fn meant(text: &str) -> Option<String> {
     if let Some(end) = text.find([':', '@', ' ', '=', '>', '<']) {
         let (name, range) = text.split_at(end);

@@ -223,6 +223,9 @@ impl RequestError {
                 "pkgres.no_such_token" => finding.hint(format!(
                     "`pkgres token list --registry {address}` shows the tokens with their ids"
                 )),
+                "pkgres.no_such_version" => finding.hint(format!(
+                    "`pkgres info PACKAGE --registry {address}` lists the versions of a package"
+                )),
                 "pkgres.version_exists" => {
                     finding.hint("a published release cannot change: publish this as another version")
                 }

@@ -17,7 +17,8 @@ const MAX_HINTS: usize = 2;
 const MAX_ALSO_UNKNOWN: usize = 10;
 
 /// Distinct hints about facts with these [unsatisfiable
-/// packages](super::contradiction::unsatisfiable_packages), at most [`MAX_HINTS`].
+/// packages](super::contradiction::unsatisfiable_packages): at most [`MAX_HINTS`], and those about other unknown
+/// packages.
 pub(super) fn hints(
     problem: &mut Problem<'_>,
     facts: &[Fact],

@@ -76,10 +76,7 @@ impl ResourcesReader<'_> {
             };
             if let Some(first) = places.get(&id.value) {
                 let message = format!("`{}` appears twice in {what}", id.value);
-                let finding = Diagnostic::error(Code::Resource, message)
-                    .label(id.location.clone(), "again here")
-                    .label(first.clone(), "first here");
-                self.findings.push(finding);
+                self.repeated(message, &id.location, first);
                 continue;
             }
             places.insert(id.value.clone(), id.location.clone());

@@ -137,6 +137,14 @@ impl ResourcesReader<'_> {
         self.findings.push(finding);
     }
 
+    /// Reports what is there a second time.
+    fn repeated(&mut self, message: String, again: &Location, first: &Location) {
+        let finding = Diagnostic::error(Code::Resource, message)
+            .label(again.clone(), "again here")
+            .label(first.clone(), "first here");
+        self.findings.push(finding);
+    }
+
     /// Reports that a node is not what was expected.
     fn unexpected(&mut self, what: &str, expected: &str, node: &Node) {
         let message = format!("{what} must be {expected}, not {}", node.kind());
@@ -242,10 +250,7 @@ impl ResourcesReader<'_> {
             let id = &resource.id;
             if let Some(first) = places.get(&id.value) {
                 let message = format!("the resource `{}` is declared twice", id.value);
-                let finding = Diagnostic::error(Code::Resource, message)
-                    .label(id.location.clone(), "again here")
-                    .label(first.clone(), "first here");
-                self.findings.push(finding);
+                self.repeated(message, &id.location, first);
                 continue;
             }
             places.insert(id.value.clone(), id.location.clone());

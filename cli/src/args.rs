@@ -360,20 +360,24 @@ pub(crate) fn commands_with(long: &str) -> Vec<String> {
 }
 
 impl Command {
-    /// The members of a workspace that it is run for, if it takes any.
-    pub(crate) fn members(&self) -> Option<&MemberArgs> {
-        match self {
-            Self::Resolve(args) => Some(&args.members),
-            Self::Outdated(args) => Some(&args.members),
-            Self::Tree(args) => Some(&args.members),
-            Self::Why(args) => Some(&args.members),
-            Self::Export(args) => Some(&args.members),
-            Self::Fetch(args) => Some(&args.members),
-            Self::Verify(args) => Some(&args.locked.members),
-            Self::Install(args) => Some(&args.locked.members),
-            Self::Vendor(args) => Some(&args.locked.members),
-            _ => None,
-        }
+    /// The members of a workspace that are named as its projects.
+    pub(crate) fn members(&self) -> &[String] {
+        let args = match self {
+            Self::Add(AddArgs { edit, .. }) | Self::Remove(RemoveArgs { edit, .. }) => {
+                return edit.member.as_slice();
+            }
+            Self::Resolve(args) => &args.members,
+            Self::Outdated(args) => &args.members,
+            Self::Tree(args) => &args.members,
+            Self::Why(args) => &args.members,
+            Self::Export(args) => &args.members,
+            Self::Fetch(args) => &args.members,
+            Self::Verify(args) => &args.locked.members,
+            Self::Install(args) => &args.locked.members,
+            Self::Vendor(args) => &args.locked.members,
+            _ => return &[],
+        };
+        &args.members
     }
 
     /// The folder for a certificate of the verdict.

@@ -68,10 +68,9 @@ impl Context {
         } else {
             Ok(None)
         };
-        let named = command.members().map(|args| args.members.as_slice());
-        let members = match named {
-            None | Some([]) => Vec::new(),
-            Some(named) => match &workspace {
+        let members = match command.members() {
+            [] => Vec::new(),
+            named => match &workspace {
                 Ok(Some(workspace)) => workspace.members_named(named)?,
                 Ok(None) => return Err(no_workspace()),
                 Err(failure) => return Err(failure.clone()),

@@ -138,7 +138,7 @@ impl Invocation {
 
     /// The command of this run for all members of the workspace, if it takes them, and no other arguments.
     pub(crate) fn same_command_for_workspace(&self) -> Option<String> {
-        let is_complete = self.takes_workspace() && !needs_arguments(&self.command);
+        let is_complete = self.takes_workspace() && !self.has_arguments();
         is_complete.then(|| self.compose(&self.command, &["workspace"], &[]))
     }
 
@@ -187,9 +187,23 @@ impl Invocation {
         self.compose(words, &[], &[])
     }
 
-    /// The command of this run about another project, unless it needs other arguments as well.
+    /// The command of this run about another project, unless it has other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
-        (!needs_arguments(&self.command)).then(|| self.command_for(&self.command, project))
+        (!self.has_arguments()).then(|| self.command_for(&self.command, project))
+    }
+
+    /// Whether the command has arguments besides its project, or takes a folder before it.
+    fn has_arguments(&self) -> bool {
+        let has = |id| argument_of(&self.command, id).is_some();
+        needs_arguments(&self.command) || has("folder") && has("manifest")
+    }
+
+    /// Whether a member of the workspace can be named with `-p` after all the words of this run.
+    pub(crate) fn takes_member_option(&self) -> bool {
+        self.has_arguments()
+            && ["member", "members"]
+                .iter()
+                .any(|id| argument_of(&self.command, id).is_some())
     }
 
     fn compose(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {

@@ -402,10 +402,15 @@ fn missing_manifest_hints(context: &Context) -> Vec<String> {
             missing.join(", ")
         )];
     }
+    let option = if invocation.takes_member_option() {
+        "-p "
+    } else {
+        ""
+    };
     let mut names: Vec<String> = members
         .iter()
         .take(MAX_NAMED_MEMBERS)
-        .map(|member| format!("`{}`", quoted(member)))
+        .map(|member| format!("`{option}{}`", quoted(member)))
         .collect();
     if let Some(rest) = members.len().checked_sub(MAX_NAMED_MEMBERS + 1) {
         names.push(format!("{} more", rest + 1));

@@ -247,11 +247,20 @@ pub(crate) enum Template {
     Plugin,
 }
 
-/// The arguments of the commands that edit requirements.
+/// The arguments of the commands that edit the requirements of one project.
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
     #[command(flatten)]
     pub(crate) project: ProjectArgs,
+
+    /// The member of the workspace whose requirements change: the name of its package, or its folder
+    #[arg(
+        long = "package",
+        short = 'p',
+        value_name = "MEMBER",
+        conflicts_with = "manifest"
+    )]
+    pub(crate) member: Option<String>,
 
     #[command(flatten)]
     pub(crate) write: WriteArgs,

@@ -91,7 +91,10 @@ pub(crate) struct LockedArgs {
 #[derive(Debug, Args)]
 pub(crate) struct VendorArgs {
     /// The folder for the archives; made if it does not exist
-    #[arg(value_parser = PathBufValueParser::new().try_map(folder_to_write))]
+    #[arg(
+        default_value = "vendor",
+        value_parser = PathBufValueParser::new().try_map(folder_to_write)
+    )]
     pub(crate) folder: PathBuf,
 
     #[command(flatten)]

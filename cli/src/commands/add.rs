@@ -8,7 +8,7 @@ use pkgres_manifest::{Ecosystem, LockDiff, Lockfile, PackageName, RequirementEdi
 use pkgres_resolver::{Resolution, Update};
 use serde_json::json;
 
-use crate::args::{AddArgs, RemoveArgs, WriteArgs};
+use crate::args::{AddArgs, EditArgs, RemoveArgs, WriteArgs};
 use crate::capabilities::lock_with_capabilities;
 use crate::changed_files::{ChangedFile, write_together};
 use crate::commands::names::package_name;
@@ -25,7 +25,7 @@ use crate::solve::reject_lock_modes;
 
 pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("add", &args.edit.write, context)?;
-    let project = Project::open(&args.edit.project.manifest, context)?;
+    let project = edited_project(&args.edit, context)?;
     let ecosystem = project.format.ecosystem();
     let named = args
         .packages
@@ -76,7 +76,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         .map(|text| package_name(text))
         .collect::<Result<Vec<_>>>()?;
     reject_twice(&named)?;
-    let project = Project::open(&args.edit.project.manifest, context)?;
+    let project = edited_project(&args.edit, context)?;
     reject_not_editable(&project, None, context)?;
     let edits: Vec<RequirementEdit> = named.into_iter().map(RequirementEdit::Remove).collect();
     let edited = project.with_requirements(&edits, context)?;
@@ -97,6 +97,12 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
         context,
         output,
     )
+}
+
+/// The project whose requirements change: the member that is named, or that of the manifest.
+fn edited_project(args: &EditArgs, context: &Context) -> Result<Project> {
+    let member = context.members.first();
+    Project::open(member.unwrap_or(&args.project.manifest), context)
 }
 
 /// Rejects a root whose requirements only a person can edit, and says how a package is added to it.

@@ -42,6 +42,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             ("pkgres add org.example.Db", "the newest version that fits"),
             ("pkgres add 'org.example.Db@>=1.2, <3'", "with a spec"),
+            (
+                "pkgres add org.example.Db -p web",
+                "to a member of the workspace",
+            ),
         ],
     ),
     (

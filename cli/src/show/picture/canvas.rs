@@ -1,31 +1,15 @@
-//! Pictures of graphs: the layout of a graph as SVG, with a title, a legend and both color schemes, and as PNG.
-//!
-//! The library lays out boxes of given sizes, and calls back to draw them. Everything is drawn here, so that pictures
-//! look like those on the pages of a registry, and fit their content.
+//! The drawing of a picture that is laid out: boxes, lines and labels as SVG, below a title and a legend.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use layout::core::base::Orientation;
-use layout::core::color::Color;
 use layout::core::format::{ClipHandle, RenderBackend};
-use layout::core::geometry::{Point, Position};
-use layout::core::style::{LineStyleKind, StyleAttr};
-use layout::std_shapes::shapes::{Arrow, Element, LineEndKind, ShapeKind};
-use layout::topo::layout::VisualGraph;
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use resvg::{tiny_skia, usvg};
+use layout::core::geometry::Point;
+use layout::core::style::StyleAttr;
+use pkgres_manifest::diagnostic::Escaped;
 
-/// The widths of characters, in sizes 13, 12 and 11 of a monospaced font.
-const WIDE: f64 = 7.9;
-const MIDDLE: f64 = 7.3;
-const NARROW: f64 = 6.7;
-
-/// The height of a node.
-const HEIGHT: f64 = 50.0;
-
-/// The space inside of a node at its left and right.
-const INNER: f64 = 14.0;
+use super::parts::{
+    HEIGHT, INNER, MIDDLE, NARROW, Picture, PictureLine, PictureNodeKind, WIDE, length,
+};
 
 /// The space around the whole picture.
 const MARGIN: f64 = 20.0;
@@ -41,174 +25,8 @@ const LEGEND: f64 = 420.0;
 
 /// The length of an arrow head.
 const HEAD: f64 = 9.0;
-
-/// How many pixels of a PNG a unit of the picture has, unless it would be too large.
-const SCALE: f32 = 2.0;
-
-/// The most pixels of a PNG.
-const MAX_PIXELS: f64 = 64e6;
-
-/// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PictureNodeKind {
-    Root,
-    Package,
-    Class,
-}
-
-/// A node.
-#[derive(Debug)]
-pub(super) struct PictureNode<'text> {
-    pub(super) kind: PictureNodeKind,
-    /// The name of the package or class.
-    pub(super) name: &'text str,
-    /// The text beside the name, such as a version.
-    pub(super) note: &'text str,
-    pub(super) clashes: bool,
-}
-
-/// The style of an edge's line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PictureLine {
-    Solid,
-    Dotted,
-    Dashed,
-}
-
-/// An edge between two nodes, which are known by their numbers.
-#[derive(Debug)]
-pub(super) struct PictureEdge<'text> {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) label: &'text str,
-    pub(super) line: PictureLine,
-    pub(super) clashes: bool,
-}
-
-/// A graph to be drawn, with its edges in the order in which the layout is to add them.
-#[derive(Debug)]
-pub(super) struct Picture<'text> {
-    pub(super) title: String,
-    pub(super) nodes: Vec<PictureNode<'text>>,
-    pub(super) edges: Vec<PictureEdge<'text>>,
-}
-
-impl Picture<'_> {
-    /// The picture as SVG.
-    pub(super) fn to_svg(&self) -> String {
-        let mut graph = VisualGraph::new(Orientation::LeftToRight);
-        // The check for cycles after each edge follows every path.
-        graph.dag.set_validate(false);
-        let look = StyleAttr::new(Color::fast("black"), 1, None, 0, 7);
-        let handles: Vec<_> = (0..)
-            .zip(&self.nodes)
-            .map(|(at, node): (usize, _)| {
-                let size = Point::new(node.width(), HEIGHT);
-                let halo = Point::splat(36.0);
-                graph.add_node(Element {
-                    shape: ShapeKind::Box(String::new()),
-                    pos: Position::new(Point::zero(), size, Point::zero(), halo),
-                    look: look.clone(),
-                    orientation: Orientation::LeftToRight,
-                    properties: Some(at.to_string()),
-                })
-            })
-            .collect();
-        for (at, edge) in self.edges.iter().enumerate() {
-            let arrow = Arrow {
-                start: LineEndKind::None,
-                end: LineEndKind::Arrow,
-                line_style: LineStyleKind::Normal,
-                text: with_room(&Escaped::new(edge.label).to_string()),
-                look: look.clone(),
-                properties: Some(at.to_string()),
-                src_port: None,
-                dst_port: None,
-            };
-            graph.add_edge(arrow, handles[edge.from], handles[edge.to]);
-        }
-        let mut canvas = Canvas::new(self);
-        graph.do_it(false, false, false, &mut canvas);
-        canvas.finish()
-    }
-
-    /// The lines of the legend: a sample, drawn from a point, and its word.
-    fn legend(&self) -> Vec<(String, &'static str)> {
-        let mut items = Vec::new();
-        for (kind, word) in [
-            (PictureNodeKind::Root, "root"),
-            (PictureNodeKind::Package, "package"),
-            (PictureNodeKind::Class, "class"),
-        ] {
-            if self.nodes.iter().any(|node| node.kind == kind) {
-                let radius = if kind == PictureNodeKind::Class { 7 } else { 4 };
-                let class = kind.class();
-                items.push((
-                    format!(r#"<rect class="box {class}" width="26" height="14" y="-11" rx="{radius}"/>"#),
-                    word,
-                ));
-            }
-        }
-        for (line, word) in [
-            (PictureLine::Solid, "requires"),
-            (PictureLine::Dotted, "defines"),
-            (PictureLine::Dashed, "extends"),
-        ] {
-            if self.edges.iter().any(|edge| edge.line == line) {
-                let class = line.class();
-                items.push((
-                    format!(
-                        r#"<path class="line {class}" d="M0-4H18"/><path class="head" d="M26-4l-9-4v8z"/>"#
-                    ),
-                    word,
-                ));
-            }
-        }
-        let clashes = self.nodes.iter().any(|node| node.clashes)
-            || self.edges.iter().any(|edge| edge.clashes);
-        if clashes {
-            let sample = r#"<rect class="box clash" width="26" height="14" y="-11" rx="4"/>"#;
-            items.push((sample.to_owned(), "part of the clash"));
-        }
-        items
-    }
-}
-
-impl PictureNodeKind {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Root => "root",
-            Self::Package => "package",
-            Self::Class => "class",
-        }
-    }
-}
-
-impl PictureLine {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Solid => "solid",
-            Self::Dotted => "dotted",
-            Self::Dashed => "dashed",
-        }
-    }
-}
-
-impl PictureNode<'_> {
-    /// The namespace without its last dot, and the last part of the name.
-    fn halves(&self) -> (&str, &str) {
-        self.name.rsplit_once('.').unwrap_or(("", self.name))
-    }
-
-    fn width(&self) -> f64 {
-        let (namespace, last) = self.halves();
-        let second = length(namespace) + length(self.note) + 2.0;
-        (length(last) * WIDE).max(second * NARROW).max(70.0) + 2.0 * INNER
-    }
-}
-
 /// A label with room behind it.
-fn with_room(label: &str) -> String {
+pub(super) fn with_room(label: &str) -> String {
     if label.is_empty() {
         String::new()
     } else {
@@ -216,17 +34,8 @@ fn with_room(label: &str) -> String {
     }
 }
 
-/// The number of characters of a text.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "texts are far shorter than 2^52"
-)]
-fn length(text: &str) -> f64 {
-    text.chars().count() as f64
-}
-
 /// The texts of SVG elements that the layout draws, and the area that they take.
-struct Canvas<'picture> {
+pub(super) struct Canvas<'picture> {
     picture: &'picture Picture<'picture>,
     lines: String,
     nodes: String,
@@ -239,7 +48,7 @@ struct Canvas<'picture> {
 }
 
 impl<'picture> Canvas<'picture> {
-    fn new(picture: &'picture Picture<'picture>) -> Self {
+    pub(super) fn new(picture: &'picture Picture<'picture>) -> Self {
         Self {
             picture,
             lines: String::new(),
@@ -257,9 +66,9 @@ impl<'picture> Canvas<'picture> {
     }
 
     /// The SVG document: title, legend, and the graph below.
-    fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         let title = escaped(&self.picture.title);
-        let items = self.picture.legend();
+        let items = legend(self.picture);
         let is_empty = self.greatest.x < self.least.x;
         let (least, greatest) = if is_empty {
             (Point::zero(), Point::zero())
@@ -540,112 +349,52 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// An SVG picture as PNG, in its light colors. The font is part of the program: the picture is the same everywhere.
-pub(super) fn png(svg: &str) -> Result<Vec<u8>, Box<Diagnostic>> {
-    let failed = |cause: &dyn std::fmt::Display| {
-        let message = format!("cannot draw the graph as PNG: {cause}");
-        Box::new(Diagnostic::error(Code::Limit, message).hint("use `--format svg`"))
-    };
-    let mut fonts = usvg::fontdb::Database::new();
-    fonts.load_font_data(dejavu::sans_mono::regular().to_vec());
-    fonts.load_font_data(dejavu::sans_mono::bold().to_vec());
-    let family = "DejaVu Sans Mono".to_owned();
-    fonts.set_monospace_family(&family);
-    let options = usvg::Options {
-        font_family: family,
-        fontdb: Arc::new(fonts),
-        ..usvg::Options::default()
-    };
-    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| failed(&error))?;
-    let size = tree.size();
-    let area = f64::from(size.width()) * f64::from(size.height());
-    let scale = [SCALE, 1.0]
-        .into_iter()
-        .find(|scale| area * f64::from(scale * scale) <= MAX_PIXELS);
-    let scale = scale.ok_or_else(|| failed(&"it would have too many pixels"))?;
-    let pixels = size.to_int_size().scale_by(scale);
-    let pixmap = pixels.and_then(|pixels| tiny_skia::Pixmap::new(pixels.width(), pixels.height()));
-    let mut pixmap = pixmap.ok_or_else(|| failed(&"it would have too many pixels"))?;
-    let transform = tiny_skia::Transform::from_scale(scale, scale);
-    resvg::render(&tree, transform, &mut pixmap.as_mut());
-    pixmap.encode_png().map_err(|error| failed(&error))
+/// The lines of the legend: a sample, drawn from a point, and its word.
+fn legend(picture: &Picture) -> Vec<(String, &'static str)> {
+    let mut items = Vec::new();
+    for (kind, word) in [
+        (PictureNodeKind::Root, "root"),
+        (PictureNodeKind::Package, "package"),
+        (PictureNodeKind::Class, "class"),
+    ] {
+        if picture.nodes.iter().any(|node| node.kind == kind) {
+            let radius = if kind == PictureNodeKind::Class { 7 } else { 4 };
+            let class = kind.class();
+            items.push((
+                format!(
+                    r#"<rect class="box {class}" width="26" height="14" y="-11" rx="{radius}"/>"#
+                ),
+                word,
+            ));
+        }
+    }
+    for (line, word) in [
+        (PictureLine::Solid, "requires"),
+        (PictureLine::Dotted, "defines"),
+        (PictureLine::Dashed, "extends"),
+    ] {
+        if picture.edges.iter().any(|edge| edge.line == line) {
+            let class = line.class();
+            items.push((
+                format!(
+                    r#"<path class="line {class}" d="M0-4H18"/><path class="head" d="M26-4l-9-4v8z"/>"#
+                ),
+                word,
+            ));
+        }
+    }
+    let clashes = picture.nodes.iter().any(|node| node.clashes)
+        || picture.edges.iter().any(|edge| edge.clashes);
+    if clashes {
+        let sample = r#"<rect class="box clash" width="26" height="14" y="-11" rx="4"/>"#;
+        items.push((sample.to_owned(), "part of the clash"));
+    }
+    items
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn node(kind: PictureNodeKind, name: &'static str, note: &'static str) -> PictureNode<'static> {
-        PictureNode {
-            kind,
-            name,
-            note,
-            clashes: false,
-        }
-    }
-
-    fn picture() -> Picture<'static> {
-        Picture {
-            title: "A <title>".to_owned(),
-            nodes: vec![
-                node(PictureNodeKind::Root, "org.acme.Web", "1.0.0"),
-                node(PictureNodeKind::Package, "org.acme.Db", "2.0.0"),
-            ],
-            edges: vec![PictureEdge {
-                from: 0,
-                to: 1,
-                label: ">=2, <3",
-                line: PictureLine::Solid,
-                clashes: false,
-            }],
-        }
-    }
-
-    /// The numbers of an attribute of all elements with a class.
-    fn numbers(svg: &str, class: &str, attribute: &str) -> Vec<f64> {
-        svg.split('<')
-            .filter(|element| element.contains(&format!("class=\"{class}")))
-            .filter_map(|element| element.split(&format!(" {attribute}=\"")).nth(1))
-            .filter_map(|rest| rest.split('"').next()?.parse().ok())
-            .collect()
-    }
-
-    #[test]
-    fn a_picture_has_a_title_and_a_legend_of_what_is_in_it() {
-        let svg = picture().to_svg();
-        assert!(svg.contains("<title>A &lt;title&gt;</title>"), "{svg}");
-        assert!(svg.contains("&gt;=2, &lt;3</text>"), "{svg}");
-        for word in ["root", "package", "requires"] {
-            assert!(svg.contains(&format!(">{word}</text>")), "{word}: {svg}");
-        }
-        for word in ["class", "extends", "defines", "part of the clash"] {
-            assert!(!svg.contains(&format!(">{word}</text>")), "{word}: {svg}");
-        }
-        let mut picture = picture();
-        picture.nodes[1].clashes = true;
-        assert!(picture.to_svg().contains(">part of the clash</text>"));
-    }
-
-    #[test]
-    fn a_picture_is_as_large_as_what_is_in_it() {
-        let svg = picture().to_svg();
-        let size = |name: &str| -> f64 {
-            let rest = svg.split(&format!("{name}=\"")).nth(1).expect("a size");
-            rest.split('"')
-                .next()
-                .and_then(|text| text.parse().ok())
-                .expect("a number")
-        };
-        let (xs, widths) = (
-            numbers(&svg, "box package\" x", "x"),
-            numbers(&svg, "box", "width"),
-        );
-        assert_eq!(xs.len(), 1, "{svg}");
-        assert!(widths.iter().all(|width| *width < size("width")), "{svg}");
-        // Two nodes in one row, below a title and a row of the legend.
-        assert!(size("height") < 220.0, "{svg}");
-        assert!(size("width") < 700.0, "{svg}");
-    }
 
     #[test]
     fn a_line_is_not_steep_before_its_head() {
@@ -659,24 +408,6 @@ mod tests {
         assert_eq!(
             curve(&points, (false, true)),
             "M0.0 120.0C120.0 120.0 120.0 40.0 240.0 40.0C256.0 40.0 256.0 0.0 272.0 0.0"
-        );
-    }
-
-    #[test]
-    fn a_png_shows_text_and_boxes() {
-        let bytes = png(&picture().to_svg()).expect("a picture");
-        let pixmap = tiny_skia::Pixmap::decode_png(&bytes).expect("a PNG");
-        let dark = pixmap
-            .pixels()
-            .iter()
-            .filter(|pixel| pixel.red() < 90 && pixel.alpha() == 255)
-            .count();
-        // The strokes of the letters; boxes and lines are brighter.
-        assert!(dark > 1000, "{dark} dark pixels");
-        let white = pixmap.pixels().iter().filter(|pixel| pixel.red() == 255);
-        assert!(
-            white.count() * 2 > pixmap.pixels().len(),
-            "the back is white"
         );
     }
 }

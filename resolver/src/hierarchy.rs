@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::prereleases::{may_be_unnamed, unnamed_prerelease};
+use crate::named_prereleases::{may_be_unnamed, unnamed_prerelease};
 use crate::request::ClassRules;
 use crate::selection::Selection;
 use crate::universe::{ClassId, ClassTable, Parent, ReleaseId, Universe};
@@ -49,7 +49,7 @@ pub(crate) enum Violation {
     Cycle(Vec<ClassAt>),
     /// Both paths begin at one class and end at two classes of one name (rule 3).
     Diamond([Vec<ClassAt>; 2]),
-    /// A prerelease has to be named by a requirement, and is not; see `prereleases.rs`.
+    /// A prerelease has to be named by a requirement, and is not; see `named_prereleases.rs`.
     UnnamedPrerelease(ReleaseId),
 }
 

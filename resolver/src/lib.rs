@@ -46,7 +46,7 @@ mod improve;
 mod index;
 mod lock_check;
 mod model;
-mod prereleases;
+mod named_prereleases;
 mod problem;
 mod repair;
 mod request;

@@ -7,12 +7,12 @@
 
 mod attempt;
 mod bucket;
-mod chances;
+mod flapping;
 mod foreseen;
 mod node_state;
+mod retries;
 mod schedule;
 mod semaphores;
-mod setbacks;
 mod swap;
 
 pub use attempt::{Outcome, attempt};
@@ -27,7 +27,7 @@ use pkgres_manifest::ResourceId;
 
 use crate::graph::{Graph, Node};
 use crate::resource::{Difference, Input, Resource};
-use chances::LatestChanges;
+use flapping::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
 use semaphores::Semaphores;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pkgres_manifest::{Polling, Retries};
 
 use super::attempt::Outcome;
-use super::chances::BeforeAttempt;
+use super::flapping::BeforeAttempt;
 use super::node_state::{Cause, Observed, Phase};
 use super::{Action, NodeKey, Runner};
 use crate::resource::{Awaited, Difference, Input, ResourceError, Values};

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use pkgres_manifest::{Polling, ResourceId};
 
 use super::bucket::Bucket;
-use super::node_state::{Cause, NodeState, Observed, Phase};
-use super::setbacks::{Failures, Undone};
+use super::node_state::{Cause, Failures, NodeState, Observed, Phase, Undone};
 use super::{Action, NodeKey, Runner};
 use crate::graph::Graph;
 use crate::resource::Values;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::contracts::ContractViolation;
 use crate::hierarchy::{ClassAt, Violation, provider};
-use crate::prereleases::versions_that_do_not_name;
+use crate::named_prereleases::versions_that_do_not_name;
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::universe::{ClassId, PackageId, Parent, ReleaseId};

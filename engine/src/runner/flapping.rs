@@ -1,16 +1,13 @@
-//! Handling of resources that fail again, or are changed again, because of changes by the run itself.
+//! Flapping: resources that are changed again and again, because they undo each other's changes.
 //!
-//! An attempt can trigger the very events that start the next one: a command writes a file that it watches and then fails, or
-//! two resources keep undoing each other's changes. Retrying at once would loop forever. So a failed resource is retried
-//! with exponential backoff, and after several failures in a row ([`setbacks`](super::setbacks)) the run stops waiting for
-//! it: it can end as failed, but keeps retrying as long as it goes on. A resource that is changed again and again, each time
-//! soon after the same other resource, counts as failed.
+//! Each change triggers the next one, so the run would never end. A resource that is changed again and again, each time
+//! soon after the same other resource, counts as failed; and what a flapping resource does says nothing about whether the
+//! rest of the graph has settled.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::node_state::{Cause, NodeState, Phase};
-use super::setbacks::Failures;
 use super::{NodeKey, Runner};
 
 /// How soon after another change one has to be noticed for the other one to be suspected. The longest pause is shorter.
@@ -53,92 +50,7 @@ impl BeforeAttempt {
     }
 }
 
-impl NodeState {
-    /// It is in order, so that what failed before does not count.
-    pub(super) fn forgive(&mut self) {
-        // That two resources undo each other's changes is only seen after some time.
-        if !self.undone.is_proved() {
-            self.failures = Failures::default();
-        }
-    }
-}
-
 impl Runner {
-    /// An event says that a node may have changed.
-    pub(super) fn may_have_changed(&mut self, node: usize) {
-        if self.graph.nodes()[node].meta.hidden {
-            return;
-        }
-        let state = &mut self.nodes[node];
-        if state.failure.is_some() {
-            if self.options.watch {
-                let at = state.failures.next_chance();
-                self.give_chance(node, Cause::Noticed, at);
-            }
-            return;
-        }
-        match &mut state.phase {
-            Phase::Running { again, .. } => *again = true,
-            Phase::Dirty => {}
-            Phase::Clean => {
-                if let Some(bucket) = &mut state.bucket {
-                    state.not_before = state.not_before.max(bucket.take(self.now));
-                }
-                self.make_dirty(node, Cause::Noticed);
-            }
-        }
-    }
-
-    /// Something before a node that has failed for good was changed, which may have been the reason. The first time, it
-    /// is tried again at once.
-    pub(super) fn give_chance_behind_change(&mut self, node: usize) {
-        let state = &mut self.nodes[node];
-        let failures = &state.failures;
-        if state.failure.is_none() {
-            if state.has_delayed_chance && failures.times <= 1 {
-                // It waits for a pause that the change makes needless.
-                state.has_delayed_chance = false;
-                state.not_before = self.now;
-                self.delayed.remove(&node);
-                self.update_open(node);
-            }
-            return;
-        }
-        let at = if failures.times > 1 && self.options.watch {
-            failures.next_chance()
-        } else {
-            self.now
-        };
-        self.give_chance(node, Cause::Noticed, at);
-    }
-
-    /// Gives a node that has failed for good another chance at a time.
-    fn give_chance(&mut self, node: usize, cause: Cause, at: Duration) {
-        let state = &mut self.nodes[node];
-        if state.failures.is_hopeless() && at > self.now {
-            // It counts as failed until then.
-            let at = state.chance_at.map_or(at, |(before, _)| before.min(at));
-            state.chance_at = Some((at, cause));
-            self.alarms.insert((at, node));
-            return;
-        }
-        self.try_again(node, cause, at);
-    }
-
-    /// Tries a node that has failed for good again.
-    pub(super) fn try_again(&mut self, node: usize, cause: Cause, not_before: Duration) {
-        let now = self.now;
-        let state = &mut self.nodes[node];
-        state.chance_at = None;
-        state.has_delayed_chance = not_before > now;
-        state.last_error = state.failure.take();
-        state.attempts = 0;
-        state.phase = Phase::Dirty;
-        state.cause = cause;
-        state.not_before = state.not_before.max(not_before);
-        self.update_open(node);
-    }
-
     /// Takes note of a change of a node. What undoes its changes, if they were undone too often.
     pub(super) fn note_change(&mut self, node: usize) -> Option<String> {
         let now = self.now;

@@ -1,7 +1,7 @@
 //! The context of a run: the values of its arguments, environment and settings files, validated once.
 //!
-//! Commands take their own arguments and this. Shared values (registries, how packages are read,
-//! how versions are chosen, the workspace) reaches them only as the validated values here.
+//! Commands take their own arguments and this. Shared values (registries, how packages are read, how versions are
+//! chosen, the workspace) reach them only as the validated values here.
 
 use std::path::{Path, PathBuf};
 

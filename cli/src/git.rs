@@ -1,4 +1,4 @@
-//! What commands read from git: revisions, and files in them. The system's git is run.
+//! Reading revisions, and files in them, with the system's git.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;

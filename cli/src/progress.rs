@@ -1,4 +1,4 @@
-//! The spinner of work that lasts, and what it says.
+//! The spinner that is shown during long work, and its text.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;

@@ -1,4 +1,4 @@
-//! Command lines that do not parse: what helps is added to the message of the parser, and the message fits the terminal.
+//! Command lines that do not parse: adds what helps to the parser's message, and fits the message to the terminal.
 
 use std::ffi::OsString;
 

@@ -227,8 +227,7 @@ fn component(package: &ResolvedPackage) -> Value {
     component
 }
 
-/// Resolutions as one document of SPDX 2.3. It describes what the main component of
-/// [`cyclonedx`] is.
+/// Resolutions as one document of SPDX 2.3. Its subject is the main component of [`cyclonedx`].
 pub fn spdx(resolutions: &[&Resolution], maker: Maker<'_>) -> Value {
     let subject = Subject::of(resolutions);
     let (main, id, title) = match subject.package {

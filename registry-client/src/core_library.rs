@@ -1,9 +1,9 @@
-//! The default core library, as a release for a machine on which nothing else has it.
+//! The default core library, as a release that is used if nothing else provides it.
 //!
-//! Every package requires the core library, which comes with the engine that runs packages and is rarely in a registry. A
-//! program that is not part of such an engine can still resolve: the release here has the name, the version and the
-//! classes of the last public release, and no content. A [`RegistrySet`](crate::RegistrySet) uses it only if it was given
-//! it, see [`RegistrySet::with_built_in`](crate::RegistrySet::with_built_in).
+//! Every package requires the core library, which comes with the engine that runs packages and is rarely in a
+//! registry. A program that is not part of such an engine can still resolve: the release here has the name, the
+//! version and the classes of the last public release, and no content. A [`RegistrySet`](crate::RegistrySet) uses it
+//! only if it is passed to [`with_built_in`](crate::RegistrySet::with_built_in).
 
 use pkgres_manifest::{IndexRecord, Limits};
 

@@ -14,11 +14,11 @@
 //! packages in an attached index. A call on another thread adds the start of
 //! that thread.
 //!
-//! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for
-//! most problems, and long for a few: bound them with
+//! **Limit.** Between two answers the solver computes on the thread that polls the future. That is short for most
+//! problems, and long for a few: bound them with
 //! [`SolveOptions::max_steps`](pkgres_resolver::SolveOptions::max_steps), end them from outside with a
-//! [`Cancellation`](pkgres_resolver::Cancellation), or give the whole of [`drive`](fn@crate::drive) to a thread for
-//! blocking work, as `examples/service.rs` does.
+//! [`Cancellation`](pkgres_resolver::Cancellation), or run all of [`drive`](fn@crate::drive) on a thread for blocking
+//! work, as `examples/service.rs` does.
 
 use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -42,7 +42,7 @@ pub enum InstalledState {
 
 impl Installation {
     /// The collections below a folder, which need not exist. As for `ansible-galaxy`, a path that ends with
-    /// `ansible_collections` means the folder that this one is in.
+    /// `ansible_collections` means its parent folder.
     pub fn new(folder: &Path) -> Self {
         let is_root = folder.file_name() == Some(COLLECTIONS_FOLDER.as_ref());
         Self {
@@ -179,8 +179,8 @@ impl Installation {
     }
 }
 
-/// The files of the artifact of a release, once it is sure that they are those of this release and that their chain of
-/// digests is right.
+/// The files in the artifact of a release, after checking that they belong to this release and match their chain of
+/// digests.
 pub fn collection_files(
     artifact: &Artifact,
     name: &PackageName,

@@ -11,8 +11,8 @@
 //!
 //! # Features
 //!
-//! Both are on by default. Without them there are [`MemoryRegistry`] and registries of your own, with some
-//! 20 crates in all.
+//! Both are on by default. Without them, [`MemoryRegistry`] and your own registries are left, with some 20 crates in
+//! all.
 //!
 //! - `index`: registries on disk (index files with a cache of compiled ones, folders of packages), artifacts, the
 //!   built-in core library, and bills of materials.

@@ -10,8 +10,8 @@ use crate::registry::{Registry, RegistryError, defined_classes};
 
 /// A registry of packages in memory.
 ///
-/// Once the first request was solved, the packages are an index that all requests share. Adding a release drops
-/// that index.
+/// The first request compiles the packages into an index, which all later requests share. Adding a release drops that
+/// index.
 #[derive(Debug)]
 pub struct MemoryRegistry {
     name: RegistryName,

@@ -7,7 +7,7 @@ use pkgres_manifest::RegistryName;
 /// The name of the first registry that nobody gave a name.
 pub(crate) const UNNAMED: &str = "default";
 
-/// Whether nobody named a registry. Messages then show its location instead.
+/// Whether a registry was given no name. Messages then show its location instead.
 pub fn is_unnamed(name: &RegistryName) -> bool {
     name.as_str() == UNNAMED
 }

@@ -107,7 +107,7 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// A principal with some scopes, for all packages and without an end.
+    /// A principal with some scopes, for all packages, which does not expire.
     pub fn new(
         credential: Credential,
         owner: impl Into<String>,
@@ -127,14 +127,14 @@ impl Principal {
         Self::new(Credential::Operator, "admin", [Scope::Admin])
     }
 
-    /// This principal, for some packages alone; an empty list is for all.
+    /// This principal, limited to some packages; an empty list means all.
     #[must_use]
     pub fn with_names(mut self, names: impl IntoIterator<Item = Namespace>) -> Self {
         self.names = names.into_iter().collect();
         self
     }
 
-    /// This principal, until a time.
+    /// This principal, valid until a time.
     #[must_use]
     pub fn with_expiry(mut self, expires: Option<Timestamp>) -> Self {
         self.expires = expires;
@@ -250,7 +250,7 @@ impl NewToken {
         }
     }
 
-    /// This token, for some packages alone; an empty list is for all.
+    /// This token, limited to some packages; an empty list means all.
     #[must_use]
     pub fn with_names(mut self, names: impl IntoIterator<Item = Namespace>) -> Self {
         self.names = names.into_iter().collect();
@@ -264,7 +264,7 @@ impl NewToken {
         self
     }
 
-    /// This token, until a time.
+    /// This token, valid until a time.
     #[must_use]
     pub fn with_expiry(mut self, expires: Option<Timestamp>) -> Self {
         self.expires = expires;

@@ -1,4 +1,4 @@
-//! Commands that look at machines.
+//! The arguments of the commands that look at machines.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Every command that a message of the end-to-end tests names parses, and every option in one exists.
+//! Tests that every command in a message of the end-to-end tests can be parsed, and that its options exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -259,7 +259,7 @@ codes! {
     /// A value of a validation has no quotes, and some YAML readers take it for a number or another type: other
     /// programs may turn `1.10` into `1.1`. Put it in quotes.
     ValueNotText = 110, "a value is not text";
-    /// A machine does not meet the conditions of its validation, or a validator could not establish them.
+    /// A machine does not meet the conditions of its validation, or a validator could not make it meet them.
     ValidationFailed = 111, "a machine fails its validation";
     /// A validator may only test, and succeeds although it changed something or tried to. Its result says nothing
     /// about a machine.

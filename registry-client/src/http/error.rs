@@ -54,9 +54,9 @@ pub(super) const OFFLINE_HINT: &str = "`--offline` uses only what is in the cach
 pub(super) enum CertificateProblem {
     /// No trusted authority signed it.
     UnknownIssuer,
-    /// It is that of an authority, as `openssl req -x509` makes them, and not one for a server.
+    /// It is the certificate of an authority, such as `openssl req -x509` makes, not that of a server.
     OfAuthority,
-    /// The message says it.
+    /// Another problem, which the message describes.
     Other,
 }
 

@@ -4,7 +4,7 @@
 //! each require a new one. Every single answer is bounded by its request; these limits bound the rest.
 //!
 //! The rate is measured over a window while an answer is waited for. A program that was stopped for a while finds too
-//! few bytes in its window although the registry sent all of them, so that a second, short window decides.
+//! few bytes in its window although the registry sent all of them. Therefore a second, short window decides.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};

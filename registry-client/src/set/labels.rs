@@ -1,4 +1,4 @@
-//! What people call the classes of a conflict.
+//! Display names of the classes in a conflict.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::RegistrySet;
 use crate::registry::RegistryError;
 
 impl RegistrySet {
-    /// Writes what people call classes behind their names in the texts of a conflict, as far as a release says it. Besides
-    /// those of the registries, the releases of `others` count, such as roots.
+    /// Adds the display names of classes after their names in the texts of a conflict, where a release has one.
+    /// Besides the releases of the registries, those in `others` are searched, such as roots.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Looking packages up: by words, who requires a package, and what a registry says of it.
+//! Lookups: the packages that match words, the packages that require another one, and the description of a package.
 
 use std::collections::{BTreeMap, BTreeSet};
 

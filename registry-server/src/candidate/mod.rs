@@ -36,7 +36,7 @@ pub(crate) struct Candidate {
 pub(crate) enum Details<'candidate> {
     /// The row of the catalog of a class package.
     Listing(&'candidate Listing),
-    /// What a collection says for people.
+    /// The texts of a collection for people.
     Collection(&'candidate CollectionTexts),
 }
 

@@ -1,4 +1,4 @@
-//! Ansible collections: publishing them, and what clients of Galaxy ask of them.
+//! Ansible collections: publishing them, and answering the questions of Galaxy clients about them.
 
 use bytes::Bytes;
 use jiff::SignedDuration;
@@ -42,8 +42,8 @@ impl CollectionView {
 impl RegistryBackend {
     /// Publishes the Ansible collection of an artifact: everything is stored, or nothing.
     ///
-    /// If the artifact has a `file_name`, it has to be the one that the collection gives it. Its dependencies need not
-    /// be in the registry, because clients may take them from another server.
+    /// If the artifact has a `file_name`, it has to be the one that follows from name and version of the collection.
+    /// Its dependencies need not be in the registry, because clients may take them from another server.
     pub fn publish_collection(
         &self,
         principal: &Principal,

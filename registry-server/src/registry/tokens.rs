@@ -51,8 +51,8 @@ impl From<TokenRow> for TokenView {
 }
 
 impl RegistryBackend {
-    /// Creates a token. Returns it with its secret, which is stored nowhere. The token has no scope and
-    /// no name that the principal has not, and expires no later.
+    /// Creates a token. Returns it with its secret, which is stored nowhere. The token cannot have scopes or names
+    /// that the principal lacks, and cannot expire later.
     pub fn create_token(
         &self,
         principal: &Principal,
@@ -98,8 +98,8 @@ impl RegistryBackend {
     /// Creates the first token of a registry that has none, for everything. Returns whether there was
     /// none.
     ///
-    /// `keep` stores the secret where the operator finds it. It is called before the token is valid, so
-    /// that the next start repairs one that was interrupted in between.
+    /// `keep` stores the secret where the operator finds it. It is called before the token is valid, so if the start
+    /// is interrupted in between, the next one creates the token again.
     pub fn create_first_token<E: From<Problem>>(
         &self,
         keep: impl FnOnce(&str) -> Result<(), E>,
@@ -137,8 +137,8 @@ impl RegistryBackend {
         row.map(principal_of).transpose()
     }
 
-    /// The tokens that a principal may see, the oldest first: all, or those of the same owner that are
-    /// for no further packages.
+    /// The tokens that a principal may see, the oldest first: all, or those of the same owner whose packages the
+    /// principal has as well.
     pub fn tokens(&self, principal: &Principal) -> Result<Vec<TokenView>, Problem> {
         principal.require(Scope::Tokens)?;
         let owner = (!principal.is_admin()).then_some(principal.owner.as_str());

@@ -1,4 +1,4 @@
-//! What is known of collections on disk: the releases that a server describes, and the records of artifacts.
+//! The cache of collections on disk: the releases that a server describes, and the records of artifacts.
 //!
 //! Descriptions are kept by server and collection. Records with classes are kept by the digest of their artifact, so that
 //! an artifact is read once, whatever server it comes from. Damaged files count as absent.

@@ -1,4 +1,4 @@
-//! The documents of the Galaxy API, version 3, as far as they matter here. No requests are sent here.
+//! The documents of the Galaxy API, version 3, as far as this client needs them. This module sends no requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -292,7 +292,7 @@ impl ListedVersion {
     }
 }
 
-/// Reads what the server says of a release that it lists. The error says what is wrong with it.
+/// Reads the server's description of a release in its list. The error says what is wrong with the description.
 pub fn described_release(
     package: &PackageName,
     listed: &str,

@@ -1,4 +1,4 @@
-//! What a server says: where its API is, which releases a collection has, and what they require.
+//! Questions to a server: the address of its API, the releases of a collection, and their requirements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! `galaxy:https://…`: servers with the Galaxy API, version 3, such as Ansible Galaxy and automation hubs.
 //!
-//! **Problem.** A server knows releases, their requirements and digests, but not which modules they have, so that their
-//! artifacts have to be read. A collection has up to hundreds of releases of megabytes.
+//! **Problem.** A server knows releases, their requirements and digests, but not which modules they have, so their
+//! artifacts have to be read. A collection can have hundreds of releases of several megabytes each.
 //!
-//! **Idea.** Each release is a draft until the solver chooses it, see `complete_drafts`. What the server says of releases is
-//! kept until the server says that the collection changed, and what was read of an artifact is kept by its digest.
+//! **Idea.** Each release is a draft until the solver chooses it, see `complete_drafts`. The cache keeps the
+//! descriptions of releases until the server reports a change of the collection, and what was read from an artifact
+//! by its digest.
 //!
 //! **Cost.** In a first run, a request for each release of the collections that may be needed, and the artifacts of the
 //! releases that depend on each other; later one request for each collection.
@@ -12,7 +13,8 @@
 //! A server that cannot be reached is an error; only 404 says that there is no such collection. A release that is
 //! described or packed wrongly is left out with a warning, and does not hide the others.
 //!
-//! `listing` asks the server, `documents` has what it answers, `cache` what is kept, and `artifacts` reads artifacts.
+//! `listing` asks the server, `documents` reads its answers, `cache` keeps them on disk, and `artifacts` reads
+//! artifacts.
 
 mod artifacts;
 mod cache;

@@ -1,5 +1,5 @@
-//! The catalog API of Murano, version 1, for its clients: the releases of the registry, with what the
-//! catalog knows of them.
+//! The catalog API of Murano, version 1, for its clients: the releases of the registry, with their metadata in the
+//! catalog.
 //!
 //! These clients need some exceptions: errors have a form of their own, unknown parameters of queries
 //! are ignored, and so is the `Content-Type` of a `GET`. `docs/murano-clients.md` describes the API.

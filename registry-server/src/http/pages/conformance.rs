@@ -1,5 +1,5 @@
-//! How classes stand to their interfaces: the section on the page of a class, and the cells of the matrix on the page of an
-//! interface.
+//! The conformance of classes to their interfaces: the section on the page of a class, and the cells of the matrix on
+//! the page of an interface.
 //!
 //! A page knows no platform: where a status depends on facts, all cases are shown.
 

@@ -1,4 +1,4 @@
-//! What pages say about one release: how to require it, facts, requirements, readme and licence.
+//! The parts of a page about one release: how to require it, facts, requirements, readme and licence.
 
 use maud::{Markup, html};
 use pkgres_formats::Format as _;

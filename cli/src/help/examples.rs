@@ -89,7 +89,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "pin",
         &[
-            ("pkgres pin model.yaml", "write versions into the model"),
+            (
+                "pkgres pin model.yaml --in-place",
+                "write versions into the model",
+            ),
             (
                 "pkgres pin --check model.yaml",
                 "check a model with versions",

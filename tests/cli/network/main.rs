@@ -2,6 +2,7 @@
 
 mod documents;
 mod effects;
+mod examples;
 mod fetching;
 mod killed;
 mod lying;

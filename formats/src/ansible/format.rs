@@ -1,6 +1,6 @@
 //! The format of collections: how roots and releases are recognized and read.
 
-use std::cell::RefCell;
+use std::cell::OnceCell;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
@@ -15,6 +15,7 @@ use super::core_version::ansible_core_version;
 use super::documentation;
 use super::edit::with_ranges;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
+use super::foreign_routes::ForeignRoutes;
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
 };
@@ -164,11 +165,14 @@ impl Format for Collections {
         options: &ReadOptions,
     ) -> Vec<Diagnostic> {
         let artifact;
+        let mut prefix = file.path.strip_suffix(file.name()).unwrap_or_default();
+        let in_artifact = format!("{}/", file.path);
         let (tree, read): (&dyn FileTree, _) = if file.name().ends_with(ARTIFACT_SUFFIX) {
             artifact = match CollectionArtifact::read(file.path, file.bytes, options) {
                 Ok(artifact) => artifact,
                 Err(errors) => return errors,
             };
+            prefix = &in_artifact;
             (
                 &artifact,
                 Parsed::new(Some(artifact.manifest.record.clone()), Vec::new()),
@@ -187,10 +191,11 @@ impl Format for Collections {
                 let references = CollectionReferences {
                     facts: &facts,
                     tree,
+                    prefix,
                     manifest: file.path,
-                    known,
                     options,
-                    routes: RefCell::default(),
+                    routes: ForeignRoutes::new(known, options),
+                    named: OnceCell::new(),
                 };
                 let check = ReferenceCheck {
                     record: &record,
@@ -265,7 +270,8 @@ impl Collections {
         };
         let (uses, more) = self.project_uses(file, tree, options);
         findings.extend(more);
-        let references = ProjectReferences::new(&uses, file.path);
+        let references =
+            ProjectReferences::new(&uses, file.path, ForeignRoutes::new(known, options));
         let check = ReferenceCheck {
             record: &root.record,
             root: &references,

@@ -18,6 +18,7 @@ mod edit;
 mod facts;
 mod file_list;
 mod foreign_references;
+mod foreign_routes;
 mod format;
 mod installation;
 mod metadata;

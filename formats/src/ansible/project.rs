@@ -5,15 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
-use pkgres_manifest::{ClassName, Limits, PackageName, ReadOptions, Version};
+use pkgres_manifest::{ClassName, Limits, PackageName, ReadOptions, Requirement, Version};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
+use super::foreign_routes::ForeignRoutes;
 use super::name::is_collection_name;
+use super::narrow::narrowed_range;
 use super::yaml_references::{self, NamedPlugin};
 use crate::format::{FormatFile, ProjectUse, SetOptions};
 use crate::lookup::FileTree;
-use crate::references::{ClassReference, ReferenceWords, References, somewhere_in};
+use crate::references::{
+    AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,
+};
 
 /// The most YAML files that are read.
 const MAX_FILES: usize = 5_000;
@@ -184,11 +188,16 @@ pub(super) struct ProjectReferences<'check> {
     places: BTreeMap<(&'check str, &'check ClassName), &'check Location>,
     /// The path of the file that states the requirements.
     requirements: &'check str,
+    routes: ForeignRoutes<'check>,
 }
 
 impl<'check> ProjectReferences<'check> {
     /// The references of the files around the file at `requirements`.
-    pub(super) fn new(uses: &'check [ProjectUse], requirements: &'check str) -> Self {
+    pub(super) fn new(
+        uses: &'check [ProjectUse],
+        requirements: &'check str,
+        routes: ForeignRoutes<'check>,
+    ) -> Self {
         let places = uses
             .iter()
             .map(|one| ((one.file.as_str(), &one.class), &one.at));
@@ -196,6 +205,7 @@ impl<'check> ProjectReferences<'check> {
             uses,
             places: places.collect(),
             requirements,
+            routes,
         }
     }
 }
@@ -227,11 +237,34 @@ impl References for ProjectReferences<'_> {
             classes: "modules",
             references: "uses of it",
             needed: "named",
+            used: "named",
         }
     }
 
     fn declaration(&self, package: &PackageName, _: Option<&Version>) -> Option<String> {
         Some(format!("add `- name: {package}` to `collections`"))
+    }
+
+    fn narrowed(&self, range: &str, fits: &[(&Version, bool)]) -> Option<String> {
+        narrowed_range(range, fits)
+    }
+
+    fn explain_missing(
+        &self,
+        reference: &ClassReference,
+        allowed: &AllowedReleases,
+    ) -> Option<String> {
+        self.routes.gone(reference, allowed)
+    }
+
+    fn other_findings(
+        &self,
+        references: &[ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        self.routes
+            .removed_soon(self, self.requirements, references, requirement, allowed)
     }
 }
 
@@ -430,7 +463,7 @@ mod tests {
             (known.0.into_inner().len(), codes.collect::<Vec<_>>())
         };
         assert_eq!(check("new"), (1, vec![]));
-        assert_eq!(check("old"), (9, vec![]));
+        assert_eq!(check("old"), (9, vec![Code::RangeTooWide]));
         assert_eq!(check("none"), (9, vec![Code::UndefinedUse]));
     }
 

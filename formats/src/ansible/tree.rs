@@ -1,9 +1,12 @@
 //! The facts about a collection, from the files of a folder or an artifact.
 
-use pkgres_manifest::ReadOptions;
-use pkgres_manifest::diagnostic::{Diagnostic, SourceText};
+use std::collections::BTreeMap;
+
+use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};
+use pkgres_manifest::{ClassName, ReadOptions};
 
 use super::facts::{Facts, Module, Reference};
+use super::foreign_references::path_of;
 use super::name::{is_collection_name, is_identifier};
 use super::python::{self, MAX_MODULE_BYTES};
 use super::runtime::{self, RUNTIME_FILE, Runtime};
@@ -174,24 +177,56 @@ fn fragments(bytes: &[u8]) -> Vec<String> {
     found
 }
 
+/// The playbook or role that a file belongs to.
+fn playbook_or_role_of(path: &str) -> Option<String> {
+    let mut parts = path.splitn(3, '/');
+    let (folder, name, rest) = (parts.next()?, parts.next()?, parts.next());
+    match (folder, rest) {
+        ("roles", Some(_)) if is_identifier(name) => Some(format!("roles.{name}")),
+        ("playbooks", _) if is_yaml(path) => dotted(path),
+        _ => None,
+    }
+}
+
+/// Where playbooks and roles name classes, each at its first place. Paths are shown with a prefix.
+pub(super) fn named_places(
+    tree: &dyn FileTree,
+    prefix: &str,
+    options: &ReadOptions,
+) -> BTreeMap<(String, ClassName), Location> {
+    let mut places = BTreeMap::new();
+    for path in tree.paths().unwrap_or_default() {
+        let Some(from) = playbook_or_role_of(&path).filter(|_| is_yaml(&path)) else {
+            continue;
+        };
+        let Ok(Some(bytes)) = tree.read(&path, options.limits.unpacked_bytes) else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let source = SourceText::new(format!("{prefix}{path}"), text.as_ref());
+        for named in yaml_references::find(&source, &options.limits) {
+            let Some((collection, name)) = super::facts::split_collection(&named.name) else {
+                continue;
+            };
+            let path = path_of(named.kind, name);
+            let Ok(class) = ClassName::native(&format!("{collection}.{path}")) else {
+                continue;
+            };
+            let place = places.entry((from.clone(), class));
+            place.or_insert_with(|| Location::new(&source, named.span));
+        }
+    }
+    places
+}
+
 fn add_playbook_or_role(
     facts: &mut Facts,
     path: &str,
     tree: &dyn FileTree,
     options: &ReadOptions,
 ) -> Result<(), Diagnostic> {
-    let mut parts = path.splitn(3, '/');
-    let (folder, name, rest) = (parts.next(), parts.next(), parts.next());
-    let (Some(folder), Some(name)) = (folder, name) else {
+    let Some(place) = playbook_or_role_of(path) else {
         return Ok(());
-    };
-    let place = match (folder, rest) {
-        ("roles", Some(_)) if is_identifier(name) => format!("roles.{name}"),
-        ("playbooks", _) if is_yaml(path) => match dotted(path) {
-            Some(path) => path,
-            None => return Ok(()),
-        },
-        _ => return Ok(()),
     };
     facts.others.insert(place.clone());
     if !is_yaml(path) {

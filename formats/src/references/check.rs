@@ -131,12 +131,22 @@ impl ReferenceCheck<'_> {
                 _ => {}
             }
         }
+        // Which versions have what is only used does not narrow the choice of the solver, so that the newest one is
+        // chosen without it. Of older versions nothing is said: often they are not known.
+        let is_in_newest = |class: &ClassName| {
+            let newest = allowed.newest();
+            newest.is_some_and(|newest| defines_class(newest, class))
+        };
+        let mut lacked_uses: Vec<&ClassReference> = Vec::new();
         for reference in classes_of(references, |one| !one.is_needed) {
             if defining(&reference.to) == 0 {
                 findings.push(self.missing(reference, requirement, &allowed));
+            } else if !is_in_newest(&reference.to) {
+                lacked_uses.push(reference);
             }
         }
         findings.extend(self.too_wide(&lacked, requirement, &allowed));
+        findings.extend(self.too_wide(&lacked_uses, requirement, &allowed));
         let others = self.root.other_findings(references, requirement, &allowed);
         findings.extend(others);
         findings
@@ -237,7 +247,7 @@ impl ReferenceCheck<'_> {
         }
     }
 
-    /// The warning about a range that allows versions without something that is needed.
+    /// The warning about a range that allows versions without something that is needed, or used.
     fn too_wide(
         &self,
         lacked: &[&ClassReference],
@@ -273,10 +283,18 @@ impl ReferenceCheck<'_> {
             (&release.version, fits)
         });
         let fits: Vec<(&Version, bool)> = fits.collect();
+        let needed = if reference.is_needed {
+            self.root.words().needed
+        } else {
+            self.root.words().used
+        };
+        let finding = match self.root.explain_missing(reference, allowed) {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        };
         Some(match self.root.narrowed(range, &fits) {
             Some(range) => finding.hint(format!(
-                "`{range}` has the versions that have all that is {}",
-                self.root.words().needed
+                "`{range}` has the versions that have all that is {needed}"
             )),
             None => finding,
         })

@@ -49,6 +49,7 @@ pub(crate) trait References {
             classes: "classes",
             references: "references to it",
             needed: "needed",
+            used: "used",
         }
     }
 
@@ -96,6 +97,8 @@ pub(crate) struct ReferenceWords {
     pub(crate) references: &'static str,
     /// What references do to a class, as in "all that is imported".
     pub(crate) needed: &'static str,
+    /// What references do to a class that is not needed, as in "all that is named".
+    pub(crate) used: &'static str,
 }
 
 /// The releases of a package that a requirement allows.

@@ -208,8 +208,9 @@ codes! {
     /// that is not among its dependencies. Any release of the other one is then accepted, and it may be missing
     /// altogether.
     NotRequired = 85, "a package that is not required";
-    /// A range allows versions that lack something that is imported or used. pkgres does not choose these versions,
-    /// but other programs do.
+    /// A range allows versions that lack something that is imported, or its newest version lacks something that is used.
+    /// pkgres does not choose versions without what is imported, but other programs do. What is only used, such as a module in a
+    /// playbook, does not narrow the choice, except with `--strict-uses`.
     RangeTooWide = 86, "a range allows versions that lack something";
     /// Something that is used is deprecated, and the range already allows a version that no longer has it.
     RemovedSoon = 87, "something that is used will be gone";

@@ -1,0 +1,153 @@
+//! Plug-ins that the newest allowed release of a collection no longer has, or announces to remove.
+//!
+//! Its `meta/runtime.yml` says so. Both are findings for whoever names such a plug-in, be it a collection or a playbook.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{IndexRecord, PackageName, ReadOptions, Requirement};
+
+use super::artifact::CollectionArtifact;
+use super::facts::Route;
+use super::narrow::with_clause;
+use super::runtime::{self, RUNTIME_FILE};
+use crate::lookup::{FileTree, ReleaseContent, ReleaseLookup};
+use crate::references::{AllowedReleases, ClassReference, References, somewhere_in};
+
+/// The routes of other collections, which are read once they are asked for.
+pub(super) struct ForeignRoutes<'check> {
+    known: &'check dyn ReleaseLookup,
+    options: &'check ReadOptions,
+    /// The routes of the newest allowed release of each collection.
+    read: RefCell<BTreeMap<PackageName, Rc<[Route]>>>,
+}
+
+impl<'check> ForeignRoutes<'check> {
+    pub(super) fn new(known: &'check dyn ReleaseLookup, options: &'check ReadOptions) -> Self {
+        Self {
+            known,
+            options,
+            read: RefCell::default(),
+        }
+    }
+
+    /// A hint that the newest release says of a plug-in that it is gone.
+    pub(super) fn gone(
+        &self,
+        reference: &ClassReference,
+        allowed: &AllowedReleases,
+    ) -> Option<String> {
+        let routes = self.of_newest(allowed);
+        let route = route_of(&routes, reference)?;
+        let newest = &allowed.newest()?.version;
+        route.tombstone.then(|| {
+            let name = &allowed.name;
+            format!("`meta/runtime.yml` of {name} {newest} says that it is gone")
+        })
+    }
+
+    /// Warnings about plug-ins that `root` uses and that a version that the range allows will not have. `manifest` is the
+    /// path of the file with the range.
+    pub(super) fn removed_soon(
+        &self,
+        root: &dyn References,
+        manifest: &str,
+        references: &[ClassReference],
+        requirement: &Requirement,
+        allowed: &AllowedReleases,
+    ) -> Vec<Diagnostic> {
+        let routes = self.of_newest(allowed);
+        let mut seen = BTreeSet::new();
+        let mut findings = Vec::new();
+        for reference in references {
+            let Some(route) = route_of(&routes, reference) else {
+                continue;
+            };
+            let Some(removal) = &route.removal_version else {
+                continue;
+            };
+            let is_reached = route.deprecated && requirement.spec.matches(removal);
+            if !is_reached || !seen.insert((&route.kind, &route.name)) {
+                continue;
+            }
+            let message = format!(
+                "`{}` uses `{}.{}`, which is deprecated and will be gone in {removal}, and the range `{}` allows that version",
+                Escaped::shortened(&reference.from),
+                allowed.name,
+                Escaped::shortened(&route.name),
+                Escaped::shortened(requirement.spec.written()),
+            );
+            let stated = requirement.location.clone();
+            let mut finding = Diagnostic::warning(Code::RemovedSoon, message)
+                .at(root.place_of(reference))
+                .label(
+                    stated.unwrap_or_else(|| somewhere_in(manifest)),
+                    "the range is stated here",
+                )
+                .hint(format!(
+                    "until it is replaced, `{}` keeps that version away",
+                    with_clause(requirement.spec.written(), &format!("<{removal}"))
+                ));
+            if let Some(redirect) = &route.redirect {
+                finding = finding.hint(format!(
+                    "`{}` is used in its place already",
+                    Escaped::shortened(redirect)
+                ));
+            }
+            findings.push(finding);
+        }
+        findings
+    }
+
+    /// The routes of plug-ins in the newest of some releases.
+    fn of_newest(&self, allowed: &AllowedReleases) -> Rc<[Route]> {
+        let mut known = self.read.borrow_mut();
+        let routes = known.entry(allowed.name.clone()).or_insert_with(|| {
+            let newest = allowed.newest();
+            newest
+                .map(|newest| self.read_of(newest))
+                .unwrap_or_default()
+                .into()
+        });
+        Rc::clone(routes)
+    }
+
+    fn read_of(&self, record: &IndexRecord) -> Vec<Route> {
+        let limit = self.options.limits.manifest_bytes;
+        let read = |tree: &dyn FileTree| tree.read(RUNTIME_FILE, limit).ok().flatten();
+        let bytes = match self.known.content(record) {
+            Some(ReleaseContent::Folder(tree)) => read(tree.as_ref()),
+            Some(ReleaseContent::File(bytes)) => {
+                let artifact = CollectionArtifact::read("artifact", &bytes, self.options);
+                artifact.ok().and_then(|artifact| read(&artifact))
+            }
+            None => None,
+        };
+        let Some(bytes) = bytes else {
+            return Vec::new();
+        };
+        let (runtime, _) = runtime::read(RUNTIME_FILE, &bytes, &self.options.limits);
+        runtime.routes
+    }
+}
+
+/// The route of the plug-in that a reference leads to.
+fn route_of<'routes>(
+    routes: &'routes [Route],
+    reference: &ClassReference,
+) -> Option<&'routes Route> {
+    let path = reference
+        .to
+        .as_str()
+        .strip_prefix(reference.package.as_str())?;
+    let path = path.strip_prefix(".plugins.")?;
+    routes.iter().find(|route| {
+        let rest = path
+            .strip_prefix(&route.kind)
+            .and_then(|rest| rest.strip_prefix('.'));
+        let rest = rest.and_then(|rest| rest.strip_prefix(&route.name));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}

@@ -48,6 +48,8 @@ pub(crate) struct Invocation {
     directory: Option<PathBuf>,
     /// The manifests or folders that were named.
     projects: Vec<PathBuf>,
+    /// The packages of a command that takes all packages if none is named, as they were typed.
+    packages: Vec<String>,
     /// Those of [`FLAGS`] that are set, by id.
     flags: Vec<&'static str>,
     /// The options about registries and versions: their ids, and as they were typed, quoted for a shell.
@@ -67,21 +69,34 @@ impl Invocation {
         matches: &ArgMatches,
         directory: Option<&Path>,
     ) -> Self {
-        let id = match command {
-            "explain" => "subject",
-            "init" | "pack" => "folder",
-            "publish" | "validate" => "package",
-            _ if is_explicit(matches, "manifest_path") => "manifest_path",
-            _ => "manifest",
+        let ids: &[&str] = match command {
+            "check" => &["paths"],
+            "explain" => &["subject"],
+            // The last one is of `interface init`.
+            "init" => &["folder", "path"],
+            "pack" => &["folder"],
+            // Its lockfile is in the folder of the project.
+            "pin" => &["lock"],
+            "publish" | "validate" => &["package"],
+            "semver" => &["new"],
+            _ => &["manifest_path", "manifest"],
         };
-        let projects = is_explicit(matches, id)
-            .then(|| matches.try_get_many::<PathBuf>(id).ok().flatten())
-            .flatten();
+        let named = ids.iter().find(|id| is_explicit(matches, id));
+        let projects = named.and_then(|id| matches.try_get_raw(id).ok().flatten());
+        let projects = projects.into_iter().flatten().map(|path| {
+            let path = Path::new(path);
+            match path.parent().filter(|_| command == "pin") {
+                Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+                Some(folder) => folder.to_owned(),
+                None => path.to_owned(),
+            }
+        });
         Self {
             words: words.to_vec(),
             command: command.to_owned(),
             directory: directory.map(Path::to_owned),
-            projects: projects.into_iter().flatten().cloned().collect(),
+            projects: projects.collect(),
+            packages: packages_as_typed(matches),
             flags: FLAGS
                 .into_iter()
                 .map(|(id, _)| id)
@@ -139,7 +154,7 @@ impl Invocation {
     /// The command of this run for all members of the workspace, if it takes them, and no other arguments.
     pub(crate) fn same_command_for_workspace(&self) -> Option<String> {
         let is_complete = self.takes_workspace() && !self.has_arguments();
-        is_complete.then(|| self.compose(&self.command, &["workspace"], &[]))
+        is_complete.then(|| self.compose(&self.same_words(), &["workspace"], &[]))
     }
 
     /// Whether it is an invocation of this command.
@@ -189,7 +204,14 @@ impl Invocation {
 
     /// The command of this run about another project, unless it has other arguments as well.
     pub(crate) fn same_command_for(&self, project: &Path) -> Option<String> {
-        (!self.has_arguments()).then(|| self.command_for(&self.command, project))
+        (!self.has_arguments()).then(|| self.command_for(&self.same_words(), project))
+    }
+
+    /// The name of the command and the packages that are named.
+    fn same_words(&self) -> String {
+        let mut words = vec![self.command.as_str()];
+        words.extend(self.packages.iter().map(String::as_str));
+        words.join(" ")
     }
 
     /// Whether the command has arguments besides its project, or takes a folder before it.
@@ -285,6 +307,21 @@ fn as_typed(matches: &ArgMatches, id: &str, option: &str) -> Vec<String> {
         .collect()
 }
 
+/// The packages of `update`, and the version that one of them is moved to.
+fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
+    if !is_explicit(matches, "packages") || matches.try_contains_id("precise").is_err() {
+        return Vec::new();
+    }
+    let packages = matches.try_get_raw("packages").ok().flatten();
+    let packages = packages
+        .into_iter()
+        .flatten()
+        .map(|name| quoted(Path::new(name)));
+    packages
+        .chain(as_typed(matches, "precise", "--precise"))
+        .collect()
+}
+
 /// Whether a value is an address with credentials, which must not be shown.
 fn has_credentials(value: &Path) -> bool {
     let value = value.to_string_lossy();
@@ -337,6 +374,7 @@ mod tests {
             command: "tree".to_owned(),
             directory: directory.map(PathBuf::from),
             projects: projects.iter().map(PathBuf::from).collect(),
+            packages: Vec::new(),
             flags: flags.to_vec(),
             options: Vec::new(),
             before_writing: String::new(),

@@ -1,6 +1,7 @@
 //! Command lines that do not parse: adds what helps to the parser's message, and fits the message to the terminal.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,6 +11,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use crate::args::commands_with;
 use crate::failure::Failure;
 use crate::help::whole_grammar;
+use crate::invocation::quoted;
 use crate::output;
 use crate::show::counted;
 
@@ -195,6 +197,17 @@ fn command_of(words: &[OsString]) -> Command {
     command
 }
 
+/// The command `plan` as it was typed, or without arguments if they are those of another command or need quotes.
+fn plan_like(words: &[OsString]) -> String {
+    let typed = words.iter().skip(1).map(|word| quoted(Path::new(word)));
+    let typed = typed.collect::<Vec<_>>().join(" ");
+    if command_of(words).get_name() == "plan" && !typed.contains('\'') {
+        format!("pkgres {typed}")
+    } else {
+        "pkgres plan".to_owned()
+    }
+}
+
 /// What missing arguments can be.
 fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
     if missing
@@ -207,10 +220,10 @@ fn tips_about_missing(missing: &[String], words: &[OsString]) -> Vec<String> {
                 .to_owned(),
         ];
         if matches!(command_of(words).get_name(), "plan" | "apply") {
-            tips.push(
-                "'pkgres plan --target local:' compares this machine with the resources, and changes nothing"
-                    .to_owned(),
-            );
+            let plan = plan_like(words);
+            tips.push(format!(
+                "'{plan} --target local:' compares this machine with the resources, and changes nothing"
+            ));
         }
         return tips;
     }

@@ -42,11 +42,8 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
             (None, _) => "neither a package nor a version",
         };
         let message = format!("the object {} has {missing}", model.shown(ObjectId(number)));
-        findings.push(
-            Diagnostic::error(Code::ModelUnpinned, message)
-                .at(object.location.clone())
-                .hint("`pkgres pin` writes them into the model"),
-        );
+        let finding = Diagnostic::error(Code::ModelUnpinned, message);
+        findings.push(finding.at(object.location.clone()));
     }
     findings
 }
@@ -163,10 +160,7 @@ pub fn check_fixations(
     for (name, versions) in used {
         for version in versions.iter().filter(|version| !in_table(name, version)) {
             let message = format!("{name} {version} is used and not in `SystemData.Packages`");
-            findings.push(
-                Diagnostic::error(Code::ModelUnpinned, message)
-                    .hint("`pkgres pin` writes the table"),
-            );
+            findings.push(Diagnostic::error(Code::ModelUnpinned, message));
         }
     }
     findings

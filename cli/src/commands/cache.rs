@@ -83,8 +83,9 @@ pub(super) fn run(args: &CacheArgs, context: &Context, output: &mut Output) -> R
                 let findings = report.damaged.iter().map(|path| {
                     let path = path.to_string_lossy();
                     let message = format!("{}: damaged; removed", Escaped::new(&path));
-                    Diagnostic::error(Code::Digest, message)
-                        .hint("`pkgres fetch` fetches locked releases again")
+                    Diagnostic::error(Code::Digest, message).hint(
+                        "`pkgres fetch MANIFEST` fetches the locked releases of a project again",
+                    )
                 });
                 return Err(Failure {
                     findings: findings.collect(),

@@ -24,6 +24,7 @@ use crate::bound::bound_packages;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 use crate::lockfile::parse_lock;
 use crate::output::Output;
 use crate::problem::{Problem, Searched};
@@ -55,7 +56,7 @@ pub(super) fn run(args: &PinArgs, context: &Context, output: &mut Output) -> Res
         },
     };
     if args.check {
-        return check(model, input, context, output);
+        return check(model, &args.model, input, context, output);
     }
     let pinned = pin(model, input, context, output)?;
     let text = pinned.model.with_pins(&pinned.pins, &options.limits)?;
@@ -277,6 +278,7 @@ fn substitution_note(model: &ObjectModel, substitution: &Substitution) -> String
 /// the contracts.
 fn check(
     model: ObjectModel,
+    path: &Path,
     input: PinInput,
     context: &Context,
     output: &mut Output,
@@ -291,6 +293,16 @@ fn check(
         findings.extend(report.findings);
         not_checked = report.not_checked;
         findings.extend(check_fixations(&pinned.model, &pinned.pins.packages));
+    }
+    if path != Path::new("-") {
+        let words = format!("pin {} --in-place", quoted(path));
+        let command = context.invocation.command_for_none(&words);
+        let is_missing =
+            |finding: &&mut Diagnostic| finding.code == Code::ModelUnpinned && finding.is_error();
+        for finding in findings.iter_mut().filter(is_missing) {
+            let hint = format!("`{command}` writes what is missing");
+            *finding = finding.clone().hint(hint);
+        }
     }
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let findings = capped(findings);

@@ -23,6 +23,7 @@ use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::invocation::quoted;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::registries::shown_target;
@@ -31,7 +32,7 @@ use crate::registries::shown_target;
 const WARNING_CHARACTERS: usize = 1000;
 
 pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    not_address(&args.package)?;
+    not_address(&args.package, context)?;
     let options = ReadOptions::default();
     let (package, findings, bytes) = read(&args.package, &options, context, output)?;
     output.findings(&findings);
@@ -118,7 +119,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
 }
 
 /// Fails if the package is the address of a registry: `login` takes it so.
-fn not_address(package: &Path) -> Result<()> {
+fn not_address(package: &Path, context: &Context) -> Result<()> {
     let text = package.to_string_lossy();
     let is_address = ["http://", "https://"]
         .iter()
@@ -128,10 +129,16 @@ fn not_address(package: &Path) -> Result<()> {
     }
     let text = Escaped::shortened(&text).to_string();
     let message = format!("`{text}` is an address, not a package");
+    let (words, what) = if Path::new(MANIFEST_FILE).is_file() {
+        ("publish", "the package of this folder")
+    } else {
+        ("publish PACKAGE", "a package")
+    };
+    let command = context
+        .invocation
+        .command_for_none(&format!("{words} --registry {}", quoted(Path::new(&text))));
     Err(Diagnostic::error(Code::Usage, message)
-        .hint(format!(
-            "`pkgres publish --registry {text}` publishes the package of this folder there"
-        ))
+        .hint(format!("`{command}` publishes {what} there"))
         .into())
 }
 

@@ -128,7 +128,7 @@ fn rejected(reason: &str) -> Failure {
         Code::ProofRejected,
         format!("the certificate proves nothing: {reason}"),
     )
-    .hint("write it again with `--certificate`; if that is rejected too, it is a defect of pkgres");
+    .hint("repeat the command that wrote it with `--certificate FOLDER`; if that is rejected too, it is a defect of pkgres");
     Failure {
         findings: vec![finding],
         exit: Exit::Failed,

@@ -93,7 +93,7 @@ impl MachineRun<'_> {
         let target = open_target(machine, &args.deployment)?;
         let _alone = lock_target(&*target, machine, args, output)?;
         let before = validations.run(&*target, reconciles, &interrupts.cancellation, output)?;
-        let invalid = report_outcomes(&before, Moment::Before, output);
+        let invalid = report_outcomes(&before, Moment::Before, args.noop, output);
         if invalid > 0 && !args.noop {
             report_unchanged(invalid, &name, output);
             return Ok(MachineResult::nothing(Exit::Invalid, "invalid"));
@@ -362,7 +362,7 @@ impl Observer<'_> {
         self.view.above(|| {
             let outcomes = validations.run(&*target, false, &cancellation, self.output);
             if let Ok(outcomes) = outcomes {
-                self.invalid += report_outcomes(&outcomes, Moment::After, self.output);
+                self.invalid += report_outcomes(&outcomes, Moment::After, false, self.output);
             }
         });
         note_validations(&self.record, self.invalid);

@@ -205,10 +205,11 @@ impl ValidationOutcome<'_> {
     }
 }
 
-/// Reports outcomes of `apply`; returns how many validations failed.
+/// Reports outcomes of `apply`; returns how many validations failed. `is_noop` says that nothing may be changed.
 pub(super) fn report_outcomes(
     outcomes: &[ValidationOutcome<'_>],
     moment: Moment,
+    is_noop: bool,
     output: &mut Output,
 ) -> usize {
     if outcomes.is_empty() {
@@ -227,7 +228,11 @@ pub(super) fn report_outcomes(
         if let (Moment::Before, false, Some(last)) =
             (moment, outcome.reconciles, findings.last_mut())
         {
-            let hint = "`--reconcile` brings about what is missing, and `--no-validate` leaves validations out";
+            let hint = if is_noop {
+                "`--no-validate` leaves validations out"
+            } else {
+                "`--reconcile` brings about what is missing, and `--no-validate` leaves validations out"
+            };
             last.hints.push(hint.to_owned());
         }
         output.findings(&findings);

@@ -10,6 +10,7 @@ mod corpus;
 mod deployment;
 mod documents;
 mod every_kind;
+mod followed;
 mod generated;
 mod graphs;
 mod hooks;

@@ -107,16 +107,18 @@ impl Suggestion {
         matches!(self, Self::Options(options) if TAKE_VALUES.contains(&options.as_str()))
     }
 
-    /// What suggestions about different things have in common: the command and the options.
-    pub(super) fn kind(&self) -> String {
-        let text = self.text();
-        let command = text.split(' ').skip_while(|word| *word != "pkgres").nth(1);
-        let options = text.split(' ').filter(|word| word.starts_with('-'));
-        command
-            .into_iter()
-            .chain(options)
-            .collect::<Vec<_>>()
-            .join(" ")
+    /// What suggestions about different things have in common: the commands and their options.
+    pub(super) fn kind(&self, printed_by: &str) -> String {
+        let kind = |text: &str| {
+            let command = text.split(' ').skip_while(|word| *word != "pkgres").nth(1);
+            let options = text.split(' ').filter(|word| word.starts_with('-'));
+            command
+                .into_iter()
+                .chain(options)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        format!("{}: {}", kind(printed_by), kind(self.text()))
     }
 
     /// The line to run instead of one that printed the hint.

@@ -9,7 +9,7 @@ mod exceptions;
 mod hint;
 mod sandbox;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,11 +19,8 @@ use self::hint::{Hint, Suggestion, hints};
 use self::sandbox::Sandbox;
 
 /// The variable that asks for all suggestions of all commands. Without it, those that need the network are not followed,
-/// nor are more than [`MAX_OF_KIND`] of a kind in each document.
+/// and one of a kind in each document.
 const ALL: &str = "PKGRES_ALL_HINTS";
-
-/// The most suggestions of a kind that are followed in a document.
-const MAX_OF_KIND: usize = 2;
 
 fn follows_all() -> bool {
     std::env::var_os(ALL).is_some()
@@ -57,8 +54,8 @@ struct Replay<'a> {
     sandbox: Sandbox,
     /// A copy of the sandbox as it is now, in which no command has written yet.
     copy: Option<Sandbox>,
-    /// How many suggestions of a kind were followed.
-    kinds: BTreeMap<String, usize>,
+    /// The kinds of suggestions that were followed.
+    kinds: BTreeSet<String>,
     tally: Tally,
 }
 
@@ -69,7 +66,7 @@ fn follow(document: &Document) -> Tally {
         document,
         sandbox: Sandbox::new(&document.folder, is_cached_elsewhere),
         copy: None,
-        kinds: BTreeMap::new(),
+        kinds: BTreeSet::new(),
         tally: Tally::default(),
     };
     let is_last = |step: &&Step| replay.is_hinting(step);
@@ -97,10 +94,10 @@ impl Replay<'_> {
 
     /// Whether to follow a suggestion of a command. Nobody answers at addresses, which takes time.
     fn is_wanted(&self, suggestion: &Suggestion, printed_by: &str) -> bool {
-        let before = self.kinds.get(&suggestion.kind());
+        let is_new = !self.kinds.contains(&suggestion.kind(printed_by));
         let has_address = suggestion.line(printed_by).contains("://");
         let is_possible = exceptions::why_not_run(suggestion).is_none() && !has_address;
-        follows_all() || is_possible && before.is_none_or(|before| *before < MAX_OF_KIND)
+        follows_all() || is_possible && is_new
     }
 
     /// Runs a command of the document, and follows its hints.
@@ -147,7 +144,7 @@ impl Replay<'_> {
         if !self.is_wanted(suggestion, &step.line) {
             return;
         }
-        *self.kinds.entry(suggestion.kind()).or_default() += 1;
+        self.kinds.insert(suggestion.kind(&step.line));
         let copy = self.copy.take().unwrap_or_else(|| self.sandbox.copy());
         let before = copy.files();
         let finished = copy.run(&copy.line_of(&self.sandbox, &line));

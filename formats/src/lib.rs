@@ -16,6 +16,7 @@
 pub mod ansible;
 mod class_packages;
 mod format;
+mod linked_folders;
 mod lookup;
 pub mod opcua;
 mod references;
@@ -23,6 +24,7 @@ mod rules;
 
 pub use class_packages::ClassPackages;
 pub use format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, SetOptions};
+pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, ReleaseContent, ReleaseLookup};
 pub use references::{ClassReference, defines_class};
 pub use rules::{Prereleases, Rules};

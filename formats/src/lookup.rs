@@ -1,6 +1,7 @@
 //! Access to other data that formats read besides the file of a root: the files around it, and
 //! releases of other packages.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::Diagnostic;
@@ -8,11 +9,17 @@ use pkgres_manifest::{IndexRecord, PackageName, Version};
 
 /// The files in and below a folder, by their paths relative to it. Paths use `/`.
 pub trait FileTree {
-    /// The paths of all files in order. Links count as files if they lead to files of the tree.
+    /// The paths of all files in order. Links count as files if they lead to files of the tree, and as folders if they lead
+    /// to folders of it.
     fn paths(&self) -> Result<Vec<String>, Diagnostic>;
 
     /// The content of a file; `None` if there is none. More than `limit` bytes are an error.
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic>;
+
+    /// The links to folders of the tree: their paths, with those of the folders. By default, there are none.
+    fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
+        Ok(BTreeMap::new())
+    }
 
     /// The tree of the folder around this one, if this one is called `name`. By default, nothing is around it.
     fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {

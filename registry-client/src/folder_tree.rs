@@ -1,10 +1,11 @@
 //! The files of a folder, as formats read them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use pkgres_files::{FileError, Follow, read_file};
-use pkgres_formats::FileTree;
+use pkgres_formats::{FileTree, linked_paths};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
 use crate::package_folder::IgnoreRules;
@@ -14,8 +15,16 @@ const MAX_ENTRIES: usize = 100_000;
 /// The most nested folders of a tree.
 const MAX_DEPTH: usize = 64;
 
+/// What is in a folder.
+#[derive(Debug, Default)]
+struct Walked {
+    files: BTreeSet<String>,
+    /// The links to folders, with the paths of these.
+    folders: BTreeMap<String, String>,
+}
+
 /// The files in and below a folder, without the lockfile and the settings at its top and without what version control
-/// and editors leave: none of that is part of a release. Links are followed if they lead to files of the tree.
+/// and editors leave: none of that is part of a release. Links are followed if they lead to files or folders of the tree.
 #[derive(Debug, Clone)]
 pub struct FolderTree {
     root: PathBuf,
@@ -41,25 +50,20 @@ impl FolderTree {
         (target.starts_with(root) && target.is_file()).then_some(target)
     }
 
-    fn failed(path: &Path, reason: impl std::fmt::Display) -> Diagnostic {
-        let path = path.to_string_lossy();
-        Diagnostic::error(
-            Code::File,
-            format!("cannot read {}: {reason}", Escaped::new(&path)),
-        )
-    }
-}
-
-impl FileTree for FolderTree {
-    fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
-        let folder = fs::canonicalize(&self.root).ok()?;
-        let is_it = folder.file_name() == Some(name.as_ref());
-        let around = folder.parent().filter(|_| is_it)?;
-        Some(Box::new(Self::new(around)))
+    /// The path in the tree of a folder that a link leads to; `None` if it leads elsewhere, or to the whole tree.
+    fn target_folder(&self, link: &Path) -> Option<String> {
+        let root = fs::canonicalize(&self.root).ok()?;
+        let target = fs::canonicalize(link).ok().filter(|path| path.is_dir())?;
+        let parts = target.strip_prefix(root).ok()?.components();
+        let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
+        parts
+            .map(|parts| parts.join("/"))
+            .filter(|path| !path.is_empty())
     }
 
-    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        let mut found = Vec::new();
+    /// The files, and the links to folders.
+    fn walk(&self) -> Result<Walked, Diagnostic> {
+        let mut found = Walked::default();
         let mut seen = 0_usize;
         // An ignore file could hide what somebody added to an installation.
         let rules = IgnoreRules::without_file();
@@ -91,12 +95,41 @@ impl FileTree for FolderTree {
                 } else if kind.is_file()
                     || kind.is_symlink() && self.target(&entry.path()).is_some()
                 {
-                    found.push(path);
+                    found.files.insert(path);
+                } else if let Some(target) = self.target_folder(&entry.path()) {
+                    found.folders.insert(path, target);
                 }
             }
         }
-        found.sort_unstable();
         Ok(found)
+    }
+
+    fn failed(path: &Path, reason: impl std::fmt::Display) -> Diagnostic {
+        let path = path.to_string_lossy();
+        Diagnostic::error(
+            Code::File,
+            format!("cannot read {}: {reason}", Escaped::new(&path)),
+        )
+    }
+}
+
+impl FileTree for FolderTree {
+    fn around(&self, name: &str) -> Option<Box<dyn FileTree>> {
+        let folder = fs::canonicalize(&self.root).ok()?;
+        let is_it = folder.file_name() == Some(name.as_ref());
+        let around = folder.parent().filter(|_| is_it)?;
+        Some(Box::new(Self::new(around)))
+    }
+
+    fn paths(&self) -> Result<Vec<String>, Diagnostic> {
+        let Walked { mut files, folders } = self.walk()?;
+        let linked = linked_paths(&files, &folders)?;
+        files.extend(linked);
+        Ok(files.into_iter().collect())
+    }
+
+    fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
+        Ok(self.walk()?.folders)
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
@@ -129,6 +162,49 @@ impl FileTree for FolderTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "files of a test")]
+    fn links_are_followed_within_the_tree() {
+        use std::os::unix::fs::symlink;
+
+        let outer = tempfile::tempdir().expect("a temporary folder");
+        let root = outer.path().join("tree");
+        for path in [
+            "tree/shared/text.py",
+            "tree/plugins/a.py",
+            "other/secret.py",
+        ] {
+            let path = outer.path().join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, "X = 1\n").expect("a file");
+        }
+        for (target, link) in [
+            ("../shared", "plugins/all"),
+            ("..", "plugins/up"),
+            ("../../other", "plugins/out"),
+            ("../../other/secret.py", "plugins/out.py"),
+            ("a.py", "plugins/b.py"),
+        ] {
+            symlink(target, root.join(link)).expect("a link");
+        }
+        let tree = FolderTree::new(&root);
+        assert_eq!(
+            tree.paths().expect("the folder can be read"),
+            [
+                "plugins/a.py",
+                "plugins/all/text.py",
+                "plugins/b.py",
+                "shared/text.py"
+            ]
+        );
+        let text = tree
+            .read("plugins/all/text.py", 100)
+            .expect("the file can be read");
+        assert_eq!(text.as_deref(), Some(b"X = 1\n".as_slice()));
+        assert_eq!(tree.read("plugins/out/secret.py", 100).ok().flatten(), None);
+    }
 
     #[test]
     // Tests write files as plainly as a user would.

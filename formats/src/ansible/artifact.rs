@@ -4,7 +4,7 @@
 //! other file. The whole chain is checked before any part of an artifact is used. ansible-core checks the first link
 //! only in `ansible-galaxy collection verify`.
 //!
-//! Members are files, folders, and links to members. Anything else is an error, and so are a path that leads out of
+//! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too. Anything else is an error, and so are a path that leads out of
 //! the collection and a duplicate member. Members that `FILES.json` does not list are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,7 @@ use tar::EntryType;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, CollectionManifest, read_collection_manifest};
 use super::tree::is_of_interest;
+use crate::linked_folders::linked_paths;
 use crate::lookup::FileTree;
 
 /// The bit of a mode that says that the owner of a file may run it.
@@ -34,6 +35,8 @@ pub struct CollectionArtifact {
     pub manifest: CollectionManifest,
     /// The files and folders that it lists.
     pub files: FileList,
+    /// The paths of the listed files, and of those that are reached through linked folders.
+    paths: BTreeSet<String>,
     /// The content of the files that were kept.
     kept: BTreeMap<String, Vec<u8>>,
     /// The targets of links.
@@ -80,6 +83,25 @@ impl CollectionArtifact {
         let one = |error: Diagnostic| vec![error];
         let mut reader = MemberReader::new(name, &options.limits);
         reader.read(bytes, &is_kept).map_err(one)?;
+        let links = reader.links();
+        let targets: BTreeSet<String> = links
+            .keys()
+            .filter_map(|link| follow(link, &links))
+            .filter(|target| !is_kept(target))
+            .collect();
+        if !targets.is_empty() {
+            // What is linked may be of interest under the path of the link, and only now it is known.
+            let is_target = |path: &str| {
+                let mut ends = path
+                    .match_indices('/')
+                    .map(|(at, _)| at)
+                    .chain([path.len()]);
+                ends.any(|end| targets.contains(&path[..end]))
+            };
+            reader = MemberReader::new(name, &options.limits);
+            let is_kept = |path: &str| is_kept(path) || is_target(path);
+            reader.read(bytes, &is_kept).map_err(one)?;
+        }
         let MemberReader {
             members,
             mut kept,
@@ -98,20 +120,19 @@ impl CollectionArtifact {
         let (manifest, findings) = read.into_result()?;
         let list_bytes = file(FILE_LIST)?;
         let files = FileList::read(&manifest, &list_bytes, name, &options.limits).map_err(one)?;
-        check_members(name, &members, &files)?;
-        let links = members
-            .into_iter()
-            .filter_map(|(path, member)| match member {
-                Member::Link { target } => Some((path, target)),
-                _ => None,
-            });
+        check_members(name, &members, &links, &files)?;
         kept.retain(|path, _| files.get(path).is_some());
+        let listed = files.files().map(|(path, _)| path.to_owned()).collect();
+        let linked = linked_paths(&listed, &linked_folders(&links, &files)).map_err(one)?;
+        let mut paths = listed;
+        paths.extend(linked);
         Ok(Self {
             manifest,
             files,
-            links: links.collect(),
-            executables,
+            paths,
             kept,
+            links,
+            executables,
             findings,
         })
     }
@@ -166,11 +187,10 @@ impl CollectionArtifact {
         let mut reader = MemberReader::new(name, limits);
         reader.read(bytes, &|_| true)?;
         let own = [COLLECTION_MANIFEST, FILE_LIST].map(str::to_owned);
-        let listed = self.files.files().map(|(path, _)| path.to_owned());
-        for path in own.into_iter().chain(listed) {
-            let content = follow(&path, &self.links);
+        for path in own.iter().chain(&self.paths) {
+            let content = follow(path, &self.links);
             if let Some(content) = content.and_then(|path| reader.kept.get(&path)) {
-                write(&valid_path(name, &path)?, content)?;
+                write(&valid_path(name, path)?, content)?;
             }
         }
         Ok(())
@@ -179,11 +199,11 @@ impl CollectionArtifact {
 
 impl FileTree for CollectionArtifact {
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
-        Ok(self
-            .files
-            .files()
-            .map(|(path, _)| path.to_owned())
-            .collect())
+        Ok(self.paths.iter().cloned().collect())
+    }
+
+    fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
+        Ok(linked_folders(&self.links, &self.files))
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
@@ -204,6 +224,16 @@ fn is_text(path: &str) -> bool {
             .is_some_and(|start| start.eq_ignore_ascii_case(beginning))
     };
     !path.contains('/') && ["readme", "licen", "copying"].into_iter().any(is_one)
+}
+
+/// The links that are listed as folders, with the folders to which they lead in the end.
+fn linked_folders(links: &BTreeMap<String, String>, files: &FileList) -> BTreeMap<String, String> {
+    let of_folders = links
+        .keys()
+        .filter(|path| matches!(files.get(path), Some(ListedFile::Folder)));
+    of_folders
+        .filter_map(|path| Some((path.clone(), follow(path, links)?)))
+        .collect()
 }
 
 /// The path of the file to which links lead, from the path itself or a folder above it.
@@ -297,6 +327,18 @@ impl<'name> MemberReader<'name> {
 
     fn limit(&self, what: &str, limit: u64) -> Diagnostic {
         Limits::exceeded(what, limit).at(place(self.name))
+    }
+
+    /// The links, with their targets.
+    fn links(&self) -> BTreeMap<String, String> {
+        let links = self
+            .members
+            .iter()
+            .filter_map(|(path, member)| match member {
+                Member::Link { target } => Some((path.clone(), target.clone())),
+                _ => None,
+            });
+        links.collect()
     }
 
     fn read(&mut self, bytes: &[u8], is_kept: &dyn Fn(&str) -> bool) -> Result<(), Diagnostic> {
@@ -398,15 +440,9 @@ impl<'name> MemberReader<'name> {
 fn check_members(
     name: &str,
     members: &BTreeMap<String, Member>,
+    links: &BTreeMap<String, String>,
     files: &FileList,
 ) -> Result<(), Vec<Diagnostic>> {
-    let links: BTreeMap<String, String> = members
-        .iter()
-        .filter_map(|(path, member)| match member {
-            Member::Link { target } => Some((path.clone(), target.clone())),
-            _ => None,
-        })
-        .collect();
     // Folders need no member of their own.
     let mut folders = BTreeSet::new();
     for path in members.keys() {
@@ -418,7 +454,7 @@ fn check_members(
     };
     for (path, listed) in files.all() {
         let shown = Escaped::shortened(path);
-        let target = follow(path, &links);
+        let target = follow(path, links);
         let member = target.as_ref().and_then(|target| members.get(target));
         let is_folder = target.is_some_and(|target| folders.contains(target.as_str()));
         match (listed, member) {

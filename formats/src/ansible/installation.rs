@@ -9,8 +9,9 @@ use pkgres_manifest::{
 };
 
 use super::artifact::CollectionArtifact;
-use super::file_list::{FILE_LIST, FileList};
+use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, read_collection_manifest};
+use crate::linked_folders::linked_paths;
 use crate::lookup::FileTree;
 
 /// The folder in which collections are installed, as Python imports it.
@@ -123,6 +124,13 @@ impl CollectionFiles {
                 return Err(error(Code::Digest, message));
             }
             files.add(parse(path)?, bytes, false);
+        }
+        let mut links = tree.linked_folders().map_err(one)?;
+        links.retain(|path, _| matches!(list.get(path), Some(ListedFile::Folder)));
+        let listed = list.files().map(|(path, _)| path.to_owned()).collect();
+        for path in linked_paths(&listed, &links).map_err(one)? {
+            let bytes = read(&path)?;
+            files.add(parse(&path)?, bytes, false);
         }
         Ok(files)
     }

@@ -5,7 +5,7 @@ use pkgres_manifest::document::{Mapping, Node, read_yaml};
 use pkgres_manifest::{Limits, Spec, Version};
 
 use super::core_version::requires_ansible;
-use super::facts::Route;
+use super::facts::{Route, split_collection};
 use super::record::ECOSYSTEM;
 
 /// The path of the file in a collection.
@@ -60,7 +60,20 @@ pub(crate) fn read(name: &str, bytes: &[u8], limits: &Limits) -> (Runtime, Vec<D
             }
         }
     }
+    let imports = mapping.get("import_redirection").and_then(Node::as_mapping);
+    for import in imports.into_iter().flat_map(|imports| &imports.entries) {
+        let module = module_of(&import.key.text);
+        if let (Some((kind, name)), Some(entry)) = (module, import.value.as_mapping()) {
+            runtime.routes.push(route(kind, name, entry));
+        }
+    }
     (runtime, findings)
+}
+
+/// The kind and the name of a module, from its full path in Python.
+fn module_of(path: &str) -> Option<(&str, &str)> {
+    let (_, path) = split_collection(path.strip_prefix("ansible_collections.")?)?;
+    path.strip_prefix("plugins.")?.split_once('.')
 }
 
 fn route(kind: &str, name: &str, entry: &Mapping) -> Route {
@@ -97,7 +110,9 @@ mod tests {
     fn routes_and_versions_are_read() {
         let text = b"requires_ansible: '>=2.15.0'\nplugin_routing:\n  modules:\n    old: {redirect: acme.web.new}\n    \
             gone:\n      tombstone: {removal_version: 3.0.0}\n    soon:\n      deprecation:\n        removal_version: 5.0.0\n        \
-            warning_text: later\n  action:\n    odd: 1\nother: [1]\n";
+            warning_text: later\n  action:\n    odd: 1\nother: [1]\nimport_redirection:\n  \
+            ansible_collections.acme.web.plugins.module_utils.a.b:\n    redirect: ansible_collections.acme.web.plugins.module_utils.c\n  \
+            other.module: {redirect: acme.web.x}\n";
         let (runtime, findings) = read("meta/runtime.yml", text, &Limits::default());
         assert!(findings.is_empty(), "{findings:?}");
         assert_eq!(
@@ -121,6 +136,7 @@ mod tests {
                 "old Some(\"acme.web.new\") false false None",
                 "gone None true false Some(\"3.0.0\")",
                 "soon None false true Some(\"5.0.0\")",
+                "a.b Some(\"ansible_collections.acme.web.plugins.module_utils.c\") false false None",
             ]
         );
     }

@@ -127,6 +127,50 @@ fn a_source_distribution_is_no_artifact() {
 }
 
 #[test]
+fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
+    let mut tar = Tar::new();
+    // As ansible-core writes it: the link is listed as a folder, and the files only where they are.
+    tar.add(
+        EntryType::Symlink,
+        "plugins/module_utils/all",
+        "../../shared",
+        b"",
+    );
+    tar.list("plugins/module_utils/all", "dir", None);
+    tar.add(
+        EntryType::Symlink,
+        "plugins/module_utils/one.py",
+        "all/text.py",
+        b"",
+    );
+    let digest = Hexadecimal(&pkgres_manifest::sha256(b"Y = 1\n")).to_string();
+    tar.list("plugins/module_utils/one.py", "file", Some(&digest));
+    tar.add(EntryType::Directory, "shared/", "", b"");
+    tar.list("shared", "dir", None);
+    tar.file("shared/text.py", b"Y = 1\n");
+    let bytes = tar.finish();
+    let options = ReadOptions::default();
+    let artifact = CollectionArtifact::read("a.tar.gz", &bytes, &options).expect("it is right");
+    let paths = [
+        "plugins/module_utils/all/text.py",
+        "plugins/module_utils/one.py",
+        "shared/text.py",
+    ];
+    assert_eq!(artifact.paths().expect("they are known"), paths);
+    let (facts, ..) = crate::ansible::tree::read("acme.web", &artifact, &options).expect("facts");
+    for module in ["plugins.module_utils.all.text", "plugins.module_utils.one"] {
+        let known = facts.modules.get(module).expect("the module");
+        assert!(known.names.contains("Y"), "{module}");
+    }
+    let files = crate::ansible::CollectionFiles::of_artifact("a.tar.gz", &bytes, &options);
+    let files = files.expect("it is right");
+    let of_path = |path: &str| files.files().find(|file| file.path.as_str() == path);
+    for path in paths {
+        assert_eq!(of_path(path).expect("the file").bytes, b"Y = 1\n", "{path}");
+    }
+}
+
+#[test]
 fn an_artifact_is_read_and_extracted() {
     let bytes = good().finish();
     let options = ReadOptions::default();

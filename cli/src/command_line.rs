@@ -14,9 +14,10 @@ use crate::environment::variable;
 use crate::failure::{Failure, Result};
 use crate::help::whole_grammar;
 use crate::invocation::{Invocation, is_explicit};
-use crate::manifest_file::{folder_of, project_above};
+use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::project_lock::ProjectLocks;
+use crate::root::project_above;
 use crate::settings::{Origin, Settings};
 use crate::usage_error::{failure_of, with_tip};
 
@@ -151,7 +152,7 @@ const PROJECTS: [(&str, Option<&str>); 4] = [
 /// would name it, and its value.
 fn default_above(matches: &ArgMatches) -> Option<(&'static str, PathBuf)> {
     let is_set = |id| is_explicit(matches, id);
-    if is_set("members") || is_set("workspace") || is_set("manifest_path") {
+    if is_set("member") || is_set("members") || is_set("workspace") || is_set("manifest_path") {
         return None;
     }
     let is_default = |id| matches!(matches.try_get_raw(id), Ok(Some(_))) && !is_set(id);

@@ -41,6 +41,16 @@ pub(crate) fn is_revision(text: &str) -> Result<bool> {
     Ok(git(&arguments)?.is_some())
 }
 
+/// Whether a text such as `REVISION:PATH` names a folder.
+pub(crate) fn is_folder_of_revision(text: &str) -> Result<bool> {
+    let kind = if text.starts_with('-') {
+        None
+    } else {
+        git(&["cat-file", "-t", text])?
+    };
+    Ok(kind.is_some_and(|kind| kind.trim_ascii() == b"tree"))
+}
+
 /// A folder as git takes it after `REVISION:`, relative to the current one. `what` says what of it is read, for the error
 /// if it is elsewhere.
 pub(crate) fn folder_in_git(folder: Option<&Path>, what: &str) -> Result<String> {

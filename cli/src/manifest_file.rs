@@ -8,7 +8,6 @@ use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
     LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackagePath, ReadOptions,
 };
-use pkgres_settings::SETTINGS_FILE;
 
 use crate::failure::{self, Failure};
 
@@ -35,24 +34,6 @@ pub(crate) fn manifest_at(path: &Path) -> PathBuf {
     } else {
         path.to_owned()
     }
-}
-
-/// The nearest folder above this one that is a project: it has a manifest or a lockfile. `None` if this folder is one
-/// itself, or if there is none below the top of the repository or of the workspace.
-pub(crate) fn project_above() -> Option<PathBuf> {
-    let current = std::env::current_dir().ok()?;
-    let mut shown = PathBuf::new();
-    for folder in current.ancestors() {
-        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
-        if has(MANIFEST_FILE) || has(LOCK_FILE) {
-            return Some(shown).filter(|shown| !shown.as_os_str().is_empty());
-        }
-        if has(SETTINGS_FILE) || has(".git") {
-            return None;
-        }
-        shown.push("..");
-    }
-    None
 }
 
 /// The folders with lockfiles in and below the current folder, except for those that git ignores.

@@ -1,13 +1,15 @@
 //! The problem of a project: a request with its registries, and reporting the answer.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pkgres_formats::ansible;
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     ArtifactDigest, CLASS_PACKAGES, Ecosystem, IndexRecord, LockDiff, Lockfile, Package,
-    PackageName, ReleaseSource,
+    PackageName, RegistryName, ReleaseSource,
 };
 use pkgres_registry_client::{
     Answer, RegistryLocation, RegistrySet, is_unnamed, solve_with_evidence, strict_uses,
@@ -38,6 +40,9 @@ pub(crate) struct Problem {
     pub(crate) searched: Vec<String>,
     /// Whether no registry is configured.
     is_unconfigured: bool,
+    /// The locations of the registries by name, if newer releases in registries that are not used for their package are of
+    /// interest: some tools take the newest release of all registries.
+    compared: BTreeMap<RegistryName, String>,
     /// Whether releases may have other digests than the locked ones.
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
@@ -64,6 +69,7 @@ impl Problem {
             request,
             searched: Vec::new(),
             is_unconfigured: false,
+            compared: BTreeMap::new(),
             accept_changed: false,
             root: None,
             manifest: None,
@@ -109,6 +115,15 @@ impl Problem {
         };
         let locations = configured.iter().map(|registry| &registry.location);
         let searched = locations.map(shown_location).collect();
+        let compared = (ecosystem == ansible::ECOSYSTEM).then(|| {
+            let locations = configured.iter().map(|registry| &registry.location);
+            let named = locations.map(|location| {
+                let shown = shown_location(location);
+                let place = shown.strip_prefix(&format!("{}=", location.name));
+                (location.name.clone(), place.unwrap_or(&shown).to_owned())
+            });
+            named.collect()
+        });
         let registries = context.registries.open(
             configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
@@ -121,6 +136,7 @@ impl Problem {
         Ok(Self {
             searched,
             is_unconfigured: is_unconfigured(configured),
+            compared: compared.unwrap_or_default(),
             ..Self::new(registries, request)
         })
     }
@@ -260,6 +276,12 @@ impl Problem {
                     output.note(&format!(
                         "The lockfile is out of date: this is the resolution that `{command}` would write"
                     ));
+                }
+                // What cannot be found out does not change the resolution.
+                if self.compared.len() > 1 {
+                    let newer = self.registries.newer_elsewhere(&resolution);
+                    let newer = newer.unwrap_or_default();
+                    output.notes(show::newer_elsewhere(&newer, &self.compared));
                 }
                 Searched::Solved(resolution)
             }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use pkgres_files::{Follow, read_file};
 use pkgres_formats::{Format, FormatFile, Root};
-use pkgres_manifest::MANIFEST_FILE;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
+use pkgres_manifest::{LOCK_FILE, MANIFEST_FILE};
 use pkgres_registry_client::FolderTree;
+use pkgres_settings::SETTINGS_FILE;
 
 use crate::context::Context;
 use crate::failure::{Failure, Result as CommandResult};
@@ -71,6 +72,31 @@ impl ForeignRoot {
             warnings,
         })
     }
+}
+
+/// The nearest folder above this one that is a project: it has a manifest, a lockfile, or a root of another ecosystem.
+/// `None` if this folder is one itself, or if there is none below the top of the repository or of the workspace.
+pub(crate) fn project_above() -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    let mut shown = PathBuf::new();
+    for folder in current.ancestors() {
+        let is_here = shown.as_os_str().is_empty();
+        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        let has_root = || {
+            let mut formats = pkgres_formats::ALL.iter();
+            formats.any(|format| format.usual_root_names().iter().any(|name| has(name)))
+                // Several roots are an error of this folder.
+                || is_here && !matches!(recognize(Path::new("."), None), Ok(None))
+        };
+        if has(MANIFEST_FILE) || has(LOCK_FILE) || has_root() {
+            return Some(shown).filter(|_| !is_here);
+        }
+        if has(SETTINGS_FILE) || has(".git") {
+            return None;
+        }
+        shown.push("..");
+    }
+    None
 }
 
 /// A file that is a root, and its format.

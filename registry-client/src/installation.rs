@@ -8,10 +8,10 @@ use pkgres_files::{
     read_file, replace_tree,
 };
 use pkgres_formats::ansible::{
-    COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE, installed_version,
-    is_collection_name,
+    COLLECTION_MANIFEST, COLLECTIONS_FOLDER, CollectionFiles, Difference, SOURCE_FILE,
+    installed_version, is_collection_name,
 };
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{PackageName, PackagePath, ReadOptions, Version};
 
 use crate::folder_tree::FolderTree;
@@ -91,6 +91,10 @@ impl Installation {
 
     /// Installs a release unless it is installed already; returns what was installed before. At any time, the
     /// collection is there with all of its files or, for a moment, not at all.
+    ///
+    /// # Errors
+    ///
+    /// In its place is a working copy, which would be lost, or the folder cannot be written.
     pub fn install(
         &self,
         release: &CollectionFiles,
@@ -101,6 +105,7 @@ impl Installation {
         let before = self.state(release, options)?;
         if before != InstalledState::Same {
             let path = self.collection_path(&release.name);
+            reject_working_copy(&path)?;
             make_folder(&RealFileSystem, path.parent().unwrap_or(&self.root)).map_err(failed)?;
             let files = release.files().map(|file| {
                 Ok(NewTreeFile {
@@ -219,4 +224,22 @@ pub fn collection_files(
         return Err(vec![Diagnostic::error(Code::Digest, message)]);
     }
     Ok(files)
+}
+
+/// Rejects a folder that is no installed collection: collections are developed in such folders, too.
+fn reject_working_copy(path: &Path) -> Result<(), Diagnostic> {
+    let names = RealFileSystem.names(path).unwrap_or_default();
+    let has = |name: &str| names.iter().any(|one| one == name);
+    if names.is_empty() || has(COLLECTION_MANIFEST) && !has(".git") {
+        return Ok(());
+    }
+    let reason = if has(".git") {
+        "is a git repository"
+    } else {
+        "holds files, but no installed collection"
+    };
+    let shown = path.to_string_lossy();
+    let message = format!("{} {reason}, and is left as it is", Escaped::new(&shown));
+    let finding = Diagnostic::error(Code::Usage, message);
+    Err(finding.hint("move it away, or install into another folder"))
 }

@@ -125,7 +125,7 @@ pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VEN
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
 pub use registry::{Found, PackageDescription, Registry, RegistryError};
-pub use set::RegistrySet;
+pub use set::{NewerElsewhere, RegistrySet};
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;
 pub use title::{is_unnamed, titled_at};

@@ -122,6 +122,20 @@ fn revisions_are_compared_in_each_format() {
 }
 
 #[test]
+fn a_revision_is_of_the_project_on_the_other_side() {
+    let repository = history();
+    let folder = repository.path();
+    let same = done("", "No differences\n");
+    assert_eq!(diff(folder, &["HEAD", "app"]), same);
+    assert_eq!(diff(folder, &["app", "HEAD"]), same);
+    assert_eq!(diff(folder, &["app/pkgres.lock", "HEAD"]), same);
+    // A folder of a revision means its lockfile, as it does without a revision.
+    for object in ["HEAD:app", "HEAD:app/", "HEAD:./app"] {
+        assert_eq!(diff(folder, &[object, "app"]), same, "{object}");
+    }
+}
+
+#[test]
 fn a_revision_is_compared_with_the_working_tree() {
     let repository = history();
     let app = repository.path().join("app");

@@ -14,11 +14,12 @@ use crate::args::{DiffArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::git::{folder_in_git, git, is_repository, is_revision};
+use crate::git::{folder_in_git, git, is_folder_of_revision, is_repository, is_revision};
 use crate::lockfile::parse_lock;
-use crate::manifest_file::{locked_folders, project_above};
+use crate::manifest_file::locked_folders;
 use crate::output::Output;
 use crate::project::member_hint;
+use crate::root::project_above;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -37,7 +38,11 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     let here = above.as_deref().unwrap_or(Path::new("."));
     let here = here.to_string_lossy();
     let after = match &args.after {
-        Some(after) => lockfile(after, None, context)?,
+        Some(after) => {
+            // The same for a revision that comes second.
+            let project = file_of(&args.before);
+            lockfile(after, project.as_deref().and_then(Path::parent), context)?
+        }
         None => lockfile(&here, None, context).map_err(|mut failure| {
             if !Path::new(&*here).join(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
@@ -201,11 +206,25 @@ fn lockfile(text: &str, project: Option<&Path>, context: &Context) -> Result<Loc
     }
 }
 
+/// The file that `REVISION:PATH` names: the lockfile, if that is a folder.
+fn file_of_revision(object: &str) -> Result<String> {
+    Ok(if is_folder_of_revision(object)? {
+        let slash = if object.ends_with([':', '/']) {
+            ""
+        } else {
+            "/"
+        };
+        format!("{object}{slash}{LOCK_FILE}")
+    } else {
+        object.to_owned()
+    })
+}
+
 /// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
 fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
     let (revision, object) = if let Some((revision, _)) = text.split_once(':') {
-        (revision, text.to_owned())
+        (revision, file_of_revision(text)?)
     } else {
         let folder = folder_in_git(project, "lockfile")?;
         (text, format!("{text}:{folder}/{LOCK_FILE}"))

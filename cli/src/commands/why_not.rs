@@ -74,16 +74,29 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
         packages: BTreeMap::from([(name.clone(), update)]),
     });
     match again.search(context, output)?.0 {
-        Searched::Solved(_) => {
-            report(&name, &version, "possible", output);
+        Searched::Solved(moved) => {
+            let mut excluded = moved.excluded().into_iter();
+            let excluded = excluded.find(|one| one.name == name && one.version == version);
+            let status = if excluded.is_some() {
+                "excluded"
+            } else {
+                "possible"
+            };
+            report(&name, &version, status, output);
             let command = context
                 .invocation
                 .command(&format!("update {name} --precise {version}"));
             let lock = context.invocation.command("lock");
-            output.note(&format!(
-                "Nothing prevents {name} {version}: {} is chosen because it is locked or preferred",
-                listed(&chosen)
-            ));
+            output.note(&match excluded.map(|one| one.exclusion) {
+                Some(exclusion) => {
+                    let was = show::excluded_because(exclusion);
+                    format!("{name} {version} {was}, so it is chosen only if it is requested")
+                }
+                None => format!(
+                    "Nothing prevents {name} {version}: {} is chosen because it is locked or preferred",
+                    listed(&chosen)
+                ),
+            });
             let is_locked = project.lockfile(context)?.is_some();
             output.note(&if is_locked {
                 format!("hint: `{command}` moves to it")

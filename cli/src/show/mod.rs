@@ -34,7 +34,10 @@ pub(crate) use repairs::{
     repairs_json, unapplicable,
 };
 pub(crate) use requirements::requirements_file;
-pub(crate) use resolution::{excluded, notes, resolution_json, side_by_side, side_by_side_json};
+pub(crate) use resolution::{
+    excluded, excluded_because, newer_elsewhere, notes, resolution_json, side_by_side,
+    side_by_side_json,
+};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
 };

@@ -1,5 +1,9 @@
 //! Notes about a resolution, and a resolution as JSON.
 
+use std::collections::BTreeMap;
+
+use pkgres_manifest::RegistryName;
+use pkgres_registry_client::NewerElsewhere;
 use pkgres_resolver::{
     BoundRequirement, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
     Resolution, SideBySide,
@@ -44,10 +48,7 @@ pub(crate) fn excluded(resolution: &Resolution) -> Vec<String> {
     let excluded = resolution.excluded().into_iter();
     let notes = excluded.map(|chosen| {
         let ChosenExcluded { name, version, .. } = &chosen;
-        let was = match chosen.exclusion {
-            Exclusion::TooNew => "was published too late for `--exclude-newer`",
-            _ => "was yanked",
-        };
+        let was = excluded_because(chosen.exclusion);
         if chosen.was_asked_for {
             format!("{name} {version} {was}; it is used because it was requested")
         } else {
@@ -55,6 +56,39 @@ pub(crate) fn excluded(resolution: &Resolution) -> Vec<String> {
         }
     });
     notes.collect()
+}
+
+/// Notes on newer releases in registries that are not used for their package.
+pub(crate) fn newer_elsewhere(
+    newer: &[NewerElsewhere],
+    locations: &BTreeMap<RegistryName, String>,
+) -> Vec<String> {
+    let location = |name: &RegistryName| match locations.get(name) {
+        Some(location) => location.clone(),
+        None => name.to_string(),
+    };
+    let notes = newer.iter().map(|newer| {
+        let NewerElsewhere {
+            package,
+            version,
+            registry,
+            used,
+        } = newer;
+        format!(
+            "{package} {version} in {} is not used: {} comes first and has {package}, too",
+            location(registry),
+            location(used)
+        )
+    });
+    notes.collect()
+}
+
+/// Why the policy excludes a release.
+pub(crate) fn excluded_because(exclusion: Exclusion) -> &'static str {
+    match exclusion {
+        Exclusion::TooNew => "was published too late for `--exclude-newer`",
+        _ => "was yanked",
+    }
 }
 
 /// Notes on packages with several releases, and their requirers.

@@ -1,8 +1,11 @@
 //! Several registries in order of preference.
 
+mod elsewhere;
 mod hints;
 mod labels;
 mod search;
+
+pub use elsewhere::NewerElsewhere;
 
 use std::collections::{BTreeMap, BTreeSet};
 #[cfg(feature = "index")]

@@ -57,6 +57,11 @@ impl Scope {
         }
     }
 
+    /// Whether the scope is for the whole registry, so that a token for some names cannot have it.
+    pub fn is_for_all_names(self) -> bool {
+        matches!(self, Self::Read | Self::Admin)
+    }
+
     /// The scope with a name.
     pub fn parse(text: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
@@ -141,15 +146,15 @@ impl Principal {
         self
     }
 
-    /// Whether the principal may do everything.
+    /// Whether the principal may do everything. A token for some names may not, whatever its scopes are.
     pub fn is_admin(&self) -> bool {
-        self.scopes.contains(&Scope::Admin)
+        self.scopes.contains(&Scope::Admin) && self.names.is_empty()
     }
 
-    /// Whether the principal has a scope. Reading is for the whole registry, so that a token for some names
-    /// cannot have it.
+    /// Whether the principal has a scope. Some scopes are for the whole registry, so that a token for some names
+    /// cannot have them.
     pub fn has(&self, scope: Scope) -> bool {
-        let is_limited = scope == Scope::Read && !self.names.is_empty();
+        let is_limited = scope.is_for_all_names() && !self.names.is_empty();
         self.is_admin() || self.scopes.contains(&scope) && !is_limited
     }
 
@@ -196,9 +201,12 @@ impl Principal {
     /// principal has not, and expires no later.
     pub(crate) fn require_to_create(&self, new: &NewToken) -> Result<(), Problem> {
         self.require(Scope::Tokens)?;
-        if new.scopes.contains(&Scope::Read) && !new.names.is_empty() {
-            let detail = "a token for some names cannot have the scope `read`, which is for the whole \
-                          registry: create another token to read";
+        let for_all = new.scopes.iter().find(|scope| scope.is_for_all_names());
+        if let Some(scope) = for_all.filter(|_| !new.names.is_empty()) {
+            let detail = format!(
+                "a token for some names cannot have the scope `{scope}`, which is for the whole registry: create \
+                 another token for that"
+            );
             return Err(Problem::new(ProblemCode::Forbidden, detail));
         }
         for scope in &new.scopes {
@@ -275,6 +283,27 @@ impl NewToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_for_some_names_is_no_administrator() {
+        let names = || [Namespace::parse("a.*").expect("a namespace")];
+        let limited = Principal::new(Credential::Operator, "team", [Scope::Admin]);
+        let limited = limited.with_names(names());
+        let package = |text: &str| PackageName::parse(text).expect("a name");
+        assert!(!limited.is_admin());
+        for scope in Scope::ALL {
+            assert!(
+                limited.require_for(*scope, &package("b.C")).is_err(),
+                "{scope}"
+            );
+        }
+        for scope in [Scope::Admin, Scope::Read] {
+            let new = NewToken::new("admin", [scope]).with_names(names());
+            let refused = Principal::operator().require_to_create(&new).err();
+            let detail = refused.map(|problem| problem.detail).unwrap_or_default();
+            assert!(detail.contains(scope.as_str()), "{detail}");
+        }
+    }
 
     #[test]
     fn a_missing_scope_is_named() {

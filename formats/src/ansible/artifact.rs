@@ -4,8 +4,9 @@
 //! other file. The whole chain is checked before any part of an artifact is used. ansible-core checks the first link
 //! only in `ansible-galaxy collection verify`.
 //!
-//! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too. Anything else is an error, and so are a path that leads out of
-//! the collection and a duplicate member. Members that `FILES.json` does not list are ignored.
+//! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too. Anything
+//! else is an error, and so are a path that leads out of the collection and a duplicate member. Members that `FILES.json`
+//! does not list are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -53,7 +54,7 @@ pub type WriteFile<'write, E> = dyn FnMut(&PackagePath, &[u8]) -> Result<(), E> 
 /// A member of an artifact.
 enum Member {
     Folder,
-    File { digest: [u8; 32] },
+    File { digest: [u8; 32], length: u64 },
     Link { target: String },
 }
 
@@ -84,10 +85,12 @@ impl CollectionArtifact {
         let mut reader = MemberReader::new(name, &options.limits);
         reader.read(bytes, &is_kept).map_err(one)?;
         let links = reader.links();
+        let is_file = |path: &String| matches!(reader.members.get(path), Some(Member::File { .. }));
         let targets: BTreeSet<String> = links
             .keys()
-            .filter_map(|link| follow(link, &links))
-            .filter(|target| !is_kept(target))
+            .filter_map(|link| Some((link, follow(link, &links)?)))
+            .filter(|(link, target)| !is_kept(target) && (is_kept(link) || !is_file(target)))
+            .map(|(_, target)| target)
             .collect();
         if !targets.is_empty() {
             // What is linked may be of interest under the path of the link, and only now it is known.
@@ -124,8 +127,21 @@ impl CollectionArtifact {
         kept.retain(|path, _| files.get(path).is_some());
         let listed = files.files().map(|(path, _)| path.to_owned()).collect();
         let linked = linked_paths(&listed, &linked_folders(&links, &files)).map_err(one)?;
-        let mut paths = listed;
+        let mut paths: BTreeSet<String> = listed;
         paths.extend(linked);
+        // Links must not multiply the contents.
+        let lengths =
+            paths
+                .iter()
+                .filter_map(|path| match members.get(&follow(path, &links)?)? {
+                    Member::File { length, .. } => Some(*length),
+                    _ => None,
+                });
+        let most = most_unpacked(bytes, &options.limits);
+        if lengths.fold(0, u64::saturating_add) > most {
+            let what = "bytes in the files and links of an archive of this size";
+            return Err(one(Limits::exceeded(what, most).at(place(name))));
+        }
         Ok(Self {
             manifest,
             files,
@@ -215,6 +231,15 @@ impl FileTree for CollectionArtifact {
             content => Ok(content.cloned()),
         }
     }
+}
+
+/// The most bytes that the contents of an artifact may have.
+fn most_unpacked(bytes: &[u8], limits: &Limits) -> u64 {
+    let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let of_ratio = size.saturating_mul(limits.unpacked_ratio);
+    limits
+        .unpacked_bytes
+        .min(of_ratio.max(limits.unpacked_ratio_floor))
 }
 
 /// Whether a file is a text for people at the top of a collection.
@@ -346,10 +371,7 @@ impl<'name> MemberReader<'name> {
         if size > self.limits.archive_bytes {
             return Err(self.limit("bytes in an archive", self.limits.archive_bytes));
         }
-        let of_ratio = size
-            .saturating_mul(self.limits.unpacked_ratio)
-            .max(self.limits.unpacked_ratio_floor);
-        let most = self.limits.unpacked_bytes.min(of_ratio);
+        let most = most_unpacked(bytes, self.limits);
         // Headers and padding count as well, and one more byte shows that the limit is exceeded.
         let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(most.saturating_add(1)));
         let broken = |reader: &Self, error: &std::io::Error| {
@@ -408,7 +430,7 @@ impl<'name> MemberReader<'name> {
                     if let Some(content) = content {
                         self.kept.insert(relative.clone(), content);
                     }
-                    Member::File { digest }
+                    Member::File { digest, length }
                 }
                 EntryType::Symlink | EntryType::Link => {
                     let target = entry.link_name_bytes().unwrap_or_default().into_owned();
@@ -460,7 +482,7 @@ fn check_members(
         match (listed, member) {
             (ListedFile::Folder, Some(Member::Folder)) => {}
             (ListedFile::Folder, None) if is_folder => {}
-            (ListedFile::File { digest }, Some(Member::File { digest: actual })) => {
+            (ListedFile::File { digest }, Some(Member::File { digest: actual, .. })) => {
                 if digest != actual {
                     let actual = Hexadecimal(actual);
                     report(

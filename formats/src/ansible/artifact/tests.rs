@@ -127,6 +127,24 @@ fn a_source_distribution_is_no_artifact() {
 }
 
 #[test]
+fn links_do_not_multiply_contents() {
+    let mut tar = Tar::new();
+    tar.list("shared", "dir", None);
+    tar.file("shared/large", &[0; 300_000]);
+    for at in 0..10 {
+        let link = format!("copy{at}");
+        tar.add(EntryType::Symlink, &link, "shared", b"");
+        tar.list(&link, "dir", None);
+    }
+    let errors = errors(&tar.finish());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0].contains("bytes in the files and links"),
+        "{errors:?}"
+    );
+}
+
+#[test]
 fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
     let mut tar = Tar::new();
     // As ansible-core writes it: the link is listed as a folder, and the files only where they are.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pkgres_formats::ansible;
 use pkgres_formats::{Prereleases, Rules};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
@@ -40,9 +39,10 @@ pub(crate) struct Problem {
     pub(crate) searched: Vec<String>,
     /// Whether no registry is configured.
     is_unconfigured: bool,
-    /// The locations of the registries by name, if newer releases in registries that are not used for their package are of
-    /// interest: some tools take the newest release of all registries.
-    compared: BTreeMap<RegistryName, String>,
+    /// The locations of the registries by name.
+    locations: BTreeMap<RegistryName, String>,
+    /// Whether a note reports newer releases in registries that are not used for their package.
+    compares_registries: bool,
     /// Whether releases may have other digests than the locked ones.
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
@@ -69,7 +69,8 @@ impl Problem {
             request,
             searched: Vec::new(),
             is_unconfigured: false,
-            compared: BTreeMap::new(),
+            locations: BTreeMap::new(),
+            compares_registries: false,
             accept_changed: false,
             root: None,
             manifest: None,
@@ -115,15 +116,13 @@ impl Problem {
         };
         let locations = configured.iter().map(|registry| &registry.location);
         let searched = locations.map(shown_location).collect();
-        let compared = (ecosystem == ansible::ECOSYSTEM).then(|| {
-            let locations = configured.iter().map(|registry| &registry.location);
-            let named = locations.map(|location| {
-                let shown = shown_location(location);
-                let place = shown.strip_prefix(&format!("{}=", location.name));
-                (location.name.clone(), place.unwrap_or(&shown).to_owned())
-            });
-            named.collect()
+        let locations = configured.iter().map(|registry| &registry.location);
+        let named = locations.map(|location| {
+            let shown = shown_location(location);
+            let place = shown.strip_prefix(&format!("{}=", location.name));
+            (location.name.clone(), place.unwrap_or(&shown).to_owned())
         });
+        let locations = named.collect();
         let registries = context.registries.open(
             configured,
             &context.read_options.of_ecosystem(ecosystem.id()),
@@ -136,7 +135,7 @@ impl Problem {
         Ok(Self {
             searched,
             is_unconfigured: is_unconfigured(configured),
-            compared: compared.unwrap_or_default(),
+            locations,
             ..Self::new(registries, request)
         })
     }
@@ -198,6 +197,7 @@ impl Problem {
             *core = None;
         }
         options.single_version |= !rules.side_by_side;
+        self.compares_registries |= rules.newest_of_registries;
         if rules.class_cycles && options.classes == ClassRules::Inheritance {
             options.classes = ClassRules::Definition;
         }
@@ -277,11 +277,11 @@ impl Problem {
                         "The lockfile is out of date: this is the resolution that `{command}` would write"
                     ));
                 }
-                // What cannot be found out does not change the resolution.
-                if self.compared.len() > 1 {
+                if self.compares_registries {
+                    // A registry that fails here does not change the resolution.
                     let newer = self.registries.newer_elsewhere(&resolution);
                     let newer = newer.unwrap_or_default();
-                    output.notes(show::newer_elsewhere(&newer, &self.compared));
+                    output.notes(show::newer_elsewhere(&newer, &self.locations));
                 }
                 Searched::Solved(resolution)
             }

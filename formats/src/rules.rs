@@ -19,6 +19,9 @@ pub struct Rules {
     pub semantic_versions: bool,
     /// When a prerelease is a candidate.
     pub prereleases: Prereleases,
+    /// Whether the native tool takes the newest release of all registries. pkgres takes the first registry that has the
+    /// package, and says so where the other has a newer release.
+    pub newest_of_registries: bool,
     /// Whether artifacts are loaded one after the other, each after those that it requires.
     pub load_order: bool,
     /// The package that the host provides, such as `ansible-core`. `--provide NAME=VERSION` says its version; without it,
@@ -35,6 +38,7 @@ impl Rules {
         inheritance: true,
         semantic_versions: true,
         prereleases: Prereleases::Ordered,
+        newest_of_registries: false,
         load_order: false,
         host: None,
     };
@@ -47,9 +51,19 @@ impl Rules {
         inheritance: false,
         semantic_versions: true,
         prereleases: Prereleases::Ordered,
+        newest_of_registries: false,
         load_order: false,
         host: None,
     };
+
+    /// These rules for a native tool that takes the newest release of all registries.
+    #[must_use]
+    pub const fn with_newest_of_registries(self) -> Self {
+        Self {
+            newest_of_registries: true,
+            ..self
+        }
+    }
 
     /// These rules for artifacts that are loaded one after the other.
     #[must_use]

@@ -62,6 +62,7 @@ impl Format for Collections {
     fn rules(&self) -> Rules {
         Rules::SINGLE_RELEASE
             .with_prereleases(Prereleases::IfNamed)
+            .with_newest_of_registries()
             .with_host(ANSIBLE_CORE)
     }
 

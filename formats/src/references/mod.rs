@@ -97,7 +97,7 @@ pub(crate) struct ReferenceWords {
     pub(crate) references: &'static str,
     /// What references do to a class, as in "all that is imported".
     pub(crate) needed: &'static str,
-    /// What references do to a class that is not needed, as in "all that is named".
+    /// The same for a class that is used but not needed, as in "all that is named".
     pub(crate) used: &'static str,
 }
 

@@ -107,7 +107,7 @@ impl Suggestion {
         matches!(self, Self::Options(options) if TAKE_VALUES.contains(&options.as_str()))
     }
 
-    /// What suggestions about different things have in common: the commands and their options.
+    /// The commands and options of a suggestion, without values. Suggestions of one kind are sampled together.
     pub(super) fn kind(&self, printed_by: &str) -> String {
         let kind = |text: &str| {
             let command = text.split(' ').skip_while(|word| *word != "pkgres").nth(1);
@@ -160,7 +160,7 @@ fn remove(words: &mut Vec<&str>, option: &str) {
     }
 }
 
-/// Whether a text has a word that stands for another, such as `FOLDER`.
+/// Whether a text contains a placeholder, such as `FOLDER`.
 pub(super) fn has_placeholder(text: &str) -> bool {
     let is_placeholder = |word: &str| {
         let word = word.trim_end_matches(['.', '…']);

@@ -19,8 +19,8 @@ const WORLD: &str = "network/examples/world";
 const IMAGE: &str = "mkdir -p image/tmp image/bin image/etc image/proc image/dev \"image$ROOT\" && \
                      cp /bin/sh image/bin/sh && ldd /bin/sh | grep -o '/[^ ]*' | xargs cp --parents -L -t image";
 
-/// What an example says in a text is replaced: the test can neither reach the server of the examples nor write where
-/// services do.
+/// Replacements in the lines of examples: the test can neither reach the server that they name nor write where services
+/// do.
 pub(super) const REPLACED: &[(&str, &str)] = &[
     ("https://packages.example.org", "$REGISTRY"),
     ("127.0.0.1:8080", "127.0.0.1:0"),

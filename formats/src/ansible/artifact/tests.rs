@@ -130,7 +130,7 @@ fn a_source_distribution_is_no_artifact() {
 fn links_do_not_multiply_contents() {
     let mut tar = Tar::new();
     tar.list("shared", "dir", None);
-    tar.file("shared/large", &[0; 300_000]);
+    tar.file("shared/large", &vec![0; 300_000]);
     for at in 0..10 {
         let link = format!("copy{at}");
         tar.add(EntryType::Symlink, &link, "shared", b"");

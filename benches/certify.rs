@@ -1,9 +1,9 @@
-//! `cargo bench -p pkgres-benches --bench certify [FILTER]`: whole runs of `pkgres resolve` with `--certificate` next to runs
-//! without, and of `pkgres verify-certificate`, as medians of computing time.
+//! `cargo bench -p pkgres-benches --bench certify [FILTER]`: whole runs of `pkgres resolve` with and without `--certificate`,
+//! and of `pkgres verify-certificate`. Times are medians of CPU time.
 //!
-//! A run with certificates is to take at most three times as long as one without, and checking them at most ten times as
-//! long. `FILTER` is a part of the names of the cases, `RUNS` says how many runs a median is taken of, `SEED` makes other
-//! universes, and `PKGRES` names a binary to measure instead of the one of this workspace.
+//! A run with certificates may take at most three times as long as one without, and checking them at most ten times as
+//! long. `FILTER` selects the cases whose names contain it. `RUNS` is the number of runs of which the median is taken,
+//! `SEED` generates other universes, and `PKGRES` names a binary to measure instead of the one of this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]

@@ -1,9 +1,9 @@
 //! `cargo bench -p pkgres-benches --bench checks`: `pkgres check` and `pkgres semver` on the published packages beside
 //! the project, and how their time grows with the number of classes.
 //!
-//! Whole runs of the binary: medians of `RUNS` (11), in turns. `PKGRES` names a binary to measure instead of the one of
-//! this workspace, and `PKGRES_NODESETS` a folder of NodeSet2 files. The releases of the corpora of collections and
-//! models have no files, so all pairs of consecutive releases are compared by their index records, in this process.
+//! The times are medians of `RUNS` (11) whole runs of the binary, in turns. `PKGRES` names a binary to measure instead of
+//! the one of this workspace, and `PKGRES_NODESETS` a folder of NodeSet2 files. The corpora of collections and models
+//! contain no files, so their consecutive releases are compared by their index records, in this process.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
@@ -55,15 +55,15 @@ fn measure() -> io::Result<()> {
         runs: number("RUNS", 11),
         folder: tempfile::tempdir()?,
     };
-    println!("| command | on | time | computing |");
+    println!("| command | input | time | CPU time |");
     println!("|---|---|---:|---:|");
     bench.class_packages()?;
     bench.node_sets()?;
     bench.collections()?;
-    println!("\n| command | classes | time | computing | growth of computing |");
+    println!("\n| command | classes | time | CPU time | growth of CPU time |");
     println!("|---|---:|---:|---:|---:|");
     bench.growth()?;
-    println!("\n| compared by their records | pairs | classes | computing | a pair |");
+    println!("\n| compared by their records | pairs | classes | CPU time | per pair |");
     println!("|---|---:|---:|---:|---:|");
     if let Some(releases) = ansible::releases() {
         pairs("collections", releases.into_values().collect(), false);

@@ -1,11 +1,11 @@
-//! `cargo bench -p pkgres-benches --bench collections`: `pkgres lock` of a `requirements.yml` next to
-//! `ansible-galaxy collection download`, both with warm caches and from the same `pkgres serve` on the loopback
-//! interface, in turns. Of ansible-galaxy only its resolution counts, without the start of Python and without the
-//! download; of pkgres the whole process counts.
+//! `cargo bench -p pkgres-benches --bench collections`: `pkgres lock` of a `requirements.yml`, compared with
+//! `ansible-galaxy collection download`. Both run in turns, with warm caches, against the same `pkgres serve` on the
+//! loopback interface. For ansible-galaxy only the resolution counts, without the start of Python and the download; for
+//! pkgres, the whole process counts.
 //!
-//! `ANSIBLE` names a Python environment with ansible-core. `COLLECTIONS` says how many collections there are (100),
-//! `RELEASES` how many releases each has (8), `ROOTS` how many are required (30), `RUNS` how many runs a median is taken
-//! of (7), and `PKGRES` names a binary to measure instead of the one of this workspace.
+//! `ANSIBLE` is the folder of a Python environment with ansible-core. The other variables are `COLLECTIONS`, the number of
+//! collections (100), `RELEASES`, the releases of each (8), `ROOTS`, the number of required collections (30), `RUNS`, the
+//! number of runs of which the median is taken (7), and `PKGRES`, a binary to measure instead of the one of this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
@@ -171,7 +171,7 @@ fn measure(ansible: &Path) -> io::Result<()> {
     println!(
         "{roots} of {collections} collections with {releases} releases each are required; {same} are chosen by both\n"
     );
-    println!("| program | time that passed | to pkgres |\n|---|---:|---:|");
+    println!("| program | wall-clock time | relative to pkgres |\n|---|---:|---:|");
     for (program, time) in [
         ("`pkgres lock`, the whole process", own),
         (

@@ -1,7 +1,7 @@
-//! `cargo bench -p pkgres-benches --bench node_sets [FILE…]`: reading a NodeSet file, next to the bare event loop of the
-//! XML crate on the same bytes, with the same configuration: tags have to match, and no text is trimmed.
+//! `cargo bench -p pkgres-benches --bench node_sets [FILE…]`: reading a NodeSet2 file, compared with the bare event loop of
+//! quick-xml on the same bytes with the same configuration: tags have to match, and no text is trimmed.
 //!
-//! Without files, a generated one with `TYPES` types (5,000) is read.
+//! Without a file, one with `TYPES` types (5,000) is generated.
 
 // The table is what this program is run for.
 #![allow(clippy::print_stdout)]

@@ -1,17 +1,16 @@
-//! `cargo bench -p pkgres-benches --bench process`: whole runs of `pkgres resolve`, from the start
-//! of the process to its end, next to a process that does nothing but go through the lines of the
-//! same index with `serde_json`, medians of computing time and of peak memory. *Cold* is without a
-//! cache, *warm* with one that knows the index.
+//! `cargo bench -p pkgres-benches --bench process`: whole runs of the binary, from the start of the process to its end.
 //!
-//! Two more programs do one thing each: read all lines as records, and open the compiled index that
-//! was made of them, with all that is checked about it. Opening is to take a tenth of reading.
+//! The first table compares `pkgres resolve` with a process that only parses the lines of the same index with
+//! `serde_json`: medians of CPU time and peak memory. *Cold* is without a cache, *warm* with the index in the cache. Two
+//! more programs read all lines as records, and open and validate the compiled index; the goal is that opening takes a
+//! tenth of the time of reading.
 //!
-//! A second table has `pkgres lock --check` on a lockfile of 1,000 packages that is up to date next to
-//! `uv lock --check` on a project with the same graph, and the start of both programs. `UV` names the
-//! `uv` to measure if it is not on the search path; without one the table is left out.
+//! The second table compares `pkgres lock --check` on an up-to-date lockfile of 1,000 packages with `uv lock --check` on
+//! a project with the same graph, and the start of both programs. `UV` names the `uv` to measure if it is not in the
+//! `PATH`; without one, the table is left out.
 //!
-//! Further tables have whole runs of `lock` next to `uv` and `cargo` on universes that all of them can be
-//! asked about, see [`whole`]; `SHAPES` names others than 1,000 and 5,000 packages of 10 versions.
+//! Further tables compare whole runs of `lock` with `uv` and `cargo` on universes that all of them can resolve, see
+//! [`whole`]. `SHAPES` names other universes than 1,000 and 5,000 packages of 10 versions.
 //!
 //! With a word as argument only the tables whose name has it are made: `index`, `locked` or `whole`.
 //!
@@ -299,7 +298,7 @@ fn measure_index(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
             .then(|| usage.computing.as_secs_f64() / peer.as_secs_f64()),
     });
     let table = ProcessTable {
-        peer: "`serde_json`",
+        ratio: "CPU time relative to `serde_json`",
         rows: rows.collect(),
     };
     println!("{table}");
@@ -309,7 +308,7 @@ fn measure_index(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
 /// A lockfile that is up to date, next to that of another program.
 fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
     let Some(uv) = locked::uv() else {
-        eprintln!("left out, for there is no `uv`: the table of `lock --check`");
+        eprintln!("the table of `lock --check` is left out: `uv` is not installed");
         return Ok(());
     };
     let graph = LockedGraph { packages: LOCKED };
@@ -324,7 +323,11 @@ fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
         Case::new("`pkgres --version`", version(pkgres), false),
         Case::new("`uv --version`", version(&uv), false),
         Case::new("`pkgres lock --check`", check, true),
-        Case::new("`uv lock --check`", graph.for_uv(&uv, folder)?, true),
+        Case::new(
+            "`uv lock --check` (a folder of wheels)",
+            graph.for_uv(&uv, folder)?,
+            true,
+        ),
     ];
     std::thread::sleep(SETTLED);
     for case in &mut cases {
@@ -345,7 +348,7 @@ fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
         ratio: Some(usage.elapsed.as_secs_f64() / peers[at / 2].as_secs_f64()),
     });
     let table = ProcessTable {
-        peer: "`uv`",
+        ratio: "time relative to uv",
         rows: rows.collect(),
     };
     println!("{table}");
@@ -355,7 +358,7 @@ fn measure_locked(pkgres: &Path, folder: &Path, runs: usize) -> io::Result<()> {
 /// Whole runs of `lock`, next to the same of other programs.
 fn measure_whole(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Result<()> {
     let Some(peers) = whole::peers() else {
-        eprintln!("left out, for the peers are not beside the project: the tables of `lock`");
+        eprintln!("the tables of `lock` are left out: the peers are not beside the project");
         return Ok(());
     };
     let shapes = std::env::var("SHAPES").unwrap_or_else(|_| "1000x10 5000x10".to_owned());
@@ -381,7 +384,7 @@ fn measure_whole(pkgres: &Path, folder: &Path, seed: u64, runs: usize) -> io::Re
             ratio: of_peer(case.is_check).map(|peer| usage.elapsed.as_secs_f64() / peer),
         });
         let table = ProcessTable {
-            peer: "`uv`",
+            ratio: "time relative to uv",
             rows: rows.collect(),
         };
         println!("{shape}\n\n{table}");

@@ -1,16 +1,16 @@
-//! `cargo bench -p pkgres-benches --bench registry`: a registry and its client over the loopback
-//! interface, next to programs that do nothing else than move the same bytes.
+//! `cargo bench -p pkgres-benches --bench registry`: a registry and its client over the loopback interface, compared with
+//! programs that only move the same bytes.
 //!
-//! - *publish*: releases are published one after the other, with the time that each thousand took
-//!   and the most memory that the server had.
-//! - *cold*: `pkgres resolve` of a root that needs every package, with an empty cache, next to
-//!   `curl` sending the same request and throwing the answer away; *warm* with a cache.
-//! - *index*: one index document, read again and again by `wrk`, next to the same bytes in `nginx`,
-//!   in turns. If one of the two is not installed, the comparison is left out with a note.
+//! - *publish*: releases are published one after the other. The table has the time of each thousand and the peak memory of
+//!   the server.
+//! - *resolve*: `pkgres resolve` of a root that needs every package, with an empty cache (*cold*) and with a cache
+//!   (*warm*), compared with `curl` sending the same request.
+//! - *read*: `wrk` reads one index document in turns from the server and from `nginx`. If one of the two programs is not
+//!   installed, this part is left out with a note.
 //!
-//! `RELEASES` says how many releases there are (10,000), `PACKAGES` of how many packages (1,000),
-//! `RUNS` how many runs a median is taken of (11), `TURNS` how often a document is read (5), and
-//! `PKGRES` names a binary to measure instead of the one of this workspace.
+//! Variables: `RELEASES` is the number of releases (10,000), `PACKAGES` that of packages (1,000), `RUNS` the number of runs
+//! of which the median is taken (11), `TURNS` the number of turns of *read* (5), and `PKGRES` a binary to measure instead
+//! of the one of this workspace.
 
 // The table is what this program is run for, and what it writes is thrown away.
 #![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::print_stderr)]
@@ -89,7 +89,7 @@ fn publish(server: &Server, releases: usize, packages: usize) -> io::Result<()> 
         &Limits::default(),
         options,
     );
-    println!("| releases published | time of this thousand | most memory of the server |");
+    println!("| releases published | time for the last 1,000 | peak memory of the server |");
     println!("|---:|---:|---:|");
     let mut begin = Instant::now();
     for number in 0..releases {
@@ -197,7 +197,7 @@ fn resolve(
             time.as_secs_f64() * 1000.0
         );
     };
-    println!("\n| whole runs, {packages} packages | time that passed | to curl |");
+    println!("\n| whole runs, {packages} packages | wall-clock time | relative to curl |");
     println!("|---|---:|---:|");
     row("pkgres resolve, cold", median(cold));
     row("pkgres resolve, warm", median(warm));
@@ -207,7 +207,7 @@ fn resolve(
 
 fn read_index(server: &Server, folder: &Path, turns: usize) -> io::Result<()> {
     if let Some(program) = reading::missing() {
-        eprintln!("\nLEFT OUT: reading the index next to nginx, for `{program}` is not installed");
+        eprintln!("\nthe comparison with nginx is left out: `{program}` is not installed");
         return Ok(());
     }
     let document = "index/v1/packages/org.bench.p0.!package0.ndjson";
@@ -244,7 +244,7 @@ fn read_index(server: &Server, folder: &Path, turns: usize) -> io::Result<()> {
     let other = reading::middle(other).ok_or_else(none)?;
     let bytes = std::fs::metadata(&path)?.len();
     println!(
-        "\n| reading a document of {bytes} bytes | requests a second | to nginx | computing for one | half, p99 |"
+        "\n| reading a document of {bytes} bytes | requests per second | relative to nginx | CPU time per request | median, p99 |"
     );
     println!("|---|---:|---:|---:|---:|");
     for (program, turn) in [("pkgres serve", &own), ("nginx", &other)] {

@@ -357,7 +357,7 @@ impl Comparison {
             }
         }
         if text.is_empty() {
-            text.push_str("No peer is clearly faster on any case.\n");
+            text.push_str("No peer is clearly faster than pkgres in any case.\n");
         }
         text
     }

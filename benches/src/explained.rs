@@ -1,4 +1,4 @@
-//! How long explanations are where there is no answer, next to what the `pubgrub` crate writes.
+//! The length of explanations, compared with the reports of the `pubgrub` crate.
 
 use std::fmt;
 use std::time::Duration;
@@ -26,8 +26,8 @@ pub struct ExplainedRow {
 }
 
 impl ExplainedRow {
-    /// Explains all roots of a case that have no answer; of lines and reasons the most count, of times the
-    /// sum. The peer has so much time for each root. `None` if the case comes from a file that is not there.
+    /// Explains all roots of a case that have no answer: the largest numbers of lines and reasons, and the sums of times.
+    /// `limit` is the time that the peer has for each root. `None` if the file of the case is missing.
     pub fn of(case: &Case, limit: Duration) -> Option<Self> {
         let universe = case.universe()?;
         let (engine, mut peer) = (
@@ -78,7 +78,7 @@ impl fmt::Display for ExplainedTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "| case | without an answer | reasons | lines | facts of pubgrub-u32 | its lines | searching | explaining |"
+            "| case | roots without an answer | reasons | lines | facts of pubgrub-u32 | lines of pubgrub-u32 | searching | explaining |"
         )?;
         writeln!(formatter, "|---|---:|---:|---:|---:|---:|---:|---:|")?;
         for row in &self.rows {

@@ -1,7 +1,6 @@
-//! How much longer pkgres takes for a case of ten times as many packages.
+//! Growth: how many times as long pkgres takes for ten times as many packages.
 //!
-//! Which is found out with both in turns: on a machine that others use too, what is measured a minute later
-//! is measured on another machine.
+//! Both sizes are measured in turns, because a shared machine can be twice as fast in one minute as in the next.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use crate::engine::Pkgres;
 use crate::table::shown;
 use crate::universe::Universe;
 
-/// Pairs of cases that differ in the number of packages alone, of those that are to be run.
+/// Pairs of cases that differ only in the number of packages.
 fn pairs(cases: &[Case]) -> impl Iterator<Item = [&Case; 2]> {
     let grown = |case: &Case| {
         let rest = case.name.strip_prefix("gen:10000:")?;

@@ -21,25 +21,25 @@ pub struct ProcessRow {
     pub result: String,
     /// The cost.
     pub usage: Usage,
-    /// How many times as long as the peer it took, if it did work that the peer does as well.
+    /// Its time relative to that of the peer, if the peer does the same work.
     pub ratio: Option<f64>,
 }
 
 /// A table of measurements of programs.
 #[derive(Debug, Clone)]
 pub struct ProcessTable {
-    /// The name of the peer.
-    pub peer: &'static str,
+    /// The heading of the column of ratios.
+    pub ratio: &'static str,
     /// The measurements.
     pub rows: Vec<ProcessRow>,
 }
 
 impl fmt::Display for ProcessTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let peer = self.peer;
         writeln!(
             formatter,
-            "| case | result | time | computing | memory | to {peer} |"
+            "| case | result | time | CPU time | memory | {} |",
+            self.ratio
         )?;
         writeln!(formatter, "|---|---|---:|---:|---:|---:|")?;
         for row in &self.rows {

@@ -1,5 +1,5 @@
-//! Plans and runs without changes next to `ninja`, `make -n` and `ansible-playbook --check` on the same files, and how
-//! soon a changed file is repaired.
+//! Plans, and runs without changes, compared with `ninja`, `make -n` and `ansible-playbook --check` on the same files, and
+//! the time until a broken file is restored.
 //!
 //! `cargo bench -p pkgres-engine` prints the tables. Programs that are missing are left out; `PKGRES_ANSIBLE` is the folder
 //! of a Python environment with ansible-core.
@@ -109,7 +109,7 @@ fn shown(time: Option<Duration>) -> String {
 }
 
 fn no_op() {
-    println!("| files | plan | apply | ninja | make -n | apply to ninja |");
+    println!("| files | plan | apply | ninja | make -n | apply relative to ninja |");
     println!("|---:|---:|---:|---:|---:|---:|");
     for count in [1_000, 10_000, 100_000] {
         let root = tempfile::tempdir().expect("a folder for the benchmark");
@@ -244,7 +244,7 @@ fn repair() {
         .collect();
     times.sort_unstable();
     println!(
-        "\na changed file is repaired after {} (median of 200; at most {})",
+        "\na broken file is restored after {} (median of 200; at most {})",
         shown(Some(times[100])),
         shown(times.last().copied())
     );

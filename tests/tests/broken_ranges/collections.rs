@@ -143,7 +143,7 @@ impl BrokenCollections {
             .rows
             .chunk_by(|one, two| one.dependency == two.dependency)
         {
-            let head = "| collection | range | versions that lack something | what the newest of them lacks | right range |\n|---|---|---:|---|---|";
+            let head = "| collection | range | versions that lack something | missing in the newest of them | correct range |\n|---|---|---:|---|---|";
             write!(text, "\n### {}\n\n{head}\n", rows[0].dependency)
                 .expect("a text can be written");
             for row in rows {

@@ -8,7 +8,7 @@ over the rows of the page, are laid out as a tree of collections, and every modu
 
 - with a version that lacks something, an import has to fail for something of the dependency. If it is in a `try`, the
   module is imported nevertheless; then what the page names must not be there;
-- with the newest version in the range that the page calls right, none may.
+- with the newest version in the range that the page calls correct, none may.
 """
 
 import io
@@ -119,7 +119,7 @@ def content(data, at, entry):
 
 
 def rows(page):
-    """The rows of the tables: dependency, collection, versions, range, what is lacked, right range."""
+    """The rows of the tables: dependency, collection, versions, range, missing names, correct range."""
     dependency = None
     for line in page.read_text().splitlines():
         if line.startswith("### "):

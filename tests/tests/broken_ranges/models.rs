@@ -122,7 +122,7 @@ impl BrokenModels {
 
     pub(crate) fn table(&self) -> String {
         let mut text =
-            "| model | requires | releases that lack a type | types |\n|---|---|---|---|\n"
+            "| model | requires | releases that lack a type | missing types |\n|---|---|---|---|\n"
                 .to_owned();
         for row in &self.rows {
             let Problem {

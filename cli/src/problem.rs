@@ -11,7 +11,7 @@ use pkgres_manifest::{
     PackageName, RegistryName, ReleaseSource,
 };
 use pkgres_registry_client::{
-    Answer, RegistryLocation, RegistrySet, is_unnamed, solve_with_evidence, strict_uses,
+    Answer, RegistryLocation, RegistrySet, solve_with_evidence, strict_uses,
 };
 use pkgres_resolver::{
     ClassRules, Conflict, Hint, Locked, PrereleasePolicy, Request, Resolution, Root,
@@ -394,7 +394,9 @@ fn check_digests(resolution: &Resolution, context: &Context) -> Result<()> {
                 ReleaseSource::Host => "from the host".to_owned(),
                 ReleaseSource::BuiltIn => "that is built into pkgres".to_owned(),
                 // Nobody gave it this name.
-                ReleaseSource::Registry(name) if is_unnamed(name) => "from the registry".to_owned(),
+                ReleaseSource::Registry(name) if name.is_unnamed() => {
+                    "from the registry".to_owned()
+                }
                 ReleaseSource::Registry(name) => format!("from the registry `{name}`"),
             };
             let message = format!(

@@ -25,6 +25,14 @@ pub struct RegistryName(Arc<str>);
 pub struct RegistryNameError(pub String);
 
 impl RegistryName {
+    /// The name of the first registry that nobody gave a name.
+    pub const UNNAMED: &str = "default";
+
+    /// Whether nobody gave the registry a name. Messages then show its location instead.
+    pub fn is_unnamed(&self) -> bool {
+        self.as_str() == Self::UNNAMED
+    }
+
     /// Reads a name.
     pub fn parse(text: &str) -> Result<Self, RegistryNameError> {
         let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -77,6 +85,15 @@ impl ReleaseSource {
             HOST => Ok(Self::Host),
             BUILT_IN => Ok(Self::BuiltIn),
             _ => RegistryName::parse(text).map(Self::Registry),
+        }
+    }
+
+    /// Whether this source can replace another one in a lockfile, if it has the same artifact: a registry that nobody
+    /// gave a name replaces any other, such as a folder of copies of the archives. The lockfile keeps the name then.
+    pub fn can_replace(&self, locked: &Self) -> bool {
+        match (self, locked) {
+            (Self::Registry(name), Self::Registry(_)) => self == locked || name.is_unnamed(),
+            _ => self == locked,
         }
     }
 

@@ -6,8 +6,6 @@ use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, V
 use pkgres_resolver::{BoundRequirement, Owner, Resolution, ResolvedOwner, ResolvedPackage};
 use serde_json::{Value, json};
 
-use crate::title::is_unnamed;
-
 /// The creator of a document: a program, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Maker<'text> {
@@ -198,7 +196,7 @@ fn application((name, version): Release<'_>) -> Value {
 /// The source of a release; `registry` for one that nobody gave a name.
 fn source_name(source: &ReleaseSource) -> String {
     match source {
-        ReleaseSource::Registry(name) if is_unnamed(name) => "registry".to_owned(),
+        ReleaseSource::Registry(name) if name.is_unnamed() => "registry".to_owned(),
         source => source.to_string(),
     }
 }
@@ -349,7 +347,7 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
         package["sourceInfo"] = json!(match &found.source {
             ReleaseSource::Host => "provided by the host".to_owned(),
             ReleaseSource::BuiltIn => "built into pkgres".to_owned(),
-            ReleaseSource::Registry(name) if is_unnamed(name) => "a registry".to_owned(),
+            ReleaseSource::Registry(name) if name.is_unnamed() => "a registry".to_owned(),
             ReleaseSource::Registry(name) => format!("registry {name}"),
         });
     }

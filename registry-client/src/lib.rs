@@ -128,4 +128,4 @@ pub use registry::{Found, PackageDescription, Registry, RegistryError};
 pub use set::{NewerElsewhere, RegistrySet};
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;
-pub use title::{is_unnamed, titled_at};
+pub use title::titled_at;

@@ -10,7 +10,6 @@ use crate::http::{Address, AddressError, GalaxyRegistry, HttpOptions, HttpRegist
 use crate::index_cache::IndexCache;
 use crate::index_file::IndexFileRegistry;
 use crate::registry::{Registry, RegistryError};
-use crate::title::UNNAMED;
 
 /// The location of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +58,13 @@ impl RegistryLocation {
             let name = if let Some(name) = name {
                 name
             } else {
-                let taken = locations.iter().any(|other| other.name.as_str() == UNNAMED);
+                let taken = locations.iter().any(|other| other.name.is_unnamed());
                 let fallback = format!("registry-{}", locations.len() + 1);
-                RegistryName::parse(if taken { &fallback } else { UNNAMED })?
+                RegistryName::parse(if taken {
+                    &fallback
+                } else {
+                    RegistryName::UNNAMED
+                })?
             };
             let kind = match rest.split_once(':') {
                 Some(("dir", path)) if !path.is_empty() => Kind::Directory(base.join(path)),
@@ -87,7 +90,7 @@ impl RegistryLocation {
             folder.to_owned()
         };
         Self {
-            name: RegistryName::parse(UNNAMED).expect("the name is valid"),
+            name: RegistryName::parse(RegistryName::UNNAMED).expect("the name is valid"),
             kind: Kind::Directory(folder),
         }
     }

@@ -61,7 +61,7 @@ impl Namespace {
     }
 
     /// A measure of how narrow it is: the larger, the narrower.
-    pub(crate) fn depth(&self) -> (usize, bool) {
+    pub fn depth(&self) -> (usize, bool) {
         (self.name.as_str().len(), !self.is_open)
     }
 }

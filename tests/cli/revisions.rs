@@ -221,6 +221,40 @@ fn all_lockfiles_of_a_repository_are_compared_at_its_root() {
 }
 
 #[test]
+fn all_lockfiles_of_two_revisions_are_compared_at_the_root_of_a_repository() {
+    let repository = history();
+    let folder = repository.path();
+    let changes = format!("app:\n{TEXT}");
+    assert_eq!(
+        diff(folder, &["first", "second"]),
+        done(&changes, "3 differences\n")
+    );
+    let (code, ..) = diff(folder, &["first", "second", "--exit-code"]);
+    assert_eq!(code, Some(10));
+    assert_eq!(
+        diff(folder, &["second", "HEAD"]),
+        done("", "No differences\n")
+    );
+    // A revision with no lockfile at all counts as one in which nothing is locked, but two of them are a mistake.
+    let (code, stdout, _) = diff(folder, &["none", "first"]);
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("+ org.example.Db 1.0.0"), "{stdout}");
+    let (code, stdout, stderr) = diff(folder, &["none", "none"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(
+        stderr.contains("neither `none` nor `none` has a lockfile in this folder or below"),
+        "{stderr}"
+    );
+    // Below the folder of the project, it is still that project.
+    let classes = folder.join("app/Classes");
+    std::fs::create_dir(&classes).expect("a temporary folder can be written");
+    assert_eq!(
+        diff(&classes, &["first", "second"]),
+        done(TEXT, "3 differences\n")
+    );
+}
+
+#[test]
 fn invalid_revisions_are_errors() {
     let repository = history();
     let app = repository.path().join("app");

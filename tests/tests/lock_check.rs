@@ -287,6 +287,25 @@ fn another_source_makes_a_lock_stale() {
 }
 
 #[test]
+fn a_registry_without_a_name_replaces_others_with_the_same_artifacts() {
+    let mut now = world();
+    now.source = RegistryName::UNNAMED;
+    for name in ["Db", "Web"] {
+        now.record(name).digest = None;
+    }
+    let kinds = |stale: &[Staleness]| {
+        let differs = |entry: &&Staleness| matches!(entry, Staleness::SourceDiffers { .. });
+        stale.iter().filter(differs).count()
+    };
+    assert_eq!(kinds(&now.stale()), 2, "without digests nothing is known");
+    let mut now = world();
+    now.source = RegistryName::UNNAMED;
+    assert_eq!(now.stale(), []);
+    now.record("Web").digest = Some(digest('c'));
+    assert_eq!(kinds(&now.stale()), 1, "only other content counts");
+}
+
+#[test]
 fn another_digest_makes_a_lock_stale() {
     let differs = |found: Option<char>| Staleness::DigestDiffers {
         package: package("Db"),

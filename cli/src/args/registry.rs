@@ -12,7 +12,7 @@ use super::{MemberArgs, NetworkArgs, RegistryArgs};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TargetArgs {
     /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
-    /// first one on the network
+    /// one that the package's name is bound to, or the first one on the network
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) registry: Option<String>,
 

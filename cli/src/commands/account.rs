@@ -25,7 +25,15 @@ use crate::solve_options::time_after;
 const SHOWN_CHARACTERS: usize = 200;
 
 fn open(target: &TargetArgs, context: &Context) -> Result<HttpRegistry> {
-    context.registries.open_remote(target.registry.as_deref())
+    let remote = context.registries.remote(target.registry.as_deref())?;
+    context.registries.open_remote(remote)
+}
+
+/// Opens the registry that has a package.
+fn open_for(name: &PackageName, target: &TargetArgs, context: &Context) -> Result<HttpRegistry> {
+    let wanted = target.registry.as_deref();
+    let remote = context.registries.remote_for(name, wanted)?;
+    context.registries.open_remote(remote)
 }
 
 /// A text of the registry as it can be shown.
@@ -39,7 +47,8 @@ fn all_shown<'text>(texts: impl IntoIterator<Item = &'text String>) -> String {
 }
 
 pub(super) fn whoami(args: &WhoamiArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    let registry = context.registries.open_remote(args.registry.wanted())?;
+    let remote = context.registries.remote(args.registry.wanted())?;
+    let registry = context.registries.open_remote(remote)?;
     let identity = registry.whoami()?;
     if output.is_json() {
         output.json(&json!({
@@ -73,7 +82,7 @@ pub(super) fn owner(args: &OwnerArgs, context: &Context, output: &mut Output) ->
     match &args.command {
         OwnerCommand::List(args) => {
             let name = package_name(&args.name)?;
-            let registry = open(&args.target, context)?;
+            let registry = open_for(&name, &args.target, context)?;
             let owners = owners(&registry, &name)?;
             if output.is_json() {
                 output.json(&owners_json("listed", &registry, &name, &owners.owners));
@@ -127,7 +136,7 @@ fn change_owners(
     output: &mut Output,
 ) -> Result<Exit> {
     let name = package_name(&args.name)?;
-    let registry = open(&args.target, context)?;
+    let registry = open_for(&name, &args.target, context)?;
     let mut new = owners(&registry, &name)?;
     let before = new.owners.clone();
     for owner in &args.owners {

@@ -23,27 +23,28 @@ use crate::root::project_above;
 use crate::show::{self, counted};
 
 pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Result<Exit> {
-    // The other side says of which project a revision is meant.
-    let project = args.after.as_deref().and_then(file_of);
     let above = project_above();
     let below = projects_below(args, above.as_deref())?;
     if !below.is_empty() {
         return compare_several(&below, args, context, output);
     }
-    let project = match &args.after {
-        Some(_) => project.as_deref().and_then(Path::parent),
-        None => above.as_deref(),
-    };
-    let before = lockfile(&args.before, project, context)?;
     let here = above.as_deref().unwrap_or(Path::new("."));
+    // The other side says of which project a revision is meant.
+    let project_of = |other: Option<&str>| {
+        let file = other.and_then(file_of);
+        file.as_deref()
+            .map_or(here, |file| file.parent().unwrap_or(Path::new("")))
+            .to_owned()
+    };
+    let project = project_of(args.after.as_deref());
+    let before = lockfile(&args.before, &project, context)?;
     let here = here.to_string_lossy();
     let after = match &args.after {
         Some(after) => {
-            // The same for a revision that comes second.
-            let project = file_of(&args.before);
-            lockfile(after, project.as_deref().and_then(Path::parent), context)?
+            let project = project_of(Some(&args.before));
+            lockfile(after, &project, context)?
         }
-        None => lockfile(&here, None, context).map_err(|mut failure| {
+        None => lockfile(&here, &project, context).map_err(|mut failure| {
             if !Path::new(&*here).join(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
             {
@@ -96,32 +97,47 @@ fn note_count(count: usize, output: &mut Output) {
     });
 }
 
-/// The projects to compare with a revision at the root of a repository, where no project is: those with a lockfile now, and
-/// those that had one.
+/// The projects to compare with a revision, or between two, in a folder above them, where no project is: those with a
+/// lockfile on either side.
 fn projects_below(args: &DiffArgs, above: Option<&Path>) -> Result<Vec<PathBuf>> {
     let is_project = [LOCK_FILE, MANIFEST_FILE]
         .iter()
         .any(|name| Path::new(name).exists());
-    let revision = &args.before;
-    let is_of_one = args.after.is_some() || above.is_some() || is_project;
-    if is_of_one || revision.contains(':') || file_of(revision).is_some() {
+    let revisions: Vec<&str> = [Some(args.before.as_str()), args.after.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let is_file = |text: &str| text.contains(':') || file_of(text).is_some();
+    if above.is_some() || is_project || revisions.iter().any(|text| is_file(text)) {
         return Ok(Vec::new());
     }
-    let mut projects: BTreeSet<PathBuf> = locked_folders()?.into_iter().collect();
-    if !is_revision(revision)? {
-        return Ok(Vec::new());
-    }
-    let listed = git(&["ls-tree", "-r", "-z", "--name-only", revision])?.unwrap_or_default();
-    for path in listed.split(|byte| *byte == 0) {
-        let path = Path::new(OsStr::from_bytes(path));
-        if path.file_name().is_some_and(|name| name == LOCK_FILE) {
-            projects.extend(path.parent().map(Path::to_owned));
+    let mut projects = BTreeSet::new();
+    for revision in &revisions {
+        if !is_revision(revision)? {
+            return Ok(Vec::new());
         }
+        let listed = git(&["ls-tree", "-r", "-z", "--name-only", revision])?.unwrap_or_default();
+        for path in listed.split(|byte| *byte == 0) {
+            let path = Path::new(OsStr::from_bytes(path));
+            if path.file_name().is_some_and(|name| name == LOCK_FILE) {
+                projects.extend(path.parent().map(Path::to_owned));
+            }
+        }
+    }
+    if args.after.is_none() {
+        projects.extend(locked_folders()?);
+    } else if projects.is_empty() {
+        let [before, after] = [revisions[0], revisions[1]].map(Escaped::shortened);
+        let message =
+            format!("neither `{before}` nor `{after}` has a lockfile in this folder or below");
+        return Err(Diagnostic::error(Code::Usage, message)
+            .hint("run in the folder of a project, or name files: `REVISION:PATH`")
+            .into());
     }
     Ok(projects.into_iter().collect())
 }
 
-/// Compares the lockfiles of several projects with those of a revision.
+/// Compares the lockfiles of several projects between the two sides.
 fn compare_several(
     projects: &[PathBuf],
     args: &DiffArgs,
@@ -130,13 +146,13 @@ fn compare_several(
 ) -> Result<Exit> {
     let mut differences: Vec<(String, LockDiff)> = Vec::new();
     for project in projects {
-        let before = lockfile(&args.before, Some(project), context)?;
+        let before = lockfile(&args.before, project, context)?;
         let now = project.join(LOCK_FILE);
-        let after = if now.exists() {
-            lockfile(&now.to_string_lossy(), None, context)?
-        } else {
+        let after = match &args.after {
+            Some(revision) => lockfile(revision, project, context)?,
+            None if now.exists() => lockfile(&now.to_string_lossy(), project, context)?,
             // The project is gone.
-            Lockfile::default()
+            None => Lockfile::default(),
         };
         let shown = project.to_string_lossy().into_owned();
         differences.push((shown, LockDiff::between(&before, &after)));
@@ -193,9 +209,8 @@ fn file_of(text: &str) -> Option<PathBuf> {
     }
 }
 
-/// The lockfile that an argument names. Of a revision, it is that of the folder of the `project`, or else of the current
-/// folder.
-fn lockfile(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
+/// The lockfile that an argument names. Of a revision, it is that of the folder of the `project`.
+fn lockfile(text: &str, project: &Path, context: &Context) -> Result<Lockfile> {
     match file_of(text) {
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
@@ -221,12 +236,12 @@ fn file_of_revision(object: &str) -> Result<String> {
 }
 
 /// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
-fn lockfile_of_revision(text: &str, project: Option<&Path>, context: &Context) -> Result<Lockfile> {
+fn lockfile_of_revision(text: &str, project: &Path, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
     let (revision, object) = if let Some((revision, _)) = text.split_once(':') {
         (revision, file_of_revision(text)?)
     } else {
-        let folder = folder_in_git(project, "lockfile")?;
+        let folder = folder_in_git(Some(project), "lockfile")?;
         (text, format!("{text}:{folder}/{LOCK_FILE}"))
     };
     if !is_revision(revision)? {

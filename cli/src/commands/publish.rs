@@ -9,7 +9,7 @@ use pkgres_formats::Format as _;
 use pkgres_formats::ansible::{Collections, GALAXY_FILE};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, ReadOptions, Version,
+    Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, PackageName, ReadOptions, Version,
 };
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{Registry as _, RegistryError};
@@ -26,7 +26,7 @@ use crate::failure::{Failure, Result};
 use crate::invocation::quoted;
 use crate::output::Output;
 use crate::problem::Problem;
-use crate::registries::shown_target;
+use crate::registries::{ConfiguredRegistry, RemoteRegistry, shown_target, title_of};
 
 /// How many characters of a warning of the registry are shown; two package names fit.
 const WARNING_CHARACTERS: usize = 1000;
@@ -39,14 +39,15 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     let (name, version) = (package.name(), &package.manifest.version);
     let digest = ArtifactDigest::of_archive(&bytes);
     let size = bytes.len();
-    let wanted = args.target.registry.as_deref();
-    let registry = context.registries.open_remote(wanted)?;
+    let remote = target(args, name, context)?;
+    let configured = remote.registry.clone();
+    let registry = context.registries.open_remote(remote)?;
     if !args.allow_incompatible {
         let known = registry.records(std::slice::from_ref(name));
         let known = known.map_err(without_cache)?;
         let known = known.into_iter().flatten().flatten().collect();
         if let Some(below) = newest_release(known, None, Some(version)) {
-            check_step(&package, &below, wanted, context, output)?;
+            check_step(&package, &below, &configured, context, output)?;
         }
     }
     let mut warnings = Vec::new();
@@ -118,6 +119,38 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     })
 }
 
+/// The registry that a package is published to. It is an error if the package is bound to another one: no project with
+/// these settings would look it up there, and what is internal could become public.
+fn target(args: &PublishArgs, name: &PackageName, context: &Context) -> Result<RemoteRegistry> {
+    let remote = (context.registries).remote_for(name, args.target.registry.as_deref())?;
+    let bound = context.registries.bound(name)?;
+    let Some(bound) = bound.filter(|bound| bound.location.address() != Some(&remote.address))
+    else {
+        return Ok(remote);
+    };
+    let message = format!(
+        "`{name}` is bound to the registry `{}`, so it is not published to {}",
+        bound.location.name,
+        title_of(&remote.registry.location)
+    );
+    let finding = Diagnostic::error(Code::Usage, message);
+    let finding = match bound.location.address() {
+        Some(_) => {
+            let package = quoted(&args.package);
+            let words = format!("publish {package} --registry {}", bound.location.name);
+            let command = context.invocation.command_for_none(&words);
+            finding.hint(format!("`{command}` publishes it there"))
+        }
+        None => finding,
+    };
+    Err(finding
+        .hint(format!(
+            "`namespaces` of `registries.{}` in pkgres.toml binds it; change that if the package is meant for others",
+            bound.location.name
+        ))
+        .into())
+}
+
 /// Fails if the package is the address of a registry: `login` takes it so.
 fn not_address(package: &Path, context: &Context) -> Result<()> {
     let text = package.to_string_lossy();
@@ -158,14 +191,13 @@ fn without_cache(error: RegistryError) -> Failure {
 fn check_step(
     package: &Package,
     below: &IndexRecord,
-    wanted: Option<&str>,
+    registry: &ConfiguredRegistry,
     context: &Context,
     output: &mut Output,
 ) -> Result<()> {
-    let remote = context.registries.remote(wanted)?.registry;
     let open = || {
         let options = &context.read_options;
-        let remote = std::slice::from_ref(&remote);
+        let remote = std::slice::from_ref(registry);
         context.registries.open(remote, options)
     };
     let registries = open()?;

@@ -15,9 +15,9 @@ pub(super) fn run(args: &YankArgs, context: &Context, output: &mut Output) -> Re
     let (name, version) = release(args)?;
     let name = PackageName::parse(name).map_err(|error| Failure::usage(error.to_string()))?;
     let version = Version::parse(version).map_err(|error| Failure::usage(error.to_string()))?;
-    let registry = context
-        .registries
-        .open_remote(args.target.registry.as_deref())?;
+    let wanted = args.target.registry.as_deref();
+    let remote = context.registries.remote_for(&name, wanted)?;
+    let registry = context.registries.open_remote(remote)?;
     match &args.reason {
         Some(reason) => registry.yank(&name, &version, reason)?,
         None => registry.unyank(&name, &version)?,

@@ -15,12 +15,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
-use pkgres_manifest::{Limits, most_similar};
+use pkgres_manifest::{Limits, PackageName, most_similar};
 use pkgres_registry_client::http::{NetworkLimits, TokenFile};
 use pkgres_registry_client::protocol::PublicKey;
 use pkgres_registry_client::{
     Address, HttpOptions, HttpRegistry, LocationError, Namespace, NetworkActivity, Registry as _,
-    RegistryLocation, is_unnamed, titled_at,
+    RegistryLocation, titled_at,
 };
 use pkgres_settings::{Overrides, Registries, RegistryTable, SettingsFile};
 
@@ -42,7 +42,7 @@ const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero
 /// A registry on the network as the target of a command: its address, with the name that somebody gave it.
 pub(crate) fn shown_target(registry: &HttpRegistry) -> String {
     let (name, address) = (registry.name(), registry.address());
-    if is_unnamed(name) {
+    if name.is_unnamed() {
         address.to_string()
     } else {
         format!("{name} ({address})")
@@ -50,7 +50,7 @@ pub(crate) fn shown_target(registry: &HttpRegistry) -> String {
 }
 
 /// A registry in the middle of a message.
-fn title_of(location: &RegistryLocation) -> String {
+pub(crate) fn title_of(location: &RegistryLocation) -> String {
     match location.address() {
         Some(address) => titled_at(&location.name, address),
         None => format!("the registry `{}`", location.name),
@@ -299,9 +299,47 @@ impl RegistryOptions {
         remotes.next().ok_or_else(|| without_remote(wanted).into())
     }
 
-    /// Opens a registry on the network by its name or address.
-    pub(crate) fn open_remote(&self, wanted: Option<&str>) -> Result<HttpRegistry> {
-        let RemoteRegistry { registry, address } = self.remote(wanted)?;
+    /// The registry on the network that has, or would have, a package: the one with a name or an address; by default
+    /// the one that the package is bound to, or else the first one.
+    pub(crate) fn remote_for(
+        &self,
+        package: &PackageName,
+        wanted: Option<&str>,
+    ) -> Result<RemoteRegistry> {
+        if wanted.is_some() {
+            return self.remote(wanted);
+        }
+        let Some(bound) = self.bound(package)? else {
+            return self.remote(None);
+        };
+        let name = bound.location.name.clone();
+        RemoteRegistry::new(bound).ok_or_else(|| {
+            let message = format!(
+                "`{package}` is bound to the registry `{name}`, which is not on the network"
+            );
+            Diagnostic::error(Code::Usage, message)
+                .hint("`--registry NAME` or `--registry https://ADDRESS` names another one")
+                .into()
+        })
+    }
+
+    /// The registry that a package is bound to by the settings, because of its name.
+    pub(crate) fn bound(&self, package: &PackageName) -> Result<Option<ConfiguredRegistry>> {
+        let registries = self.configured(None)?.unwrap_or_default().into_iter();
+        let depth = |registry: &ConfiguredRegistry| {
+            let matching = registry.namespaces.iter();
+            let matching = matching.filter(|namespace| namespace.contains(package));
+            matching.map(Namespace::depth).max()
+        };
+        let bound = registries.filter_map(|registry| Some((depth(&registry)?, registry)));
+        Ok(bound
+            .max_by_key(|(depth, _)| *depth)
+            .map(|(_, registry)| registry))
+    }
+
+    /// Opens a registry on the network.
+    pub(crate) fn open_remote(&self, remote: RemoteRegistry) -> Result<HttpRegistry> {
+        let RemoteRegistry { registry, address } = remote;
         if registry.location.is_galaxy() {
             let message = format!(
                 "{} has the Galaxy API, which this command does not use",

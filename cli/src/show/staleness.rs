@@ -2,7 +2,6 @@
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
 use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource};
-use pkgres_registry_client::is_unnamed;
 use pkgres_resolver::Staleness;
 use serde_json::{Value, json};
 
@@ -177,9 +176,19 @@ fn was_provided(entry: &Staleness) -> bool {
 /// A source as messages name it; one that nobody gave a name is "the registry".
 fn registry_title(source: &ReleaseSource) -> String {
     match source {
-        ReleaseSource::Registry(name) if is_unnamed(name) => "the registry".to_owned(),
+        ReleaseSource::Registry(name) if name.is_unnamed() => "the registry".to_owned(),
         ReleaseSource::Registry(name) => format!("the registry `{name}`"),
         source => format!("`{source}`"),
+    }
+}
+
+/// A source beside another one, so that "the registry" would not say which one.
+fn distinct_title(source: &ReleaseSource) -> String {
+    match source {
+        ReleaseSource::Registry(name) if name.is_unnamed() => {
+            "a registry without a name".to_owned()
+        }
+        source => registry_title(source),
     }
 }
 
@@ -189,7 +198,7 @@ fn was_from(locked: &ReleaseSource) -> String {
         ReleaseSource::Host => "was provided by the host".to_owned(),
         ReleaseSource::BuiltIn => "was built in".to_owned(),
         source @ ReleaseSource::Registry(_) => {
-            format!("was locked from {}", registry_title(source))
+            format!("was locked from {}", distinct_title(source))
         }
     }
 }
@@ -334,8 +343,8 @@ fn line(entry: &Staleness) -> (char, String) {
                 }
                 Some(found) => format!(
                     "{package} {version} was locked from {}; {package} now comes from {}, which does not have it",
-                    registry_title(locked),
-                    registry_title(found)
+                    distinct_title(locked),
+                    distinct_title(found)
                 ),
             };
             ('-', line)
@@ -353,7 +362,7 @@ fn line(entry: &Staleness) -> (char, String) {
                 }
                 found => format!(
                     "{package} {version} {was} and now comes from {}",
-                    registry_title(found)
+                    distinct_title(found)
                 ),
             };
             ('~', line)

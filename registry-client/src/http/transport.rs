@@ -15,7 +15,7 @@ use reqwest::{Response, StatusCode};
 use url::Url;
 
 use crate::registry::RegistryError;
-use crate::title::{UNNAMED, titled};
+use crate::title::titled;
 
 use super::address::{Address, shown};
 use super::clients::Clients;
@@ -101,7 +101,7 @@ impl Transport {
 
     /// The error of a run that may use the cache only, which lacks something.
     pub(super) fn offline(&self, reason: &str) -> RegistryError {
-        let title = if self.name.as_str() == UNNAMED {
+        let title = if self.name.is_unnamed() {
             format!("the registry {}", self.shown_address)
         } else {
             titled(&self.name)

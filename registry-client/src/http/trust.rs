@@ -13,7 +13,7 @@ use crate::protocol::{
     Digest, NamesLine, Neighbour, Proof, ProvedNodes, PublicKey, SignedSnapshot, Snapshot,
     SnapshotError, leaf_hash,
 };
-use crate::title::{is_unnamed, titled_at};
+use crate::title::titled_at;
 
 /// The last trusted state of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -60,7 +60,7 @@ impl TrustError {
     pub(super) fn to_diagnostic(&self, name: &RegistryName, address: &Address) -> Diagnostic {
         let title = titled_at(name, address);
         let finding = Diagnostic::error(Code::Untrusted, format!("{title} is not trusted: {self}"));
-        let forgotten = if is_unnamed(name) {
+        let forgotten = if name.is_unnamed() {
             address.as_str()
         } else {
             name.as_str()

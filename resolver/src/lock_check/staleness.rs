@@ -145,9 +145,13 @@ impl LockCheck {
             });
             return None;
         };
+        let release = ReleaseId { package, index };
+        let digest = self.universe.catalog.digest(release);
+        let is_same_artifact = digest.is_some() && digest == locked.digest;
         let is_hosted = source == Some(ReleaseSource::Host);
         if let Some(source) = source
             && source != locked.source
+            && !(is_same_artifact && source.can_replace(&locked.source))
         {
             report.stale.push(Staleness::SourceDiffers {
                 package: name.clone(),
@@ -156,8 +160,6 @@ impl LockCheck {
                 found: source,
             });
         }
-        let release = ReleaseId { package, index };
-        let digest = self.universe.catalog.digest(release);
         // The host answers for what it supplies, and its releases are locked without digest.
         if digest != locked.digest && !is_hosted {
             report.stale.push(Staleness::DigestDiffers {

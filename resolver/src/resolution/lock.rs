@@ -119,7 +119,7 @@ impl<'solved> LockBuilder<'solved> {
         let positions = sorted_positions(self.universe, self.selection, &self.versions);
         positions.into_iter().filter_map(|at| {
             let release = self.selection.releases()[at];
-            let source = self.universe.catalog.source(release.package)?.clone();
+            let source = self.universe.catalog.source_for_lock(release)?.clone();
             let locked = LockedPackage {
                 digest: digest(self.universe, release, &source),
                 source,

@@ -68,6 +68,11 @@ fn a_package_goes_through_a_registry_and_back() {
     #[allow(clippy::disallowed_methods)]
     std::fs::create_dir_all(&vendored).expect("a folder");
     user.does(&["vendor", vendored.to_str().expect("text"), app]);
+    // The folder replaces the registry, whose name the lockfile keeps.
+    let folder = format!("dir:{}", vendored.display());
+    user.does(&["lock", app, "--check", "--registry", &folder]);
+    let run = user.does(&["lock", app, "--registry", &folder]);
+    assert!(run.stderr.contains("is up to date"), "{}", run.stderr);
     // Four archives, and the record of what was written.
     assert_eq!(
         std::fs::read_dir(&vendored).expect("it is there").count(),
@@ -122,6 +127,64 @@ fn a_package_goes_through_a_registry_and_back() {
         stderr.contains("error[PK0045]") && stderr.contains("run once without"),
         "{stderr}"
     );
+}
+
+#[test]
+fn a_package_is_published_to_the_registry_that_its_name_is_bound_to() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let start = |name: &str| Server::start(&folder.path().join(name));
+    let (public, acme) = (start("public"), start("acme"));
+    let user = User::new(&acme);
+    user.login();
+    let settings = format!(
+        "[registries.public]\nlocation = \"{}\"\n\
+         [registries.acme]\nlocation = \"{}\"\nnamespaces = [\"org.acme.*\"]\n",
+        public.address, acme.address
+    );
+    let files = [
+        ("pkgres.toml", settings.as_str()),
+        (
+            "web/manifest.yaml",
+            "FullName: org.acme.Web\nType: Library\nVersion: 1.0.0\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        make_folder(&RealFileSystem, path.parent().expect("a folder")).expect("it is ours");
+        write_file(&RealFileSystem, &path, text.as_bytes()).expect("it is ours");
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = user.command(arguments);
+        command
+            .env_remove("PKGRES_REGISTRY")
+            .current_dir(folder.path());
+        let output = command.output().expect("it runs");
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        (output.status.code(), stderr)
+    };
+    let (exit, stderr) = run(&["publish", "web", "--registry", "public"]);
+    assert_eq!(exit, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("`org.acme.Web` is bound to the registry `acme`, so it is not published to the registry `public`")
+            && stderr.contains("`pkgres publish web --registry acme` publishes it there"),
+        "{stderr}"
+    );
+    let (exit, stderr) = run(&["publish", "web", "--registry", &public.address]);
+    assert_eq!(exit, Some(2), "{stderr}");
+    let (exit, stderr) = run(&["publish", "web"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("Published org.acme.Web 1.0.0 to acme"),
+        "{stderr}"
+    );
+    for arguments in [
+        &["publish", "web", "--registry", &acme.address][..],
+        &["owner", "list", "org.acme.Web"],
+        &["yank", "org.acme.Web@1.0.0", "--reason", "broken"],
+    ] {
+        let (exit, stderr) = run(arguments);
+        assert_eq!(exit, Some(0), "{arguments:?}: {stderr}");
+    }
 }
 
 #[test]

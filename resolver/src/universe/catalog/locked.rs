@@ -1,12 +1,32 @@
 //! The releases to which the lock binds requirements.
 
-use pkgres_manifest::{ObjectId, Version};
+use pkgres_manifest::{ObjectId, ReleaseSource, Version};
 
 use super::{Catalog, PackageId, ReleaseId};
 use crate::request::LockedObject;
 use crate::set::PositionSet;
 
 impl Catalog {
+    /// The source of a release that a lock names. It is still the locked one if the registry
+    /// [replaces](ReleaseSource::can_replace) that one with the same artifact.
+    pub(crate) fn source_for_lock(&self, release: ReleaseId) -> Option<&ReleaseSource> {
+        let source = self.source(release.package)?;
+        let artifacts = &self.policy.locked().artifacts;
+        if artifacts.is_empty() {
+            return Some(source);
+        }
+        let key = (
+            self.name(release.package).clone(),
+            self.read_version(release),
+        );
+        let digest = self.digest(release);
+        let kept = artifacts.get(&key).and_then(|artifact| {
+            let is_same = digest.is_some_and(|digest| artifact.digests.contains(&digest));
+            (artifact.source.as_ref()).filter(|locked| is_same && source.can_replace(locked))
+        });
+        Some(kept.unwrap_or(source))
+    }
+
     /// The locked versions of a package, in no particular order.
     pub(crate) fn locked_versions(&self, package: PackageId) -> &[Version] {
         self.policy.locked_versions(self.name(package))

@@ -78,6 +78,19 @@ impl BoundPackages {
         })
     }
 
+    /// Whether a package that a release requires may define a class, because its classes are not known.
+    pub(crate) fn may_define(&self, release: &Release, class: &ClassName) -> bool {
+        let required = self.releases.get(release).map(|bound| &bound.requires);
+        required.into_iter().flatten().any(|(name, version)| {
+            let bound = self.releases.get(&(name.clone(), version.clone()));
+            let is_unknown = bound.is_none_or(|bound| bound.package.is_none());
+            // The names of classes of the core library begin with its own.
+            let is_core = self.root_class.as_ref() == Some(&name.root_class());
+            let rest = class.as_str().strip_prefix(name.as_str());
+            is_unknown && (!is_core || rest.is_some_and(|rest| rest.starts_with('.')))
+        })
+    }
+
     /// Resolves the name of an interface in a release, as a class name is: the release that defines it, and its
     /// definition.
     pub(crate) fn interface(
@@ -113,12 +126,6 @@ impl BoundPackages {
         };
         let known = self.known_ancestry(&start).known.into_iter();
         known.map(|(at, _)| (at.release, at.class)).collect()
-    }
-
-    /// The class and its ancestors, nearest first, each with its definition. `None` if one is unknown.
-    pub(crate) fn ancestry(&self, start: &ClassAt) -> Option<Vec<(ClassAt, &ClassDefinition)>> {
-        let ancestry = self.known_ancestry(start);
-        ancestry.unknown.is_empty().then_some(ancestry.known)
     }
 
     /// The class and its known ancestors, nearest first, and the names of those that are unknown.

@@ -83,9 +83,10 @@ fn whatever_happens_to_installed_collections_is_noticed_and_repaired() {
         ("sed", &["-i", "1s/^/# /", "web/plugins/modules/page.py"]),
         ("rm", &["web/README.md"]),
         ("cp", &["web/README.md", "web/plugins/modules/more.py"]),
-        ("rm", &["-r", "web/plugins"]),
-        ("rm", &["-r", "network"]),
-        ("rm", &["-r", source]),
+        // At once: a repair could begin while `rm -r` is still busy.
+        ("mv", &["web/plugins", "../../../../plugins"]),
+        ("mv", &["network", "../../../../network"]),
+        ("mv", &[source, "../../../../source"]),
         ("mv", &["network", "gone"]),
     ];
     for (program, arguments) in damages {

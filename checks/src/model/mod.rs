@@ -8,7 +8,7 @@ use pkgres_manifest::{
     ValueProblem, ValueViolation, Version, VersionPin, most_similar,
 };
 
-use crate::bound::{BoundPackages, ClassAt};
+use crate::bound::{Ancestry, BoundPackages, ClassAt};
 
 /// The result of [`check_model`].
 #[derive(Debug, Clone, Default)]
@@ -95,6 +95,7 @@ pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport
         model,
         packages,
         report: ModelReport::default(),
+        unknown: BTreeMap::new(),
     };
     for (number, object) in model.objects().iter().enumerate() {
         if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) {
@@ -105,6 +106,7 @@ pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport
             check.object(ObjectId(number), &class);
         }
     }
+    check.report_unknown();
     let start = |finding: &Diagnostic| {
         let label = finding.labels.first();
         label.map(|label| label.location.span().start)
@@ -179,6 +181,8 @@ struct ModelCheck<'a> {
     model: &'a ObjectModel,
     packages: &'a BoundPackages,
     report: ModelReport,
+    /// The classes whose contracts are not known, each with the first object that has them.
+    unknown: BTreeMap<ClassName, &'a Location>,
 }
 
 impl<'a> ModelCheck<'a> {
@@ -192,22 +196,18 @@ impl<'a> ModelCheck<'a> {
             location: &object.location,
         }];
         while let Some(object) = rest.pop() {
-            let Some(ancestry) = self.packages.ancestry(&object.class) else {
-                let shown = self.model.shown(holder);
-                let of = if object.path.is_empty() {
-                    format!("the object {shown}")
-                } else {
-                    format!("`{}` of the object {shown}", object.path)
-                };
-                let message =
-                    format!("the class of {of} is not known: its contracts are not checked");
-                self.report.findings.push(
-                    Diagnostic::warning(Code::ContractNotChecked, message)
-                        .at(object.location.clone()),
-                );
-                continue;
-            };
-            self.unknown_properties(&object, &ancestry);
+            let Ancestry {
+                known: ancestry,
+                mut unknown,
+            } = self.packages.known_ancestry(&object.class);
+            // The root class declares no properties. No registry may have it: the core library comes with the engine.
+            unknown.retain(|class| Some(class) != self.packages.root_class.as_ref());
+            if unknown.is_empty() {
+                self.unknown_properties(&object, &ancestry);
+            }
+            for class in unknown {
+                self.unknown.entry(class).or_insert(object.location);
+            }
             let values: HashMap<&str, &ModelValue> = (object.properties.iter())
                 .map(|(name, value)| (name.as_str(), value))
                 .collect();
@@ -261,6 +261,10 @@ impl<'a> ModelCheck<'a> {
                 });
                 continue;
             }
+            if self.packages.may_define(&declaring.release, class) {
+                self.unknown.entry(class.clone()).or_insert(object.location);
+                continue;
+            }
             let message = format!(
                 "the contract of `{}` of the object {} names the class `{class}`, which no package \
                  that {} requires defines",
@@ -273,6 +277,16 @@ impl<'a> ModelCheck<'a> {
             self.report.findings.push(finding);
         }
         described
+    }
+
+    /// Warns of each class whose contracts are not known, once.
+    fn report_unknown(&mut self) {
+        for (class, location) in std::mem::take(&mut self.unknown) {
+            let message =
+                format!("the class `{class}` is not known, so its contracts are not checked");
+            let finding = Diagnostic::warning(Code::ContractNotChecked, message);
+            self.report.findings.push(finding.at(location.clone()));
+        }
     }
 
     fn violation(

@@ -195,7 +195,8 @@ codes! {
     ClassesNotRead = 75, "classes were not read";
     /// A class uses another one that no required package defines.
     UndefinedUse = 76, "a used class is not defined";
-    /// A contract has parts that only the deployment engine can evaluate. pkgres checked the rest.
+    /// A contract has parts that only the deployment engine can evaluate, or no registry has the class that declares
+    /// it. pkgres checked the rest.
     ContractNotChecked = 77, "a contract was not checked";
     /// A registry published the release, but warns about it: for example, its name is easily
     /// confused with that of another owner's package.

@@ -12,7 +12,7 @@ use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, PackageName, ReadOptions, Version,
 };
 use pkgres_registry_client::http::Published;
-use pkgres_registry_client::{Registry as _, RegistryError};
+use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError, titled_at};
 use pkgres_resolver::{Locked, Request, Root};
 use serde_json::json;
 
@@ -43,9 +43,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     let configured = remote.registry.clone();
     let registry = context.registries.open_remote(remote)?;
     if !args.allow_incompatible {
-        let known = registry.records(std::slice::from_ref(name));
-        let known = known.map_err(without_cache)?;
-        let known = known.into_iter().flatten().flatten().collect();
+        let known = known_releases(&registry, name, output)?;
         if let Some(below) = newest_release(known, None, Some(version)) {
             check_step(&package, &below, &configured, context, output)?;
         }
@@ -149,6 +147,31 @@ fn target(args: &PublishArgs, name: &PackageName, context: &Context) -> Result<R
             bound.location.name
         ))
         .into())
+}
+
+/// The releases that a registry has of a package; none, with a warning, if the token may publish there but not read, as
+/// that of a job may.
+fn known_releases(
+    registry: &HttpRegistry,
+    name: &PackageName,
+    output: &mut Output,
+) -> Result<Vec<IndexRecord>> {
+    let error = match registry.records(std::slice::from_ref(name)) {
+        Ok(known) => return Ok(known.into_iter().flatten().flatten().collect()),
+        Err(error) => error,
+    };
+    let is_denied = error.to_diagnostic().code == Code::Denied;
+    if !is_denied || registry.whoami().is_err() {
+        return Err(without_cache(error));
+    }
+    let message = format!(
+        "the token cannot read {}, so the version is not compared with earlier ones",
+        titled_at(registry.name(), registry.address())
+    );
+    let warning = Diagnostic::warning(Code::Denied, message);
+    let hint = "`--allow-incompatible` skips the comparison without a warning";
+    output.findings(&[warning.hint(hint)]);
+    Ok(Vec::new())
 }
 
 /// Fails if the package is the address of a registry: `login` takes it so.

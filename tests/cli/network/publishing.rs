@@ -188,6 +188,33 @@ fn a_package_is_published_to_the_registry_that_its_name_is_bound_to() {
 }
 
 #[test]
+fn a_token_for_some_names_publishes_to_a_private_registry() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start_private(&folder.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let mine = ["--scope", "publish", "--name", "org.example.*"];
+    let run = user.run(&[&["token", "create"][..], &mine].concat(), "");
+    let variable = [("PKGRES_TOKEN_ACME", run.stdout.trim())];
+    let publish = |secret: &[(&str, &str)]| {
+        let run = user.run_with(&["publish", "fixtures/shop/database-1.0.0"], "", secret);
+        (run.exit, run.stderr)
+    };
+    // A token that is no token is refused at once.
+    let (exit, stderr) = publish(&[("PKGRES_TOKEN_ACME", "nonsense")]);
+    assert_eq!(exit, 3, "{stderr}");
+    assert!(!stderr.contains("not compared"), "{stderr}");
+    user.does(&["publish", "fixtures/shop/core"]);
+    let (exit, stderr) = publish(&variable);
+    assert_eq!(exit, 0, "{stderr}");
+    assert!(
+        stderr.contains("so the version is not compared with earlier ones")
+            && stderr.contains("Published org.example.Database"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn publishing_a_similar_name_warns() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(&folder.path().join("data"));

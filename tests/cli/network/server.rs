@@ -30,8 +30,19 @@ impl Server {
 
     /// Starts a server on a certain address.
     pub(crate) fn start_at(listen: &str, data: &Path) -> Self {
+        Self::start_with(&["--listen", listen], data)
+    }
+
+    /// Starts a server that only those with a token can read.
+    pub(crate) fn start_private(data: &Path) -> Self {
+        Self::start_with(&["--listen", "127.0.0.1:0", "--private"], data)
+    }
+
+    fn start_with(arguments: &[&str], data: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-            .args(["serve", "--listen", listen, "--data"])
+            .arg("serve")
+            .args(arguments)
+            .arg("--data")
             .arg(data)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

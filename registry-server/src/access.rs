@@ -57,9 +57,10 @@ impl Scope {
         }
     }
 
-    /// Whether the scope is for the whole registry, so that a token for some names cannot have it.
-    pub fn is_for_all_names(self) -> bool {
-        matches!(self, Self::Read | Self::Admin)
+    /// Whether a token for some names can have the scope. Some scopes are for the whole registry, and so only for
+    /// tokens without names, which are for all.
+    pub(crate) fn is_possible_for<T>(self, names: &[T]) -> bool {
+        names.is_empty() || !matches!(self, Self::Read | Self::Admin)
     }
 
     /// The scope with a name.
@@ -148,14 +149,13 @@ impl Principal {
 
     /// Whether the principal may do everything. A token for some names may not, whatever its scopes are.
     pub fn is_admin(&self) -> bool {
-        self.scopes.contains(&Scope::Admin) && self.names.is_empty()
+        self.scopes.contains(&Scope::Admin) && Scope::Admin.is_possible_for(&self.names)
     }
 
     /// Whether the principal has a scope. Some scopes are for the whole registry, so that a token for some names
     /// cannot have them.
     pub fn has(&self, scope: Scope) -> bool {
-        let is_limited = scope.is_for_all_names() && !self.names.is_empty();
-        self.is_admin() || self.scopes.contains(&scope) && !is_limited
+        self.is_admin() || self.scopes.contains(&scope) && scope.is_possible_for(&self.names)
     }
 
     /// An error unless the principal has a scope.
@@ -176,8 +176,24 @@ impl Principal {
         {
             return Ok(());
         }
-        let detail = format!("the token is not for {name}");
-        Err(Problem::new(ProblemCode::Forbidden, detail))
+        Err(not_for(name))
+    }
+
+    /// An error unless the token permits seeing releases of a package of its owner that are not public: it may read
+    /// the whole registry, or change or delete these releases.
+    pub(crate) fn require_to_see(&self, name: &PackageName) -> Result<(), Problem> {
+        let scopes = [Scope::Read, Scope::Publish, Scope::Delete];
+        if scopes
+            .iter()
+            .any(|scope| self.require_for(*scope, name).is_ok())
+        {
+            return Ok(());
+        }
+        if !scopes.iter().any(|scope| self.has(*scope)) {
+            let detail = "the token has none of the scopes `read`, `publish` and `delete`";
+            return Err(Problem::new(ProblemCode::Forbidden, detail));
+        }
+        Err(not_for(name))
     }
 
     /// Whether the token is for all packages that some patterns match; no patterns match all packages.
@@ -201,8 +217,8 @@ impl Principal {
     /// principal has not, and expires no later.
     pub(crate) fn require_to_create(&self, new: &NewToken) -> Result<(), Problem> {
         self.require(Scope::Tokens)?;
-        let for_all = new.scopes.iter().find(|scope| scope.is_for_all_names());
-        if let Some(scope) = for_all.filter(|_| !new.names.is_empty()) {
+        let mut scopes = new.scopes.iter();
+        if let Some(scope) = scopes.find(|scope| !scope.is_possible_for(&new.names)) {
             let detail = format!(
                 "a token for some names cannot have the scope `{scope}`, which is for the whole registry: create \
                  another token for that"
@@ -228,6 +244,12 @@ impl Principal {
             _ => Ok(()),
         }
     }
+}
+
+/// The problem that a token is for other packages.
+fn not_for(name: &PackageName) -> Problem {
+    let detail = format!("the token is not for {name}");
+    Problem::new(ProblemCode::Forbidden, detail)
 }
 
 /// A token that is to be created.

@@ -24,6 +24,28 @@ pub(super) fn require_owner(
     Err(Problem::new(ProblemCode::NotOwner, detail))
 }
 
+/// Why a principal may not see a release of the catalog, if it is so. A release that is not public is for the owners of
+/// its package, if their token is for it.
+pub(super) fn why_hidden(
+    transaction: &mut dyn Transaction,
+    principal: Option<&Principal>,
+    name: &PackageName,
+    is_public: bool,
+) -> Result<Option<Problem>, DatabaseError> {
+    if is_public {
+        return Ok(None);
+    }
+    let Some(principal) = principal else {
+        let detail = "this release is not public: a token is needed";
+        return Ok(Some(Problem::new(ProblemCode::Unauthorized, detail)));
+    };
+    if !principal.is_admin() && !packages::owners(transaction, name)?.contains(&principal.owner) {
+        let detail = format!("this release of {name} is not public");
+        return Ok(Some(Problem::new(ProblemCode::NotOwner, detail)));
+    }
+    Ok(principal.require_to_see(name).err())
+}
+
 /// The problem that there is no package with a name.
 pub(crate) fn no_such_package(name: &PackageName) -> Problem {
     Problem::new(

@@ -38,9 +38,12 @@ pub struct TokenView {
 impl From<TokenRow> for TokenView {
     fn from(row: TokenRow) -> Self {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        let names: Vec<String> = words(&row.names);
+        let mut scopes: Vec<String> = words(&row.scopes);
+        scopes.retain(|text| Scope::parse(text).is_none_or(|scope| scope.is_possible_for(&names)));
         Self {
-            scopes: words(&row.scopes),
-            names: words(&row.names),
+            scopes,
+            names,
             id: row.id,
             owner: row.owner,
             note: row.note,
@@ -185,8 +188,10 @@ fn principal_of(row: TokenRow) -> Result<Principal, Problem> {
     let names: Vec<Namespace> = names.collect::<Result<_, _>>().map_err(|_| damaged())?;
     let expires = row.expires.as_deref().map(str::parse).transpose();
     let expires = expires.map_err(|_| damaged())?;
-    // A scope that this version does not know permits nothing here.
+    // A scope that this version does not know permits nothing here, and neither does one for the whole registry in a
+    // token for some names: older versions created such tokens.
     let scopes = row.scopes.split(' ').filter_map(Scope::parse);
+    let scopes = scopes.filter(|scope| scope.is_possible_for(&names));
     let principal = Principal::new(Credential::Token(row.id), row.owner, scopes);
     Ok(principal.with_names(names).with_expiry(expires))
 }

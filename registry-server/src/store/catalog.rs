@@ -263,19 +263,34 @@ pub(crate) fn unlisted(transaction: &mut dyn Transaction) -> Result<Vec<Unlisted
         .collect()
 }
 
-/// The categories of every row that has some, with the id, the package and the name of the row.
+/// A release that has categories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CategorizedRelease {
+    pub(crate) id: String,
+    pub(crate) package: String,
+    pub(crate) name: String,
+    pub(crate) is_public: bool,
+}
+
+/// The categories of every row that has some, sorted by name.
 pub(crate) fn categorized(
     transaction: &mut dyn Transaction,
-) -> Result<Vec<(Vec<String>, [String; 3])>> {
+) -> Result<Vec<(Vec<String>, CategorizedRelease)>> {
     let rows = transaction.query(
-        "SELECT categories, id, package, name FROM catalog WHERE categories <> '[]' \
+        "SELECT categories, id, package, name, is_public FROM catalog WHERE categories <> '[]' \
          ORDER BY name, id",
         &[],
     )?;
     rows.iter()
         .map(|row| {
             let text = |column: usize| row.text(column).map(str::to_owned);
-            Ok((texts(row.text(0)?)?, [text(1)?, text(2)?, text(3)?]))
+            let release = CategorizedRelease {
+                id: text(1)?,
+                package: text(2)?,
+                name: text(3)?,
+                is_public: row.integer(4)? != 0,
+            };
+            Ok((texts(row.text(0)?)?, release))
         })
         .collect()
 }

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::{ChangeKind, Digest};
-use pkgres_registry_server::{Principal, ProblemCode, RegistryBackend, Scope, Service};
+use pkgres_registry_server::{Principal, ProblemCode, RegistryBackend, Scope};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
 
-use crate::support::{Place, code, principal, publish, publish_as, publish_plain};
+use crate::support::{Place, code, get, principal, publish, publish_as, publish_plain};
 
 /// The id of the release of an archive.
 fn id(archive: &[u8]) -> String {
@@ -18,26 +16,8 @@ fn id(archive: &[u8]) -> String {
 
 /// The releases of a list, as name and version.
 fn listed(registry: &Arc<RegistryBackend>, query: &str) -> Vec<String> {
-    let service = Arc::new(Service::new(Arc::clone(registry)));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    let request = http::Request::get(format!("/v1/catalog/packages?{query}"))
-        .header("host", "registry.example.org")
-        .body(Full::new(Bytes::new()))
-        .expect("a request");
-    let body = runtime.block_on(async {
-        let answer = service.answer(request).await;
-        assert_eq!(answer.status(), 200, "{query}");
-        answer
-            .into_body()
-            .collect()
-            .await
-            .expect("a body")
-            .to_bytes()
-    });
-    let answer: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let (status, answer) = get(registry, &format!("/v1/catalog/packages?{query}"), None);
+    assert_eq!(status, 200, "{query}");
     let packages = answer["packages"].as_array().expect("a list").iter();
     packages
         .map(|package| format!("{} {}", package["fully_qualified_name"], package["version"]))

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::Namespace;
 use pkgres_registry_server::{
     AccessKey, Bucket, Credential, Environment, OpenError, Principal, Problem, ProblemCode,
-    Published, RegistryBackend, RegistryOptions, Scope, Storage,
+    Published, RegistryBackend, RegistryOptions, Scope, Service, Storage,
 };
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
@@ -117,6 +119,31 @@ pub(crate) fn principal(owner: &str, scopes: &[Scope], names: &[&str]) -> Princi
     let credential = Credential::Token(format!("token-of-{owner}"));
     Principal::new(credential, owner, scopes.iter().copied())
         .with_names(names.iter().map(namespace))
+}
+
+/// The status and the JSON of the response to a `GET`, with the secret of a token or without.
+pub(crate) fn get(
+    registry: &Arc<RegistryBackend>,
+    path: &str,
+    secret: Option<&str>,
+) -> (u16, serde_json::Value) {
+    let service = Arc::new(Service::new(Arc::clone(registry)));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let mut request = http::Request::get(path).header("host", "registry.example.org");
+    if let Some(secret) = secret {
+        request = request.header("x-auth-token", secret);
+    }
+    let request = request.body(Full::new(Bytes::new())).expect("a request");
+    let (status, body) = runtime.block_on(async {
+        let answer = service.answer(request).await;
+        let status = answer.status().as_u16();
+        let body = answer.into_body().collect().await.expect("a body");
+        (status, body.to_bytes())
+    });
+    (status, serde_json::from_slice(&body).expect("JSON"))
 }
 
 /// Publishes a release that requires nothing as the operator, and expects that to work.

@@ -35,7 +35,7 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
     if keys.is_empty() {
         keys.push("name");
     }
-    let mut views = service.registry.categories()?;
+    let mut views = service.registry.categories(request.principal.as_ref())?;
     // The id decides between equal values, so that pages neither overlap nor have gaps.
     views.sort_by(|one, two| one.row.id.cmp(&two.row.id));
     for key in keys.iter().rev() {
@@ -82,11 +82,16 @@ pub(super) fn list(service: &Service, request: &Request) -> Result<Response, Pro
 
 /// Shows a category with its releases.
 pub(super) fn show(service: &Service, request: &Request) -> Result<Response, Problem> {
-    let view = service.registry.category(request.part(0))?;
+    let principal = request.principal.as_ref();
+    let view = service.registry.category(principal, request.part(0))?;
     let mut answer = described(&view);
-    let packages = view.releases.iter().map(
-        |[id, package, name]| json!({ "id": id, "name": name, "fully_qualified_name": package }),
-    );
+    let packages = view.releases.iter().map(|release| {
+        json!({
+            "id": release.id,
+            "name": release.name,
+            "fully_qualified_name": release.package,
+        })
+    });
     answer["packages"] = packages.collect();
     Ok(Response::json(&answer))
 }

@@ -98,6 +98,7 @@ fn filter(request: &Request) -> Result<CatalogFilter, Problem> {
         .filter(|word| !word.is_empty());
     Ok(CatalogFilter {
         rows,
+        principal: request.principal.clone(),
         ids: query::list(parameters, "id"),
         categories: query::list(parameters, "category"),
         tags: query::list(parameters, "tag"),

@@ -2,24 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use pkgres_manifest::PackageName;
+
 use crate::access::{Principal, Scope};
 use crate::database::Transaction;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::backend::RegistryBackend;
-use crate::store::catalog;
+use crate::registry::checks::why_hidden;
+use crate::store::catalog::{self, CategorizedRelease};
 use crate::store::groups::{self, CategoryRow};
 
 /// A category and its releases.
 #[derive(Debug)]
 pub(crate) struct CategoryView {
     pub(crate) row: CategoryRow,
-    /// The id, the package and the name of each release.
-    pub(crate) releases: Vec<[String; 3]>,
+    /// The releases of the category, sorted by name.
+    pub(crate) releases: Vec<CategorizedRelease>,
 }
 
 /// All categories with their releases.
 fn views(transaction: &mut dyn Transaction) -> Result<Vec<CategoryView>, Problem> {
-    let mut releases: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
+    let mut releases: BTreeMap<String, Vec<CategorizedRelease>> = BTreeMap::new();
     for (names, release) in catalog::categorized(transaction)? {
         for name in names {
             releases.entry(name).or_default().push(release.clone());
@@ -44,14 +47,44 @@ fn find(views: Vec<CategoryView>, id: &str) -> Result<CategoryView, Problem> {
 }
 
 impl RegistryBackend {
-    /// All categories, in no particular order.
-    pub(crate) fn categories(&self) -> Result<Vec<CategoryView>, Problem> {
-        self.database.read(views)
+    /// All categories, in no particular order, with those of their releases that the principal may see.
+    pub(crate) fn categories(
+        &self,
+        principal: Option<&Principal>,
+    ) -> Result<Vec<CategoryView>, Problem> {
+        self.database.read(|transaction| {
+            let mut views = views(transaction)?;
+            // Of each package: whether the principal may see its releases that are not public.
+            let mut seen = BTreeMap::new();
+            for view in &mut views {
+                for release in std::mem::take(&mut view.releases) {
+                    let is_visible = match seen.get(&release.package) {
+                        _ if release.is_public => true,
+                        Some(is_visible) => *is_visible,
+                        None => {
+                            let name = &release.package;
+                            let parsed = PackageName::parse(name).map_err(Problem::internal)?;
+                            let hidden = why_hidden(transaction, principal, &parsed, false)?;
+                            seen.insert(name.clone(), hidden.is_none());
+                            hidden.is_none()
+                        }
+                    };
+                    if is_visible {
+                        view.releases.push(release);
+                    }
+                }
+            }
+            Ok(views)
+        })
     }
 
-    /// The category with an id.
-    pub(crate) fn category(&self, id: &str) -> Result<CategoryView, Problem> {
-        find(self.categories()?, id)
+    /// The category with an id, and those of its releases that the principal may see.
+    pub(crate) fn category(
+        &self,
+        principal: Option<&Principal>,
+        id: &str,
+    ) -> Result<CategoryView, Problem> {
+        find(self.categories(principal)?, id)
     }
 
     /// Adds a category.

@@ -9,12 +9,11 @@ use crate::access::{Principal, Scope};
 use crate::candidate::{self, Details};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::backend::RegistryBackend;
-use crate::registry::checks::{no_such_entry, require_owner};
+use crate::registry::checks::{no_such_entry, require_owner, why_hidden};
 use crate::registry::contents::{damaged, usual};
 use crate::registry::listing::check_categories;
 use crate::registry::publish::Published;
 use crate::store::catalog::{self, CatalogRow};
-use crate::store::packages;
 
 /// A release of the catalog.
 #[derive(Debug)]
@@ -96,8 +95,7 @@ impl RegistryBackend {
         }
     }
 
-    /// The release with an id, if the principal may see it: it is public, or its package belongs to
-    /// them.
+    /// The release with an id, if the principal may see it.
     pub(crate) fn catalog_entry(
         &self,
         principal: Option<&Principal>,
@@ -105,20 +103,11 @@ impl RegistryBackend {
     ) -> Result<CatalogEntry, Problem> {
         let row = self.database.read(|transaction| {
             let row = catalog::get(transaction, id)?.ok_or_else(no_such_entry)?;
-            if !row.is_public {
-                let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
-                let Some(principal) = principal else {
-                    let detail = "this release is not public: a token is needed";
-                    return Err(Problem::new(ProblemCode::Unauthorized, detail));
-                };
-                if !principal.is_admin()
-                    && !packages::owners(transaction, &name)?.contains(&principal.owner)
-                {
-                    let detail = format!("this release of {name} is not public");
-                    return Err(Problem::new(ProblemCode::NotOwner, detail));
-                }
+            let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
+            match why_hidden(transaction, principal, &name, row.is_public)? {
+                Some(problem) => Err(problem),
+                None => Ok(row),
             }
-            Ok(row)
         })?;
         self.entry(row)
     }

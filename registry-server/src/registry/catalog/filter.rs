@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
-use pkgres_manifest::Version;
+use pkgres_manifest::{PackageName, Version};
 
 use super::entries::CatalogEntry;
+use crate::access::Principal;
 use crate::problem::Problem;
 use crate::registry::backend::RegistryBackend;
 use crate::registry::checks::no_such_entry;
@@ -22,6 +23,8 @@ const BATCH: u64 = 1000;
 pub(crate) struct CatalogFilter {
     /// The conditions that the database checks.
     pub(crate) rows: RowFilter,
+    /// Who searches. Of the rows that its owner sees, a token shows those that it may see.
+    pub(crate) principal: Option<Principal>,
     pub(crate) ids: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) tags: Vec<String>,
@@ -82,6 +85,15 @@ impl VersionTest {
 }
 
 impl CatalogFilter {
+    /// Whether the token of the principal permits seeing a row that the owner of the token sees.
+    fn permits(&self, row: &CatalogRow) -> Result<bool, Problem> {
+        let Some(principal) = self.principal.as_ref().filter(|_| !row.is_public) else {
+            return Ok(row.is_public);
+        };
+        let name = PackageName::parse(&row.package).map_err(Problem::internal)?;
+        Ok(principal.require_to_see(&name).is_ok())
+    }
+
     /// Whether a row meets the conditions that the database did not check.
     fn matches(&self, row: &CatalogRow, version: &Version) -> bool {
         let any = |expected: &[String], found: &[String]| {
@@ -213,6 +225,9 @@ impl RegistryBackend {
             let is_last = (rows.len() as u64) < batch;
             after = rows.last().cloned();
             for row in rows {
+                if !filter.permits(&row)? {
+                    continue;
+                }
                 let entry = self.entry(row)?;
                 let has_class = filter.rows.class.is_empty()
                     || exported(&entry.record).any(|class| class.as_str() == filter.rows.class);

@@ -42,6 +42,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
     ("owners", permissions::owners),
     ("tokens", permissions::tokens),
     ("rights of tokens", permissions::rights_of_tokens),
+    (
+        "limited tokens of older versions",
+        permissions::limited_tokens_of_older_versions,
+    ),
     ("the first token is created once", permissions::first_token),
     ("a batch is of one state", reading::batch),
     ("a batch has limits", reading::batch_limits),

@@ -1,14 +1,18 @@
 //! Permissions: owners and tokens.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Credential, NewToken, Principal, ProblemCode, Scope};
+use pkgres_registry_server::{
+    Credential, NewToken, Principal, ProblemCode, RegistryOptions, Scope,
+};
 use pkgres_tests::archives::archive;
 use pkgres_tests::build;
+use serde_json::json;
 
-use crate::support::{Place, code, principal, publish_as};
+use crate::support::{Place, code, get, principal, publish_as, publish_plain};
 
 pub(super) fn owners(place: &Place) {
     let registry = place.open();
@@ -197,6 +201,39 @@ pub(super) fn rights_of_tokens(place: &Place) {
     assert_eq!(registry.remove_token(&all_of_ann, &everywhere), Ok(()));
     assert_eq!(registry.remove_token(&operator, &everything), Ok(()));
     assert_eq!(registry.remove_token(&operator, &of_bob), Ok(()));
+}
+
+/// Older versions created tokens for some names with scopes for the whole registry. These scopes have no effect, and
+/// are not shown.
+pub(super) fn limited_tokens_of_older_versions(place: &Place) {
+    let registry = Arc::new(place.open_with(RegistryOptions::default().with_private(true)));
+    let operator = Principal::operator();
+    let make = |scopes: &[Scope]| {
+        let new = new_token("ann", scopes, &[], None);
+        registry.create_token(&operator, &new).expect("a token")
+    };
+    let all = make(&[Scope::Admin]);
+    let both = make(&[Scope::Admin, Scope::Read, Scope::Tokens, Scope::Publish]);
+    publish_plain(&registry, "org.acme.Web", "1.0.0");
+    let readable = |secret: &str| {
+        let paths = ["packages", "packages/org.acme.Web", "catalog/packages"];
+        paths.map(|path| get(&registry, &format!("/v1/{path}"), Some(secret)).0)
+    };
+    assert_eq!(readable(&all.1), [200; 3]);
+    assert_eq!(readable(&both.1), [200; 3]);
+    place.execute("UPDATE tokens SET names = 'org.other.*'");
+    assert_eq!(readable(&all.1), [403; 3]);
+    assert_eq!(readable(&both.1), [403; 3]);
+    let scopes = |secret: &str| get(&registry, "/v1/whoami", Some(secret)).1["scopes"].clone();
+    assert_eq!(scopes(&all.1), json!([]));
+    assert_eq!(scopes(&both.1), json!(["publish", "tokens"]));
+    assert_eq!(get(&registry, "/v1/tokens", Some(&all.1)).0, 403);
+    let (status, listed) = get(&registry, "/v1/tokens", Some(&both.1));
+    assert_eq!(status, 200);
+    let listed = listed["tokens"].as_array().expect("a list").iter();
+    let mut listed: Vec<String> = listed.map(|token| token["scopes"].to_string()).collect();
+    listed.sort();
+    assert_eq!(listed, [r#"["publish","tokens"]"#, "[]"]);
 }
 
 fn new_token(

@@ -1,5 +1,8 @@
 //! The catalog API of Murano.
 
+mod hidden;
+mod texts;
+
 use pkgres_files::{RealFileSystem, write_file};
 use pkgres_registry_client::protocol::Digest;
 use pkgres_tests::archives::{archive, files};
@@ -8,6 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Served};
 
 const PACKAGES: &str = "/v1/catalog/packages";
+const CATEGORIES: &str = "/v1/catalog/categories";
 
 impl Served {
     /// Sends a request with the token with the scope `admin`, as the client does.
@@ -316,14 +320,16 @@ fn a_deleted_release_is_absent_everywhere() {
 #[test]
 fn categories_and_bundles() {
     let served = filled();
-    let base = "/v1/catalog/categories";
+    let base = CATEGORIES;
     let json = "application/json";
-    let list = served.get(base).json();
+    // Its only release is not public.
+    assert_eq!(served.get(base).json()["categories"][0]["package_count"], 0);
+    let list = served.catalog("GET", base, json, b"").json();
     let category = &list["categories"][0];
     assert_eq!(category["package_count"], 1);
     let path = format!("{base}/{}", category["id"].as_str().expect("an id"));
     assert_eq!(
-        served.get(&path).json()["packages"][0]["fully_qualified_name"],
+        served.catalog("GET", &path, json, b"").json()["packages"][0]["fully_qualified_name"],
         "a.Web"
     );
     assert_eq!(served.catalog("DELETE", &path, json, b"").status, 403);
@@ -360,27 +366,6 @@ fn categories_and_bundles() {
     );
     assert_eq!(served.catalog("DELETE", bundle, json, b"").status, 204);
     assert_eq!(served.get(bundle).status, 404);
-}
-
-#[test]
-fn a_release_that_is_not_public_is_for_its_owners() {
-    let served = filled();
-    let id = id(&served.upload("{\"is_public\":false}", &archive("a.New", "1.0.0", &[])));
-    let stranger = served.authorization_of("stranger", r#"["read","publish"]"#);
-    for part in ["", "/download", "/ui", "/logo"] {
-        let path = format!("{PACKAGES}/{id}{part}");
-        let anonymous = served.ask("GET", &path, &[], b"");
-        assert_eq!(anonymous.status, 401, "{path}");
-        let other = served.ask("GET", &path, &[&stranger], b"");
-        assert_eq!(other.status, 403, "{path}");
-        assert!(!message(&other).is_empty());
-    }
-    let own = [&*served.authorization()];
-    let own = served.ask("GET", &format!("{PACKAGES}/{id}/download"), &own, b"");
-    assert_eq!(
-        (own.status, own.body),
-        (200, archive("a.New", "1.0.0", &[]).into())
-    );
 }
 
 /// The cost of a file that anonymous users can request does not depend on the others: they are not read, so their

@@ -77,6 +77,24 @@ pub(crate) fn is_hazardous(character: char) -> bool {
         )
 }
 
+/// The first character of a text that could change how the text around it is shown, and that [`Escaped`] does not show
+/// as it is. Line feeds and tabs are such characters.
+///
+/// ```
+/// use pkgres_manifest::diagnostic::hazardous_character;
+///
+/// assert_eq!(hazardous_character("name"), None);
+/// assert_eq!(hazardous_character("na\u{202e}me"), Some('\u{202e}'));
+/// ```
+pub fn hazardous_character(text: &str) -> Option<char> {
+    text.chars().find(|character| is_hazardous(*character))
+}
+
+/// The first [hazardous character](hazardous_character) of a text that may have several lines and tabs.
+pub fn hazardous_character_in_lines(text: &str) -> Option<char> {
+    text.split(['\n', '\r', '\t']).find_map(hazardous_character)
+}
+
 /// A text of a finding, in which names from outside may have been forgotten to be escaped. Its lines are kept.
 pub(super) fn harmless(text: String) -> String {
     let is_harmful = |character| character != '\n' && is_hazardous(character);

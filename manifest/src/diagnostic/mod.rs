@@ -10,9 +10,9 @@ mod findings;
 mod location;
 
 pub use code::Code;
-pub use escape::Escaped;
 use escape::harmless;
 pub(crate) use escape::is_hazardous;
+pub use escape::{Escaped, hazardous_character, hazardous_character_in_lines};
 pub use findings::capped;
 pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
 pub use location::{Located, Location, Position, SourceText, Span};

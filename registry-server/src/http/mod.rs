@@ -36,6 +36,7 @@ mod response;
 mod route;
 mod search_words;
 mod service;
+mod shown_text;
 mod write_timeout;
 
 pub use listen::{ServeOptions, serve};

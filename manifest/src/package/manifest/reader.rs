@@ -7,7 +7,7 @@ use super::{
     ClassEntry, Implementation, KNOWN_KEYS, PackageKind, PackageManifest, UnknownKey, unknown_keys,
 };
 use crate::diagnostic::{
-    Code, Diagnostic, Escaped, Located, Location, SourceText, Span, is_hazardous,
+    Code, Diagnostic, Escaped, Located, Location, SourceText, Span, hazardous_character_in_lines,
 };
 use crate::document::{Entry, Mapping, Node, Scalar, Value, mapping_hint};
 use crate::format::Format;
@@ -455,11 +455,7 @@ impl ManifestReader<'_> {
 
     /// Text for people: any number of lines without characters that act on a terminal.
     fn shown_text(&mut self, scalar: &Scalar, key: &str, span: Span) -> Option<String> {
-        let hazard = scalar
-            .text
-            .chars()
-            .find(|character| is_hazardous(*character) && !matches!(character, '\n' | '\t' | '\r'));
-        if let Some(character) = hazard {
+        if let Some(character) = hazardous_character_in_lines(&scalar.text) {
             let message = format!(
                 "`{key}` contains the character `{}`",
                 Escaped::from_char(character)

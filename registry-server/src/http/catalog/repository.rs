@@ -13,6 +13,7 @@ use super::show;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
+use crate::http::shown_text::check_line;
 use crate::problem::{Problem, ProblemCode};
 
 /// The archive of the newest release for a name and a spec.
@@ -91,10 +92,12 @@ pub(super) fn put_bundle(service: &Service, request: &Request) -> Result<Respons
         if let Some(version) = &listed.version {
             Spec::parse(version).map_err(|error| invalid_body(error.to_string()))?;
         }
-        let is_long = |url: &String| url.len() > MAX_URL || url.chars().any(char::is_control);
-        if listed.url.as_ref().is_some_and(is_long) {
-            let detail = format!("a `Url` has at most {MAX_URL} bytes, and no control characters");
-            return Err(invalid_body(detail));
+        if let Some(url) = &listed.url {
+            if url.len() > MAX_URL {
+                let detail = format!("a `Url` has at most {MAX_URL} bytes");
+                return Err(invalid_body(detail));
+            }
+            check_line("a `Url`", url)?;
         }
     }
     let body = serde_json::to_string(&bundle).map_err(Problem::internal)?;

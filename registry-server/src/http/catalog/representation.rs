@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::error_response::status_of;
 use crate::http::response::{NO_CACHE, Response};
+use crate::http::shown_text::check_line;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::{CatalogEntry, MAX_NAME};
 use crate::store::releases::exported;
@@ -69,13 +70,9 @@ pub(super) fn invalid_body(detail: impl Into<String>) -> Problem {
 
 /// An error if a text is not valid as the name of a release, a category or a bundle.
 pub(super) fn check_name(name: &str) -> Result<(), Problem> {
-    let is_name = !name.trim().is_empty()
-        && name.chars().count() <= MAX_NAME
-        && !name.chars().any(char::is_control);
-    if is_name {
-        return Ok(());
+    if name.trim().is_empty() || name.chars().count() > MAX_NAME {
+        let detail = format!("a name has 1 to {MAX_NAME} characters");
+        return Err(invalid_body(detail));
     }
-    Err(invalid_body(format!(
-        "a name has 1 to {MAX_NAME} characters"
-    )))
+    check_line("the name", name)
 }

@@ -4,10 +4,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::representation::{self, check_name, invalid_body};
-use super::upload::check_labels;
+use super::upload::{check_label_count, check_labels};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
+use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::CatalogRow;
 
@@ -63,7 +64,7 @@ fn apply(row: &mut CatalogRow, operation: &Operation) -> Result<(), Problem> {
         }
         ("replace", "description") => {
             row.description = read(value, "a text")?;
-            Ok(())
+            check_lines("the description", &row.description)
         }
         ("replace", "is_public") => {
             row.is_public = read(value, "true or false")?;
@@ -84,8 +85,8 @@ fn apply(row: &mut CatalogRow, operation: &Operation) -> Result<(), Problem> {
 /// Changes tags or categories.
 fn change_labels(labels: &mut Vec<String>, op: &str, value: &Value) -> Result<(), Problem> {
     let values: Vec<String> = read(value, "a list of texts")?;
-    check_labels(&values)?;
     match op {
+        // Labels of a manifest, which can be removed, may be longer than others.
         "remove" => {
             for label in &values {
                 let Some(at) = labels.iter().position(|known| known == label) else {
@@ -99,12 +100,13 @@ fn change_labels(labels: &mut Vec<String>, op: &str, value: &Value) -> Result<()
         "replace" => labels.clear(),
         _ => {}
     }
+    check_labels(&values)?;
     for label in values {
         if !labels.contains(&label) {
             labels.push(label);
         }
     }
-    check_labels(labels)
+    check_label_count(labels)
 }
 
 /// A value of a type that the message names.

@@ -9,6 +9,7 @@ use crate::http::form;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
+use crate::http::shown_text::{check_line, check_lines};
 use crate::problem::Problem;
 use crate::registry::Upload;
 
@@ -50,6 +51,9 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
     if let Some(name) = &metadata.name {
         check_name(name)?;
     }
+    if let Some(description) = &metadata.description {
+        check_lines("the description", description)?;
+    }
     check_labels(metadata.tags.as_deref().unwrap_or_default())?;
     let mut categories = metadata.categories;
     check_labels(&categories)?;
@@ -76,17 +80,24 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
 
 /// An error if texts are not valid as tags or categories.
 pub(super) fn check_labels(labels: &[String]) -> Result<(), Problem> {
-    let is_label = |label: &String| {
-        !label.is_empty()
-            && label.chars().count() <= MAX_LABEL
-            && !label.chars().any(char::is_control)
-    };
-    if labels.len() <= MAX_LABELS && labels.iter().all(is_label) {
+    let is_label = |label: &String| !label.is_empty() && label.chars().count() <= MAX_LABEL;
+    if !labels.iter().all(is_label) {
+        let detail = format!("a tag or category has 1 to {MAX_LABEL} characters");
+        return Err(invalid_body(detail));
+    }
+    for label in labels {
+        check_line("a tag or category", label)?;
+    }
+    check_label_count(labels)
+}
+
+/// An error if there are too many tags or categories.
+pub(super) fn check_label_count(labels: &[String]) -> Result<(), Problem> {
+    if labels.len() <= MAX_LABELS {
         return Ok(());
     }
-    Err(invalid_body(format!(
-        "there are at most {MAX_LABELS} tags and categories, each of 1 to {MAX_LABEL} characters"
-    )))
+    let detail = format!("there are at most {MAX_LABELS} tags and {MAX_LABELS} categories");
+    Err(invalid_body(detail))
 }
 
 /// The metadata and the archive of a form.

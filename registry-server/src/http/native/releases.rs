@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
+use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::Published;
 
@@ -79,6 +80,7 @@ pub(super) fn yank(service: &Service, request: &Request) -> Result<Response, Pro
         let detail = format!("`reason` has 1 to {MAX_REASON} bytes");
         return Err(Problem::new(ProblemCode::BodyInvalid, detail));
     }
+    check_lines("`reason`", &reason)?;
     service
         .registry
         .set_yanked(request.principal()?, &name, &version, Some(&reason))?;

@@ -13,6 +13,7 @@ use crate::access::{NewToken, Scope};
 use crate::http::request::Request;
 use crate::http::response::{NO_STORE, Response};
 use crate::http::service::Service;
+use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::TokenView;
 
@@ -67,6 +68,7 @@ pub(super) fn create(service: &Service, request: &Request) -> Result<Response, P
             "a token has at most {MAX_NAMES} names, and a note of {MAX_NOTE} bytes"
         )));
     }
+    check_lines("`note`", &token.note)?;
     let mut names = Vec::new();
     for text in &token.names {
         let namespace = Namespace::parse(text);

@@ -14,6 +14,7 @@ use pkgres_manifest::diagnostic::Escaped;
 use super::authenticate::Authenticator;
 use super::conditional::{Preconditions, is_reading};
 use super::error_response::{error_response, keep_private};
+use super::host::check_host;
 use super::microversion::{self, Microversion};
 use super::query::Query;
 use super::request::Request;
@@ -371,20 +372,6 @@ fn without_range(headers: &HeaderMap) -> HeaderMap {
     headers.remove(header::RANGE);
     headers.remove(header::IF_RANGE);
     headers
-}
-
-/// An error unless a request names one host, as HTTP/1.1 demands. In HTTP/2 the address has it.
-fn check_host(version: http::Version, uri: &http::Uri, headers: &HeaderMap) -> Result<(), Problem> {
-    let hosts = headers.get_all(header::HOST).iter().count();
-    let is_named = match version {
-        http::Version::HTTP_11 => hosts == 1,
-        _ => hosts == 1 || hosts == 0 && (version < http::Version::HTTP_11 || uri.host().is_some()),
-    };
-    if is_named {
-        return Ok(());
-    }
-    let detail = "a request has to have one `Host`";
-    Err(Problem::new(ProblemCode::HeaderInvalid, detail))
 }
 
 /// A parameter of the path without its percent-encoding.

@@ -19,6 +19,7 @@ mod dispatch;
 mod error_response;
 mod form;
 mod galaxy;
+mod host;
 mod index;
 mod listen;
 mod metrics;

@@ -9,6 +9,7 @@ use url::Url;
 use super::address::{is_loopback, shown};
 use super::error::{AttemptError, ErrorKind, causes};
 use super::options::HttpOptions;
+use super::redirect::require_web;
 
 /// The timeout for connecting. [`NetworkLimits`](super::NetworkLimits) has those for responses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,14 +25,12 @@ pub(super) struct Clients {
 impl Clients {
     /// The client for an address.
     pub(super) fn of(&self, url: &Url, options: &HttpOptions) -> Result<&Client, AttemptError> {
-        let is_plain = match url.scheme() {
-            "https" => false,
-            "http" if options.allow_plain_http || is_loopback(url) => true,
-            _ => {
-                let reason = format!("{} is another machine", shown(url));
-                return Err(AttemptError::new(ErrorKind::Plain, reason));
-            }
-        };
+        require_web(url, "it refers to")?;
+        let is_plain = url.scheme() == "http";
+        if is_plain && !options.allow_plain_http && !is_loopback(url) {
+            let reason = format!("{} is another machine", shown(url));
+            return Err(AttemptError::new(ErrorKind::Plain, reason));
+        }
         let kept = if is_plain { &self.plain } else { &self.secure };
         if let Some(client) = kept.get() {
             return Ok(client);

@@ -7,8 +7,8 @@ use url::Url;
 use super::address::{Address, shown};
 use super::error::{AttemptError, ErrorKind};
 
-/// The target of a redirect, if it may be followed: never from https to another scheme, and with a request that
-/// changes something only to the registry itself.
+/// The target of a redirect, if it may be followed: only to https, or from http to http, and with a request that changes
+/// something only to the registry itself.
 pub(super) fn followed(
     registry: &Address,
     method: &Method,
@@ -22,6 +22,7 @@ pub(super) fn followed(
         .and_then(|location| location.to_str().ok())
         .and_then(|location| from.join(location).ok())
         .ok_or_else(|| wrong(format!("the redirect has no target ({status})")))?;
+    require_web(&to, "it redirects to")?;
     if from.scheme() == "https" && to.scheme() != "https" {
         return Err(wrong(format!("it redirects from https to {}", shown(&to))));
     }
@@ -37,6 +38,15 @@ pub(super) fn followed(
         )));
     }
     Ok(to)
+}
+
+/// An error unless an address is of http or https. `what` says where the address is from.
+pub(super) fn require_web(url: &Url, what: &str) -> Result<(), AttemptError> {
+    if matches!(url.scheme(), "https" | "http") {
+        return Ok(());
+    }
+    let reason = format!("{what} {}, which is neither https nor http", shown(url));
+    Err(AttemptError::new(ErrorKind::Malformed, reason))
 }
 
 #[cfg(test)]
@@ -77,7 +87,19 @@ mod tests {
                 Method::GET,
                 302,
                 "file:///etc/passwd",
-                Err("it redirects from https to file"),
+                Err("it redirects to file:///etc/passwd, which is neither https nor http"),
+            ),
+            (
+                Method::GET,
+                302,
+                "ftp://example.org/x",
+                Err("it redirects to ftp://example.org/x, which is neither https nor http"),
+            ),
+            (
+                Method::GET,
+                302,
+                "data:,x",
+                Err("it redirects to data:,x, which is neither https nor http"),
             ),
             (Method::PUT, 307, "/other", Ok("https://example.org/other")),
             (

@@ -264,6 +264,19 @@ fn redirects_end() {
     );
 }
 
+/// Permitting plain HTTP, which the hint for `http://` suggests, would not help.
+#[test]
+fn redirects_lead_to_the_web() {
+    for target in ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:,x"] {
+        let finding = read_through(|_| Reply::new(302, "").with("Location", target))
+            .expect_err("it redirects elsewhere");
+        let parts = [target, "neither https nor http"];
+        assert_says(&finding, Code::RegistryUnreachable, &parts);
+        let hints = finding.hints.join("\n");
+        assert!(!hints.contains("--allow-http"), "{hints}");
+    }
+}
+
 #[test]
 fn plain_http_is_for_this_machine_alone() {
     let folder = tempfile::tempdir().expect("a temporary folder");

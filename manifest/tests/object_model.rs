@@ -375,3 +375,35 @@ fn other_values_are_not_overwritten() {
         );
     }
 }
+
+/// Versions make a model longer, so that it can exceed a limit that it met without them.
+#[test]
+fn the_limit_that_versions_exceed_is_named() {
+    let text = "Objects:\n- ?:\n    id: a\n    type: org.acme.A\n";
+    let model = read("m.yaml", text).expect("a model");
+    let release = (
+        PackageName::parse("org.acme.P").expect("a name"),
+        version("1.2.0"),
+    );
+    let pins = Pins {
+        objects: BTreeMap::from([(ObjectId(0), release)]),
+        packages: BTreeMap::new(),
+    };
+    let pinned = model.with_pins(&pins, &Limits::default());
+    let bytes = pinned.expect("it can be written").len() as u64;
+    let error = |limits: Limits| {
+        let error = model.with_pins(&pins, &limits).expect_err("too much");
+        error.to_string()
+    };
+    let mut limits = Limits::default();
+    limits.model_bytes = bytes - 1;
+    let named = format!(
+        "m.yaml:1:1: error[PK0001]: with its versions, the model has more than the limit of {} bytes in an object model",
+        bytes - 1
+    );
+    assert_eq!(error(limits), named);
+    let mut limits = Limits::default();
+    limits.model_nodes = 12;
+    let named = "m.yaml:1:1: error[PK0001]: with its versions, the model has more than the limit of 12 nodes";
+    assert_eq!(error(limits), named);
+}

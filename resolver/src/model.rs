@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{
     ClassName, IndexRecord, ObjectId, ObjectModel, PackageName, Spec, Version, VersionPin,
 };
@@ -174,8 +174,8 @@ impl ObjectPackages {
             .collect()
     }
 
-    /// The requirements of the objects, or the errors in the model, for the versions of the [needed
-    /// packages](Self::needed_packages). Other packages have none.
+    /// The requirements of the objects, or the errors in the model, which are [`capped`], for the versions of the
+    /// [needed packages](Self::needed_packages). Other packages have none.
     pub fn with_versions(
         mut self,
         versions: BTreeMap<PackageName, Vec<Version>>,
@@ -185,8 +185,8 @@ impl ObjectPackages {
         }
         let mut substitutions = Vec::new();
         let model = Arc::clone(&self.plan.model);
-        let root =
-            ModelRoot::try_new(model, |object| self.requirement(object, &mut substitutions))?;
+        let root = ModelRoot::try_new(model, |object| self.requirement(object, &mut substitutions));
+        let root = root.map_err(capped)?;
         Ok(PlannedModel {
             root,
             substitutions,

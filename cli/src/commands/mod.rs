@@ -46,6 +46,7 @@ mod why_not;
 mod yank;
 
 use clap::ValueEnum as _;
+use pkgres_manifest::diagnostic::capped;
 use serde_json::json;
 
 use crate::args::{Arguments, Command, Format, LockArgs};
@@ -123,16 +124,17 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
     if failure.findings.is_empty() {
         return output.finish(failure.exit);
     }
+    let findings = &capped(failure.findings.clone());
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,
             "status": "error",
-            "diagnostics": show::diagnostics_json(&output.with_folder(&failure.findings)),
+            "diagnostics": show::diagnostics_json(&output.with_folder(findings)),
         }));
     } else if output.format == Format::Github {
-        output.data(&show::annotations(&failure.findings));
+        output.data(&show::annotations(findings));
     } else {
-        output.findings(&failure.findings);
+        output.findings(findings);
     }
     output.finish(failure.exit)
 }

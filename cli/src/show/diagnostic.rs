@@ -146,27 +146,25 @@ struct Window {
 }
 
 impl Window {
+    /// Looks only at the text near the location: a line of megabytes can have a finding every few bytes.
     fn around(location: &Location) -> Self {
         let text = location.source().text();
         let span = location.span();
-        let begin = text[..span.start]
-            .rfind('\n')
-            .map_or(0, |newline| newline + 1);
-        let end = text[span.start..]
-            .find('\n')
-            .map_or(text.len(), |newline| span.start + newline);
+        let near = text.floor_char_boundary(span.start.saturating_sub(WINDOW_BYTES));
+        let newline = text[..span.start][near..].rfind('\n');
+        let from = newline.map_or(near, |newline| near + newline + 1);
+        let far = text.ceil_char_boundary(text.len().min(span.start + 2 * WINDOW_BYTES));
+        let newline = text[span.start..far].find('\n');
+        let end = newline.map_or(far, |newline| span.start + newline);
         // The carriage return of a line ending is no part of the line.
-        let end = begin + text[begin..end].trim_end_matches('\r').len();
-        let from = text.floor_char_boundary(begin.max(span.start.saturating_sub(WINDOW_BYTES)));
-        let until = text
-            .ceil_char_boundary(end.min(span.start + 2 * WINDOW_BYTES))
-            .min(end);
+        let until = from + text[from..end].trim_end_matches('\r').len();
+        let until = until.max(span.start);
         let stop = span.end.clamp(span.start, until);
         Self {
             text: neutral(&text[from..until]),
             line: location.position().line,
             span: (span.start - from, stop - from),
-            is_cut: from > begin,
+            is_cut: from > 0 && !text[..from].ends_with('\n'),
         }
     }
 }

@@ -58,6 +58,14 @@ static REGISTRIES: LazyLock<RegistrySet> = LazyLock::new(|| {
             DB,
         ));
     }
+    for name in ["a.One", "a.Two"] {
+        registry.add_package(package(
+            &format!(
+                "FullName: {name}\nType: Library\nVersion: 1.0.0\nClasses: {{a.Twice: Twice.yaml}}\n"
+            ),
+            "Name: a.Twice\n",
+        ));
+    }
     RegistrySet::new(vec![Box::new(registry)])
 });
 
@@ -67,7 +75,7 @@ fn resolution(model: &Arc<ObjectModel>, contracts: ContractScope) -> Option<Box<
     let planned = match finish_plan(plan, &REGISTRIES).expect("memory can be read") {
         Ok(planned) => planned,
         Err(findings) => {
-            show(&pkgres_manifest::diagnostic::capped(findings));
+            show(&findings);
             return None;
         }
     };
@@ -172,6 +180,36 @@ pub(crate) fn shapes() -> Vec<Shape> {
             "objects with wrong values",
             "{\"?\": {\"id\": \"s\", \"type\": \"a.Shop\"}, \"databases\": [{\"?\": {\"id\": \"d\", \"type\": \"a.Db\"}, \"name\": \"d\"}",
             ", {\"?\": {\"id\": \"i#\", \"type\": \"a.Db\"}}",
+            "]}",
+        ),
+        (
+            "objects of unknown classes",
+            "{\"Objects\": [{\"?\": {\"id\": \"s\", \"type\": \"a.Shop\"}}",
+            ", {\"?\": {\"id\": \"i#\", \"type\": \"no.C#\"}}",
+            "]}",
+        ),
+        (
+            "objects of one unknown class without ids",
+            "{\"Objects\": [{\"?\": {\"type\": \"a.Shop\"}}",
+            ", {\"?\": {\"type\": \"no.C\"}}",
+            "]}",
+        ),
+        (
+            "objects of a class that two packages define",
+            "{\"Objects\": [{\"?\": {\"id\": \"s\", \"type\": \"a.Shop\"}}",
+            ", {\"?\": {\"id\": \"i#\", \"type\": \"a.Twice\"}}",
+            "]}",
+        ),
+        (
+            "objects whose package is gone",
+            "{\"Objects\": [{\"?\": {\"id\": \"s\", \"type\": \"a.Shop\"}}",
+            ", {\"?\": {\"id\": \"i#\", \"type\": \"no.C#\", \"package\": \"no.P#\", \"version\": \"1.0.0\"}}",
+            "]}",
+        ),
+        (
+            "objects whose version is gone",
+            "{\"Objects\": [{\"?\": {\"id\": \"s\", \"type\": \"a.Shop\"}}",
+            ", {\"?\": {\"id\": \"i#\", \"type\": \"a.Db\", \"package\": \"a.Db\", \"version\": \"7.0.#\"}}",
             "]}",
         ),
     ];

@@ -53,7 +53,14 @@ fn verify(model: &ObjectModel, pins: &Pins, text: &str, limits: &Limits) -> Resu
     };
     let beginning = Location::new(&model.source, Span::default());
     let Some(again) = again.value() else {
-        return Err(problem(&beginning));
+        let mut findings = again.diagnostics().iter();
+        return Err(match findings.find(|finding| finding.code == Code::Limit) {
+            Some(limit) => {
+                let message = format!("with its versions, the model has {}", limit.message);
+                Diagnostic::error(Code::Limit, message).at(beginning)
+            }
+            None => problem(&beginning),
+        });
     };
     if again.objects.len() != model.objects.len()
         || !same_elsewhere(model, again, pins)

@@ -91,9 +91,9 @@ fn an_error_is_reported_when_its_package_is_needed() {
         r#"{"name":"good.One","version":"1.0.0"}"#,
         r#"{"name":"bad.Json","version":"1.0.0",}"#,
         r#"{"name":"bad.Version","version":"one"}"#,
-        r#"{"name":"bad.Twice","version":"1.0.0"}"#,
+        r#"{"name":"good.Three","version":"1.0.0"}"#,
         r#"{"name":"good.Two","version":"1.0.0"}"#,
-        r#"{"name":"bad.Twice","version":"1.0.0","yanked":true}"#,
+        r#"{"name":"good.Three","version":"2.0.0","yanked":true}"#,
         r#"{"name":"bad.Names","version":"1.0.0","name":"good.Two"}"#,
     ]);
     let registry = open(&file, &Limits::default()).expect("the index can be opened");
@@ -122,12 +122,38 @@ fn an_error_is_reported_when_its_package_is_needed() {
             }
         }
     }
-    let text = versions(&registry, "bad.Twice").expect_err("it is ambiguous");
-    let message = "appears twice with different content";
-    assert!(
-        text.contains(message) && text.ends_with(" @4:1 @6:1"),
-        "{text}"
-    );
+}
+
+/// A version with two contents is no candidate. Other versions, and equal lines, are not affected.
+#[test]
+fn a_version_with_two_contents_is_left_out() {
+    let file = file(&[
+        r#"{"name":"a.Twice","version":"1.1.0"}"#,
+        r#"{"name":"a.Twice","version":"2.0.0"}"#,
+        r#"{"name":"b.Other","version":"1.0.0"}"#,
+        r#"{"name":"a.Twice","version":"1.1.0"}"#,
+        r#"{"name":"a.Twice","version":"1.1.0","yanked":true}"#,
+        r#"{"name":"a.Twice","version":"2.0.0+b","require":{"b.Other":"1"}}"#,
+        r#"{"name":"a.Twice","version":"1.0.0"}"#,
+        r#"{"name":"a.Twice","version":"1.0.0"}"#,
+        r#"{"name":"a.Twice","version":"3.0.0+b"}"#,
+        r#"{"name":"a.Twice","version":"3.0.0+a"}"#,
+    ]);
+    let registry = open(&file, &Limits::default()).expect("the index can be opened");
+    for is_first in [true, false] {
+        assert_eq!(
+            versions(&registry, "a.Twice"),
+            Ok(Some(listed(&["1.0.0", "3.0.0+a"])))
+        );
+        let findings = registry.take_findings();
+        let texts: Vec<String> = findings.iter().map(placed).collect();
+        let expected = [
+            "a.Twice 1.1.0 appears twice with different content, so that it is not used @1:1 @5:1",
+            "a.Twice 2.0.0 appears twice with different content, so that it is not used @2:1 @6:1",
+        ];
+        assert_eq!(texts, if is_first { &expected[..] } else { &[] });
+        assert!(!findings.iter().any(Diagnostic::is_error));
+    }
 }
 
 #[test]

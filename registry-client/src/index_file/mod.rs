@@ -5,8 +5,9 @@
 //! **Idea.** Opening an index scans it once for the positions of the lines of each package, reading no more of a line
 //! than the name of its package. A line is parsed when its package is needed, from the file again, so that memory
 //! holds names and positions, however large the file is. A line that cannot be read is left out, with a warning that
-//! has file, line and column, when its package is needed, or at once if the line does not name its package. Only a
-//! line that is too long, and a file without any record, are errors of the whole index.
+//! has file, line and column, when its package is needed, or at once if the line does not name its package. So are lines
+//! of one version with different content, for either could be the right one. Only a line that is too long, and a file
+//! without any record, are errors of the whole index.
 //!
 //! With a cache, an index is compiled when it is likely to be used again: small ones at once, large ones when they are
 //! seen a second time. From then on lines are needed only for full records. Without a cache, an index that is not large
@@ -74,7 +75,7 @@ pub struct IndexFileRegistry {
     background: Background,
 }
 
-/// The lines that cannot be read.
+/// The lines that are left out.
 #[derive(Debug, Default)]
 struct Skipped {
     /// Their numbers.

@@ -99,7 +99,7 @@ impl IndexFileRegistry {
     }
 
     /// The records of a package, by version. Of lines that differ only in build metadata, the one with the least
-    /// counts, whatever their order.
+    /// counts, whatever their order. Of lines that differ in more, none counts.
     pub(super) fn records_of(
         &self,
         package: &str,
@@ -139,32 +139,50 @@ impl IndexFileRegistry {
         }
         if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
             records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
-            if let Some(pair) = records
-                .windows(2)
-                .find(|pair| pair[0].0.version == pair[1].0.version && pair[0].0 != pair[1].0)
-            {
-                let (record, again) = &pair[1];
-                let message = format!(
-                    "{} {} appears twice with different content",
-                    record.name, record.version
-                );
-                return Err(Diagnostic::error(Code::DuplicateRelease, message)
-                    .label(self.whole_line(package, pair[0].1), "first here")
-                    .label(self.whole_line(package, *again), "again here")
-                    .hint("give one of them another version, or remove it")
-                    .into());
-            }
-            records.dedup_by(|next, kept| {
-                let is_same = next.0.version == kept.0.version;
-                if is_same && next.0.version.build() < kept.0.version.build() {
-                    std::mem::swap(next, kept);
-                }
-                is_same
-            });
+            records = self.settled(&records);
         }
         Ok(Some(
             records.into_iter().map(|(record, _)| record).collect(),
         ))
+    }
+
+    /// One record of each version, from records with the numbers of their lines, which are sorted. A version with two
+    /// contents is left out, with a warning.
+    fn settled(&self, records: &[(IndexRecord, usize)]) -> Vec<(IndexRecord, usize)> {
+        let mut settled = Vec::with_capacity(records.len());
+        for group in records.chunk_by(|one, two| one.0.version == two.0.version) {
+            let first = &group[0];
+            match group.iter().find(|other| other.0 != first.0) {
+                Some(other) => self.skip_ambiguous(first, other),
+                // Builds do not order versions, and the first of equal ones is the least.
+                None => settled.extend(
+                    group
+                        .iter()
+                        .min_by_key(|one| one.0.version.build())
+                        .cloned(),
+                ),
+            }
+        }
+        settled
+    }
+
+    /// Reports two lines of one version with different content, once. Neither is used.
+    fn skip_ambiguous(&self, first: &(IndexRecord, usize), other: &(IndexRecord, usize)) {
+        // The lines are read from the file while the lock is not held: opening an index takes both locks in the other
+        // order.
+        if !lock(&self.skipped).lines.insert(other.1) {
+            return;
+        }
+        let (record, package) = (&first.0, first.0.name.as_str());
+        let message = format!(
+            "{package} {} appears twice with different content, so that it is not used",
+            record.version
+        );
+        let finding = Diagnostic::warning(Code::DuplicateRelease, message)
+            .label(self.whole_line(package, first.1), "first here")
+            .label(self.whole_line(package, other.1), "again here")
+            .hint("give one of them another version, or remove it");
+        lock(&self.skipped).findings.push(finding);
     }
 
     /// Whether some lines may name a class; if not, they certainly do not.

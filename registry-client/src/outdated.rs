@@ -29,7 +29,7 @@ pub struct Outdated {
     /// update has no solution.
     pub allowed: Option<Version>,
     /// The newest version that is neither yanked nor too new: a stable one, unless prereleases are allowed or one is
-    /// in use. If older versions are preferred, the version that an update chooses.
+    /// in use. If older versions are preferred, the newer version that an update chooses.
     pub latest: Version,
     /// The requirements that exclude the latest version.
     pub held_back_by: Vec<BlockingRequirement>,
@@ -55,7 +55,8 @@ pub struct BlockingRequirement {
 /// Finds the packages of a resolution that are not at their latest version.
 ///
 /// `request` is the request of the resolution; its locked versions are ignored. A version that is newer than all
-/// others is not outdated, whatever an update would choose.
+/// others is not outdated, whatever an update would choose. If older versions are preferred, neither is a version that an
+/// update would not replace by a newer one.
 ///
 /// # Errors
 ///
@@ -101,7 +102,7 @@ pub fn outdated(
             .and_then(|fresh| counterpart(resolution, fresh, &package.name, &package.version));
         let is_newer = |other: &&Version| **other > package.version;
         let wanted = match request.options.prefer {
-            Preference::Oldest => allowed.as_ref().filter(|other| **other != package.version),
+            Preference::Oldest => allowed.as_ref().filter(is_newer),
             Preference::Newest => {
                 let allowed = allowed.as_ref().filter(is_newer);
                 latest.filter(is_newer).max(allowed)

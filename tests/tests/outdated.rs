@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pkgres_manifest::{IndexRecord, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, MemoryRegistry, Outdated, RegistrySet, drive, outdated};
-use pkgres_resolver::{Locked, Request, Resolver};
+use pkgres_resolver::{Locked, Preference, Request, Resolver};
 use pkgres_tests::build::{Build, package, release, spec};
 
 /// The report on the resolution of a request in which these releases are preferred.
@@ -130,6 +130,31 @@ fn releases_after_the_cutoff_are_not_newer() {
     assert_eq!(look(early, records(), &[("X", "1")]), Vec::<String>::new());
     assert_eq!(
         look(request(root), records(), &[("X", "1")]),
+        ["X 1.0.0 2.0.0 2.0.0"]
+    );
+}
+
+/// An update to an older version, which the preference wants, is none to a latest version.
+#[test]
+fn a_preferred_older_version_is_not_newer() {
+    let root = |spec: &str| release("R", "1").requires("X", spec);
+    let records = || vec![release("X", "1"), release("X", "2"), release("X", "3")];
+    let oldest = |spec: &str| {
+        let mut request = request(root(spec));
+        request.options.prefer = Preference::Oldest;
+        request
+    };
+    for locked in ["1", "2", "3"] {
+        let found = look(oldest("*"), records(), &[("X", locked)]);
+        assert_eq!(found, Vec::<String>::new(), "{locked}");
+    }
+    // The oldest Y requires a newer X.
+    let mut both = request(release("R", "1").requires("Y", "*").requires("X", "*"));
+    both.options.prefer = Preference::Oldest;
+    let mut all = records();
+    all.extend([release("Y", "1").requires("X", "2"), release("Y", "2")]);
+    assert_eq!(
+        look(both, all, &[("X", "1"), ("Y", "2")]),
         ["X 1.0.0 2.0.0 2.0.0"]
     );
 }

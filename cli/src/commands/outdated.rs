@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pkgres_registry_client::outdated;
-use pkgres_resolver::{Locked, Request};
+use pkgres_resolver::{Locked, Preference, Request};
 use serde_json::json;
 
 use crate::args::OutdatedArgs;
@@ -105,6 +105,12 @@ fn show_outdated(
                 .is_some_and(|allowed| *allowed != entry.now)
         })
         .count();
+    if request.options.prefer == Preference::Oldest {
+        let update = context.invocation.command("update");
+        output.note(&format!(
+            "Older versions are preferred: `{update}` chooses the oldest that are allowed"
+        ));
+    }
     let all = resolution.len();
     let packages = counted(all, "package");
     output.note(&match outdated_packages.len() {

@@ -260,6 +260,22 @@ fn a_hint_lists_all_policies_that_exclude_a_version() {
         hint(both, usual, None),
         "Db 2.0.0 matches but was yanked; only a lock can hold it"
     );
+    // Of several versions with one obstacle, the hint names one that an option lets in.
+    let newer_but_yanked = || release("Db", "2.2.0").yanked();
+    assert_eq!(
+        hint_for_all(
+            vec![release("Db", "2.1.0-rc.1"), newer_but_yanked()],
+            PrereleasePolicy::Never,
+            None
+        ),
+        "`--prerelease allow` lets Db 2.1.0-rc.1 in"
+    );
+    let mut late = release("Db", "2.0.0");
+    late.published = Some("2026-07-01T00:00:00Z".to_owned());
+    assert_eq!(
+        hint_for_all(vec![late, newer_but_yanked()], usual, early),
+        "Db 2.0.0 matches but was published too late for `--exclude-newer`"
+    );
     let mut early_one = release("Db", "2.1.0-rc.1");
     assert_eq!(
         hint(early_one.clone(), PrereleasePolicy::Never, early),

@@ -258,7 +258,8 @@ impl ExcludedRelease {
 }
 
 /// A hint about a version that matches all requirements on a package but is not a candidate, if no
-/// candidate matches them. It is the newest of the versions with the fewest reasons.
+/// candidate matches them. It is the newest of the versions with the fewest reasons, and rather one that an option lets
+/// in than a yanked one, which no option does.
 pub(super) fn excluded_release_hint(
     universe: &mut Universe,
     facts: &[Fact],
@@ -296,7 +297,10 @@ pub(super) fn excluded_release_hint(
     let (release, exclusion) = releases
         .map(|release| (release, ExcludedRelease::of(universe, release)))
         .filter(|(_, exclusion)| exclusion.count() > 0)
-        .min_by_key(|(release, exclusion)| (exclusion.count(), std::cmp::Reverse(release.index)))?;
+        .min_by_key(|(release, exclusion)| {
+            let newest_first = std::cmp::Reverse(release.index);
+            (exclusion.count(), exclusion.is_yanked, newest_first)
+        })?;
     let (name, version) = (
         universe.catalog.name(package),
         universe.catalog.version(release),

@@ -1,4 +1,4 @@
-//! What a certificate claims, in sentences and as JSON.
+//! Claims: what a certificate proves, in sentences and as JSON.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Decides whether a small problem has a solution, with a proof or the solution.
+//! Decides whether a small problem has a solution, and returns the solution or a proof that there is none.
 //!
 //! Conflict-driven clause learning (Silva and Sakallah 1996) on inequalities: each one counts how many of its literals
 //! may still fail. A clause learned from a conflict becomes a step of the proof, with the inequalities from which it

@@ -1,4 +1,4 @@
-//! Inequalities with coefficients of 1, and the meanings of their variables.
+//! A problem as inequalities over variables that are 0 or 1, with the meaning of each variable.
 
 use std::ops::Range;
 

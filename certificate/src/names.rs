@@ -1,4 +1,4 @@
-//! The description of a certificate: its claim and the meaning of each variable.
+//! Writes the description of a certificate: its claim, and the meaning of each variable.
 
 use pkgres_manifest::{ClassName, PackageName, Version};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Verifying a certificate.
+//! Checks the certificates in a folder, with the independent proof checker.
 
 use pkgres_proof_checker::{CheckError, Conclusion, check, leaves_out};
 

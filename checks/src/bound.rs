@@ -1,4 +1,4 @@
-//! Class lookup in a resolution, where every requirement is bound to a version.
+//! Looks classes up in a resolution, where every requirement is bound to a release.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Lints on the classes of a package, without other packages.
+//! Checks the classes of a package without knowing other packages.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Differences between two versions of an interface, and what they mean for those who call its functions.
+//! Compares two versions of an interface, and says what the differences mean for callers.
 //!
 //! A new function breaks classes that implement the interface, and no caller: it needs a minor step.
 

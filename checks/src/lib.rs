@@ -1,18 +1,18 @@
-//! Lints on packages and object models, without solving.
+//! Checks packages and object models without solving.
 //!
 //! Every check is a pure function from something that was read to [findings](Diagnostic). A finding is an
 //! error if the package cannot work, and a warning if it probably does not do what its author intended. Real packages
-//! have no finding without a reason, so that a finding is worth reading.
+//! have no finding without a reason, so each finding is worth reading.
 //!
-//! - [`check_manifest`], [`check_classes`] and [`check_package`] look at a package. The caller provides the
+//! - [`check_manifest`], [`check_classes`] and [`check_package`] check a package. The caller provides the
 //!   classes of required packages through [`RequiredPackages`], so that this crate knows no registries.
-//! - [`check_member_uses`] looks at the members that the bodies of methods use.
+//! - [`check_member_uses`] checks the members that the bodies of methods use.
 //! - [`compare_apis`] finds the differences between the classes of two versions, and the version step that they need.
-//! - [`update_effects`] finds out which of these differences concern the classes of a package that depends on the other.
+//! - [`update_effects`] finds out which of these differences concern a package that depends on the one that changed.
 //! - [`compare_records`] and [`compare_declarations`] find the differences between releases of other ecosystems.
 //! - [`conformance()`] compares classes with the interfaces that they implement; [`ClassStubs`] calls their functions for a host.
-//! - [`check_validation`] looks at a validation file.
-//! - [`check_pinned`], [`check_model`] and [`check_fixations`] look at an object model and the contracts of its
+//! - [`check_validation`] checks a validation file.
+//! - [`check_pinned`], [`check_model`] and [`check_fixations`] check an object model and the contracts of its
 //!   classes. Contracts that only the deployment engine can evaluate are listed as not checked.
 //!
 //! ```

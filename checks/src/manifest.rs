@@ -1,4 +1,4 @@
-//! Lints on manifests.
+//! Checks manifests, such as a spec that no version matches.
 
 use pkgres_manifest::PackageManifest;
 use pkgres_manifest::diagnostic::{Code, Diagnostic};

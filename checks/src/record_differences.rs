@@ -1,4 +1,4 @@
-//! The differences between the classes of two releases, as far as their index records show them.
+//! Compares the classes of two releases by their index records.
 //!
 //! This is the comparison for ecosystems whose classes have no declarations that can be compared member by member:
 //! plug-ins and modules of Ansible collections, types of OPC UA models. What their files declare is compared by

@@ -1,4 +1,4 @@
-//! Lints on the classes that a package takes from the packages that it requires.
+//! Checks the classes that a package takes from the packages that it requires.
 //!
 //! A class name means the package's own class or, if there is none, the class of the first requirement that
 //! defines it, beginning with the core library. If no required package defines a class, it is an error to

@@ -1,4 +1,4 @@
-//! "Did you mean" for class names, with a bound on the work.
+//! "Did you mean" for class names, with a limit on the work.
 
 use std::collections::BTreeMap;
 

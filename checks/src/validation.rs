@@ -1,4 +1,4 @@
-//! Lints on validation files.
+//! Checks validation files.
 //!
 //! Validators run one after the other, and most mistakes silently make them do less than their author intended: a
 //! choice without a case skips all cases, and a script does not get a variable that is not an argument. These lints

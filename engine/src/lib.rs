@@ -1,11 +1,11 @@
-//! From lock to state: checks what packages want on a machine, changes what differs, and watches it.
+//! Brings machines into the state that locked packages describe: checks what differs, changes it, and watches the result.
 //!
 //! A [`Resource`] is a part of a machine, such as a file with some content. Its check gets a [`Probe`], which can only
 //! read, and reports that the resource is in order, or returns a [`Change`]. Only a change gets a [`Target`], which can
 //! also write. So a check that writes does not compile, and a dry run is the same code without the last step.
 //!
-//! Everything that touches a machine goes through these two traits. [`Machine`] implements them for the machine at hand
-//! with faults where a test wants them.
+//! Everything that touches a machine goes through these two traits. [`Machine`] implements them for this machine and for
+//! folders with the root file system of another one. [`SimulatedMachine`] is a machine in memory for tests, whose operations can fail.
 //!
 //! This works only on Linux, because only its system calls can keep links inside a root folder.
 #![cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! Objects of models with their classes: the release that defines the class of an object, and the values of its
-//! properties, including defaults of the class.
+//! The objects of a model with their classes: which release defines the class of an object, and the values of its
+//! properties, including the defaults of the class.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

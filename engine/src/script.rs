@@ -1,4 +1,4 @@
-//! Scripts: running one on a machine without creating a file there.
+//! Runs a script on a machine without creating a file there.
 //!
 //! A machine is read-only while it is tested, and a file left behind would be a change. So the text of a script is
 //! passed as an argument to the interpreter that its first line names. Values are variables of the process: no shell

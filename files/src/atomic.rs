@@ -1,4 +1,4 @@
-//! Atomic writes of files.
+//! Writes files atomically: to a temporary file that is synced and renamed over the target.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;

@@ -1,4 +1,4 @@
-//! Errors of files.
+//! The errors of operations on files, with the path and the operation that failed.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The steps of writing, as a trait.
+//! The trait `FileSystem`: the single steps of a write, so that tests can let each of them fail.
 
 use std::io;
 use std::path::Path;

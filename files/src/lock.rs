@@ -1,4 +1,4 @@
-//! File locks between processes.
+//! File locks, so that processes wait for each other instead of losing changes.
 
 // Only this module may use these functions.
 #![allow(clippy::disallowed_methods)]

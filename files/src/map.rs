@@ -1,4 +1,4 @@
-//! Memory-mapped files.
+//! Maps cache files into memory, so that only the parts that are used are read.
 
 use std::fs::File;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! Reading plain files of bounded size.
+//! Reads plain files of limited size. Pipes, devices and larger files are errors.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! The file system of the machine.
+//! `FileSystem` for the real file system.
 
 // The functions that are forbidden elsewhere are called here.
 #![allow(clippy::disallowed_methods)]

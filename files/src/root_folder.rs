@@ -1,5 +1,5 @@
-//! A folder as the root of a file system: paths that start with `/` mean what they mean to a process whose root is
-//! this folder, links included. Nothing outside of it can be reached.
+//! Treats a folder as the root of a file system: paths that start with `/`, and links, are resolved inside of it.
+//! Nothing outside of it can be reached.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! Temporary files for bytes that arrive piece by piece.
+//! Temporary files for data that arrives piece by piece and is too large for memory.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Atomic writes of folders.
+//! Writes folders atomically: a folder is filled beside its target and renamed.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! Class packages of OpenStack Murano. Their readers are in `pkgres-manifest`.
+//! The `Format` of Murano's class packages. Their readers are in `pkgres-manifest`.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed};
 use pkgres_manifest::{

@@ -1,4 +1,4 @@
-//! The trait that describes a package system.
+//! The trait `Format`, which describes a package system.
 
 use std::collections::BTreeSet;
 use std::fmt;

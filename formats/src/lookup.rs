@@ -1,5 +1,4 @@
-//! Access to other data that formats read besides the file of a root: the files around it, and
-//! releases of other packages.
+//! What a format can read besides the file of a root: the files around it, and releases of other packages.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Principals, and what they may do.
+//! Principals and their rights: who runs an operation, and whether the token permits it.
 //!
 //! Each operation runs for a [`Principal`]: the operator on the machine of the server, or the owner of a
 //! token. Tokens can create tokens, but none with a scope, a name or a validity beyond their own.

@@ -1,4 +1,4 @@
-//! Background work of a node: following other nodes, and removing artifacts that no release has.
+//! The background threads of a node: they follow changes of other nodes, and remove artifacts that no release has.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The clock and the source of randomness that a registry uses.
+//! The clock and the random numbers of a registry, which tests can replace.
 
 use std::sync::Arc;
 

@@ -1,16 +1,16 @@
 //! A registry of class packages and Ansible collections: storage, publishing, the index and the HTTP interface.
 //!
 //! A [`RegistryBackend`] stores releases in a database (a file, or PostgreSQL for several nodes) and
-//! their archives as files or in a bucket. To publish, an archive is checked with the validator that
-//! clients have, and its requirements with the solver. Then the archive is written, and one transaction
-//! adds the release and the documents of the index that change with it. Resolvers read these documents
-//! as they were stored: a node holds their digests and a cache of their bodies, and follows the
+//! their archives as files or in a bucket. When a release is published, its archive is checked with the same
+//! validator that clients use, and its requirements with the solver. Then the archive is stored, and one
+//! transaction adds the release and the documents of the index that change with it. Resolvers read these
+//! documents as they were stored: a node holds their digests and a cache of their bodies, and follows the
 //! database by serial.
 //!
 //! A [`Service`] answers HTTP requests for a registry, [`serve`] accepts connections, and
 //! [`Background`] follows other nodes and removes artifacts that no release has.
 //! `docs/registry-protocol.md` specifies the protocol. Every operation of [`RegistryBackend`] blocks
-//! unless its documentation has an exception.
+//! unless its documentation says otherwise.
 //!
 //! A publish costs as much as its package has releases, because the index document of the package is
 //! rendered anew. Writers wait for each other, on all nodes; readers never wait.

@@ -1,4 +1,5 @@
-//! Rule 2 (extended classes are found), and rule 3 within one release (classes do not extend each other in a circle).
+//! Encodes rule 2 (extended classes are found), and rule 3 within one release (classes do not extend each other in a
+//! cycle).
 
 use pkgres_manifest::{ClassName, PackageName};
 

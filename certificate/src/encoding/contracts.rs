@@ -1,4 +1,4 @@
-//! Contracts: the values of an object model are what the properties of its classes require.
+//! Encodes the contracts of an object model: each value is one that its property allows.
 //!
 //! *Lookup.* A release finds a class in the first required package that defines it. For each release in which it can be
 //! found, there is a variable that is 1 exactly if it is found there.

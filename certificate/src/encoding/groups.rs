@@ -1,4 +1,4 @@
-//! The variables for releases and bindings.
+//! Groups of variables of which exactly one is 1: the releases of a package, or the bindings of a requirement.
 
 use std::collections::BTreeMap;
 

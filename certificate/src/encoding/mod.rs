@@ -1,4 +1,4 @@
-//! The rules of resolution as linear inequalities.
+//! Encodes the rules of resolution as linear inequalities.
 //!
 //! *Releases.* A package with one release has a variable for each candidate and one for "absent"; exactly one of them is 1.
 //! A package that may have several has a variable for each candidate, and each requirement on it has one for each

@@ -1,4 +1,4 @@
-//! Clauses of a derivation as sets of literals.
+//! Turns clauses of the search into sums of literals.
 
 use std::collections::BTreeSet;
 

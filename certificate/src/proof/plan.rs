@@ -1,4 +1,4 @@
-//! Which clauses of a derivation become steps of the proof.
+//! Decides which clauses of a derivation become steps of the proof.
 //!
 //! *Problem.* At level zero, a search has one clause for each release that it excluded. As a step, each of these would
 //! repeat its antecedents, and most are used only once.

@@ -1,4 +1,4 @@
-//! Violations of the class hierarchy.
+//! Proves violations of the class hierarchy.
 //!
 //! The search states a violation as one clause about sets of releases, which needs more than unit propagation to
 //! follow from the encoding. The first steps are the steps of inheritance that all of these releases share. If these

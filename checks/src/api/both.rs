@@ -1,4 +1,4 @@
-//! A class in both versions, and the differences that are found about it.
+//! A class in the old and the new version, as the comparisons of its parts need it.
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, ClassUsage, PackageName};

@@ -1,4 +1,4 @@
-//! The steps between two versions.
+//! Steps between two versions: major, minor or patch, and the smallest version with a required step.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Differences between the classes that two versions show to other packages.
+//! Compares which classes two versions export, and what each class says about itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Running the checks on a witness.
+//! Runs the checks on a witness, to confirm that it works with the old version and fails with the new one.
 
 use std::sync::Arc;
 

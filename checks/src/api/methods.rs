@@ -1,4 +1,4 @@
-//! Differences between the methods of a class in two versions: added, removed and changed ones.
+//! Compares the methods of a class in two versions: added, removed and changed ones.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The differences between the classes of two versions of a package, and the version step that they need.
+//! Compares the classes of two versions of a package, and finds the version step that the differences need.
 //!
 //! The comparison covers everything that other packages can rely on: listed classes and their *effective* members,
 //! inherited ones included. A method that moved to an ancestor is not a difference; if a parent lost a method, that

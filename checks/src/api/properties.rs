@@ -1,4 +1,4 @@
-//! Differences between the properties of a class in two versions.
+//! Compares the properties of a class in two versions.
 
 use std::collections::BTreeSet;
 

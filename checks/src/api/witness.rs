@@ -1,4 +1,4 @@
-//! Packages that show that a difference breaks dependants.
+//! Writes witnesses: packages that show how a difference breaks a dependant.
 
 use std::fmt::Write as _;
 

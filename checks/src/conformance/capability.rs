@@ -1,4 +1,4 @@
-//! Capabilities: the result of calling a function, on one platform or on every platform.
+//! Capabilities: what happens if a function of an interface is called, on one platform or on every platform.
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ConformanceStatus, FactMatch, Facts, InterfaceFunction, Version};

@@ -1,4 +1,4 @@
-//! Findings about the classes and interfaces of a package.
+//! The findings about interfaces, and about the classes that implement them, for `pkgres check --interfaces`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Interfaces from classes that exist: the functions that a class has, or that most classes of a package have.
+//! Writes interfaces from existing classes: the functions of one class, or those that most classes of a package have.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Classes that override functions of interfaces which they inherit.
+//! Checks classes that override functions of interfaces which they inherit.
 
 use std::collections::BTreeSet;
 

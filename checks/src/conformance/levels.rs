@@ -1,4 +1,4 @@
-//! Levels of findings, and baselines of known findings.
+//! Levels: whether a violation is an error, a warning or allowed; and baselines, the lists of known violations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

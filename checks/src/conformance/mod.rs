@@ -1,4 +1,4 @@
-//! Conformance: whether classes have the functions of the interfaces that they implement.
+//! Conformance: checks whether classes have the functions of the interfaces that they implement.
 //!
 //! # Problem
 //!

@@ -1,5 +1,4 @@
-//! Suggestions for missing functions: methods that are probably the same function under another
-//! name.
+//! Suggests methods that are probably a missing function under another name.
 
 use pkgres_manifest::{InterfaceFunction, Method, most_similar};
 

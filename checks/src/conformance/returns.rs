@@ -1,4 +1,4 @@
-//! The values that functions return: the minimum that an interface requires, as a JSON Schema.
+//! Checks the values that functions return against a JSON Schema, which states the minimum that an interface requires.
 //!
 //! Unless a schema says otherwise, it allows more data than it names, so a platform can return additional data. A
 //! schema cannot refer to other files: nothing is loaded.

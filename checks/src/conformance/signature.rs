@@ -1,4 +1,4 @@
-//! Signatures: whether a method accepts every call that an interface allows.
+//! Signatures: checks whether a method accepts every call that an interface allows.
 //!
 //! The arguments of the interface come first, in its order and with its names. The method can have more, with defaults.
 //! The method may lack arguments if it accepts further values both by position and by name.

@@ -1,5 +1,5 @@
-//! Stubs for a host that calls functions of an interface: a stub answers calls of functions that a class does not
-//! have.
+//! Stubs: let a host call the functions of an interface on any class. A stub also answers for functions that the class
+//! lacks.
 
 use std::collections::BTreeMap;
 use std::fmt;

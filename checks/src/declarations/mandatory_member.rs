@@ -1,4 +1,4 @@
-//! A member of a type became mandatory, or is no longer mandatory.
+//! Rule: a member of a type became mandatory, or is no longer mandatory.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The differences between the declarations of classes in two releases: options of plug-ins, mandatory members of
-//! types.
+//! Compares the declarations of classes in two releases: the options of plug-ins, and the mandatory members of types.
 //!
 //! Each rule is a module. Options are compared level by level: the options of a plug-in, then those in the values of each
 //! option that is in both releases.

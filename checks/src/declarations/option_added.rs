@@ -1,4 +1,4 @@
-//! There is a new option.
+//! Rule: an option is new.
 
 use super::{OptionLevel, counterpart, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};

@@ -1,4 +1,4 @@
-//! An option no longer has an alias.
+//! Rule: an option lost an alias.
 
 use pkgres_manifest::diagnostic::Escaped;
 

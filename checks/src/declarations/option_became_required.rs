@@ -1,4 +1,4 @@
-//! An option needs a value that it did not need before.
+//! Rule: an option needs a value, and did not need one before.
 
 use super::{Both, OptionLevel, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};

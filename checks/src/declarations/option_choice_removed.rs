@@ -1,4 +1,4 @@
-//! An option no longer accepts a value.
+//! Rule: an option no longer accepts one of its values.
 
 use pkgres_manifest::diagnostic::Escaped;
 

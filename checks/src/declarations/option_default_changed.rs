@@ -1,4 +1,4 @@
-//! The default of an option changed.
+//! Rule: the default of an option changed.
 
 use pkgres_manifest::diagnostic::Escaped;
 

@@ -1,4 +1,4 @@
-//! An option is gone.
+//! Rule: an option was removed.
 
 use super::{OptionLevel, counterpart, names_of};
 use crate::record_differences::{RecordDifference, RecordRule};

@@ -1,4 +1,4 @@
-//! The values of an option have another type.
+//! Rule: the values of an option have another type.
 
 use pkgres_manifest::diagnostic::Escaped;
 

@@ -1,4 +1,4 @@
-//! Whether a method can be called with some arguments.
+//! Checks whether a method accepts the arguments of a call.
 
 use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, Contract, MapKey, Rule};
 

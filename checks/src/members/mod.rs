@@ -1,4 +1,4 @@
-//! The members of classes, inherited ones included, and whether the classes that use them can.
+//! Collects the members of classes, inherited ones included, and checks whether the uses of members are valid.
 //!
 //! A class has the members that it declares and those of its ancestors; of two with one name, the nearest counts. A
 //! method can be called in two spellings of one name: `initialize` and `.init`, `destroy` and `.destroy`.

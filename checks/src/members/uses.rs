@@ -1,4 +1,4 @@
-//! Findings on the uses of members in method bodies.
+//! Reports uses of members that do not exist, in the bodies of methods.
 
 use std::collections::BTreeMap;
 

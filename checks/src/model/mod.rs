@@ -1,4 +1,4 @@
-//! Checks of pinned object models: pins, contracts, and the table of packages of an environment.
+//! Checks pinned object models: versions, contracts, and the table of packages of an environment.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Errors of calls.
+//! The errors of a call: why a function gave no valid answer, although it may be called.
 
 use std::time::Duration;
 

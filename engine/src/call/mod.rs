@@ -1,4 +1,4 @@
-//! Calls: one function of a class on a machine.
+//! Calls a function of a class on a machine.
 //!
 //! A function is a script of the package that defines its method: `Resources/CLASS/FUNCTION`. It gets its arguments as
 //! variables, and the properties of the object as JSON on standard input; its output is the returned value as JSON. The

@@ -1,4 +1,5 @@
-//! Arguments as variables of scripts: checks their names and, as far as contracts allow, their values.
+//! Turns the arguments of a call into variables of the script, and checks their names and, as far as contracts allow,
+//! their values.
 
 use pkgres_manifest::{Contract, Rule};
 use serde_json::Value;

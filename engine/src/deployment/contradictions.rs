@@ -1,4 +1,4 @@
-//! Contradictory resources: one wants something to be absent that another one makes or needs.
+//! Finds contradictory resources: one must be absent that another one creates or needs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Builds the graph of a deployment's resources. Errors have positions in the files that the resources come
+//! Builds the graph of a deployment's resources, and gives each error its position in the file that the resource comes
 //! from.
 
 use std::collections::BTreeMap;

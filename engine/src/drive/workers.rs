@@ -1,4 +1,4 @@
-//! Threads that make attempts.
+//! The threads that check and change resources, so that slow ones do not delay others.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

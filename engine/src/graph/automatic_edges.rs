@@ -9,7 +9,7 @@ use crate::resource::{Identifier, Relation};
 /// Pairs of nodes of which the first goes before the second.
 type Pairs = BTreeSet<(usize, usize)>;
 
-/// Adds the edges to a graph. Those that are only there if they are possible come last, and never close a circle.
+/// Adds the edges to a graph. Those that are only there if they are possible come last, and never close a cycle.
 pub(super) fn add(nodes: &[Node], edges: &mut BTreeMap<(usize, usize), bool>) {
     let (pairs, possible) = between(nodes);
     for pair in pairs {

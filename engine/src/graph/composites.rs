@@ -1,4 +1,4 @@
-//! Composites: names for several resources.
+//! Composites: one name that stands for several resources, wherever a resource is named.
 
 use std::collections::HashMap;
 

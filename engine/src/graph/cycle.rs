@@ -1,8 +1,8 @@
-//! Circles in graphs.
+//! Finds a cycle in a graph, for the error that names its resources.
 
 use super::Graph;
 
-/// A circle of nodes, each of which goes before the next; `None` if there is none.
+/// A cycle of nodes, each of which goes before the next; `None` if there is none.
 pub(super) fn find(graph: &Graph) -> Option<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {

@@ -1,7 +1,7 @@
 //! Graphs: resources and their order.
 //!
 //! A [`GraphBuilder`] takes resources and edges. [`build`](GraphBuilder::build) adds automatic edges, groups
-//! resources that one operation can change, and detects circles.
+//! resources that one operation can change, and detects cycles.
 
 mod automatic_edges;
 mod composites;
@@ -110,7 +110,7 @@ pub(crate) struct Edge {
     pub(crate) notifies: bool,
 }
 
-/// Resources in an order without circles. Nodes are numbered in the order in which they were added.
+/// Resources in an order without cycles. Nodes are numbered in the order in which they were added.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
@@ -252,7 +252,7 @@ impl Graph {
 /// let mut builder = GraphBuilder::new();
 /// builder.add("file:/srv/web/index.html".parse()?, File::new("/srv/web/index.html"), MetaParameters::default());
 /// builder.add("directory:/srv".parse()?, Directory::new("/srv"), MetaParameters::default());
-/// let graph = builder.build().expect("there is no circle");
+/// let graph = builder.build().expect("there is no cycle");
 ///
 /// // The file looks for the nearest folder around it.
 /// let edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
@@ -335,7 +335,7 @@ impl GraphBuilder {
     /// }
     /// builder.all(id("all:first")?, vec![id("file:/b")?, id("file:/a")?]);
     /// builder.order(id("all:first")?, id("file:/c")?);
-    /// let graph = builder.build().expect("there is no circle");
+    /// let graph = builder.build().expect("there is no cycle");
     /// let mut edges: Vec<_> = graph.edges().map(|(from, to, _)| format!("{from} -> {to}")).collect();
     /// edges.sort();
     /// assert_eq!(edges, ["file:/a -> file:/c", "file:/b -> file:/a", "file:/b -> file:/c"]);
@@ -374,7 +374,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     ///
-    /// All of: resources of one identity, edges and values of resources that are not there, and a circle.
+    /// All of: resources of one identity, edges and values of resources that are not there, and a cycle.
     pub fn build(self) -> Result<Graph, Vec<GraphError>> {
         let mut errors = Vec::new();
         let mut by_id = HashMap::new();

@@ -1,4 +1,4 @@
-//! The users and groups of a machine.
+//! Reads the users and groups of a machine from `/etc/passwd` and `/etc/group`.
 
 use std::path::Path;
 

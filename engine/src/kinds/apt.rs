@@ -1,4 +1,4 @@
-//! apt, as far as packages need it: what it would do, what its lists have, and what it does.
+//! Runs apt: installs packages, asks what an installation would do, and which versions are available.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Artifacts: the archives of locked releases, unpacked on the machine.
+//! The kind `artifact`: the archive of a locked release, unpacked on the machine.
 
 use std::collections::BTreeMap;
 use std::fmt;

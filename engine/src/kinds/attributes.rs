@@ -1,4 +1,4 @@
-//! Owner, group and mode: the common attributes of files and folders.
+//! Owner, group and mode: compares the wanted attributes of files and folders with those on the machine.
 
 use pkgres_files::{EntryAttributes, RootEntry};
 use pkgres_manifest::ResourceDescription;

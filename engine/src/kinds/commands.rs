@@ -1,4 +1,4 @@
-//! Changes that are made by programs of the machine.
+//! Changes that run programs of the machine, such as `useradd`, one after another.
 
 use super::program::require_startable;
 use crate::resource::{Change, Difference, ResourceError};

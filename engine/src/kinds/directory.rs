@@ -1,4 +1,4 @@
-//! Folders.
+//! The kind `directory`: a folder that must exist, or must not.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Commands with guards.
+//! The kind `exec`: a command, with guards that decide whether it has to run.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

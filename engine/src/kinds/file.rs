@@ -1,4 +1,4 @@
-//! Files.
+//! The kind `file`: a file that must exist with some content and attributes, or must not exist.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

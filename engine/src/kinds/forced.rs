@@ -1,4 +1,4 @@
-//! The property `force` of files, folders and links: whatever else is at their path is replaced.
+//! The property `force` of files, folders and links, which replaces whatever else is at their path.
 
 use std::path::{Path, PathBuf};
 

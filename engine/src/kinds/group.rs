@@ -1,4 +1,4 @@
-//! Groups of users.
+//! The kind `group`: a group of users that must exist, or must not.
 
 use pkgres_manifest::ResourceDescription;
 

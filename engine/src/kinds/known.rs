@@ -1,4 +1,4 @@
-//! The known kinds by name, with the function that reads the properties of each.
+//! The kinds of resources by name, and how to read each. Programs can add kinds.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Symbolic links.
+//! The kind `link`: a symbolic link that must exist, or must not.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The kind of the artifacts of locked releases, which are named by their packages.
+//! The artifacts of locked releases as resources, named by their packages.
 
 use std::collections::BTreeMap;
 use std::fmt;

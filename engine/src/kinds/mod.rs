@@ -1,4 +1,4 @@
-//! The built-in kinds of resources.
+//! The built-in kinds of resources, one module for each, and the modules that they share.
 
 mod accounts;
 mod apt;

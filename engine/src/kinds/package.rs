@@ -1,4 +1,4 @@
-//! Packages of the operating system, as dpkg and apt handle them.
+//! The kind `package`: a Debian package that must be installed, or must not.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! The files of packages, which resources put on machines.
+//! Access to the files of locked packages, for resources whose content comes from there.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{PackageName, PackagePath, Version};

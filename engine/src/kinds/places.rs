@@ -1,4 +1,4 @@
-//! Paths at which files, folders and links are made.
+//! Checks that something can be created at a path, and creates missing folders around it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The needs of commands: other resources, and programs and folders of the machine.
+//! What a command needs to start: its program, its user and its folder. Missing ones are found before it is run.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Readers of values that several kinds have: paths, accounts, modes, commands, and whether something must be absent.
+//! Reads property values that several kinds have: paths, accounts, modes, commands, and whether something must be
+//! absent.
 
 use std::time::Duration;
 

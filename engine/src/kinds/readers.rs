@@ -1,4 +1,4 @@
-//! The properties of each kind, and the resources made from them.
+//! Reads the properties of each kind, and makes the resource from them.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{Properties, PropertyErrors};

@@ -1,4 +1,4 @@
-//! The removal of files and folders.
+//! The change that removes a file, or a folder with everything in it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Users.
+//! The kind `user`: a user that must exist, or must not.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

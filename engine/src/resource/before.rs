@@ -1,5 +1,4 @@
-//! The machine before the first change of a resource, as a resource sees it when it describes how to restore that
-//! state.
+//! What a resource can see of the machine before its first change, to describe how to restore that state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! How resources find each other automatically: the identifiers of one, and the wishes of another.
+//! How resources find each other automatically: a resource has identifiers, such as a path, and wishes for those of
+//! others.
 
 use std::path::{Path, PathBuf};
 

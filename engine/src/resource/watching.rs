@@ -1,4 +1,4 @@
-//! The files to watch for a resource, or the interval at which to poll it.
+//! What to watch for a resource: the paths that can change it, or the interval at which to poll it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A limit on the rate of events.
+//! A token bucket: limits how often a resource with the parameter `limit` is checked.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The state of a node.
+//! The state of one resource in a run: what has to be done next, what it received, and its failures so far.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When a node starts, and the consequences of its result.
+//! Decides when a resource is checked, and what the result means for the resources after it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Semaphores, which limit how many resources may do something at once.
+//! Semaphores: limit how many resources with the same semaphore run at once.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Replaces the running graph by another one; resources that stay the same keep their state.
+//! Replaces the running graph by another one. Resources that are in both keep their state.
 
 use std::collections::HashMap;
 

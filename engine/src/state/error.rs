@@ -1,4 +1,4 @@
-//! Errors of the state of a machine.
+//! The errors of reading or writing the state of an application on a machine.
 
 use std::path::PathBuf;
 

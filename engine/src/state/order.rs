@@ -1,4 +1,4 @@
-//! The order in which resources are reversed: later ones first.
+//! The order in which resources are reversed: the last change first.
 
 use std::collections::{BTreeMap, BTreeSet};
 

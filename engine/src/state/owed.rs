@@ -1,4 +1,4 @@
-//! Refreshes that are owed: a resource has changed, and those that it notifies were not refreshed yet.
+//! Refreshes that are still due: a resource has changed, and those that it notifies were not refreshed yet.
 //!
 //! The owed refresh is recorded before the change, so it is not lost if the run is killed in between, or before the
 //! refresh. At worst, the next run refreshes something once more.

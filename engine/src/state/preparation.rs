@@ -1,4 +1,5 @@
-//! Resources whose changes are prepared: something is written before the machine is changed.
+//! Wraps a resource so that something is recorded before its change, such as the earlier state. If that fails, nothing
+//! is changed.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The documents of the state: JSON, so that people and other programs can read them.
+//! The JSON documents of the state, which people and other programs can read.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reversals: resources that restore the state before the changes of others.
+//! Resources that restore what was there before resources that are no longer in the graph.
 
 use std::sync::Arc;
 

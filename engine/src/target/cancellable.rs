@@ -1,4 +1,4 @@
-//! A target whose work can be cancelled.
+//! A target whose operations end when a run is cancelled: nothing new starts, and running commands are ended.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Cancellation of work that runs elsewhere, such as on another thread.
+//! A signal to end work on other threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,4 +1,4 @@
-//! Commands that are run on a machine.
+//! A command to run on a machine: a program, its arguments, its variables, and the user that it runs as.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

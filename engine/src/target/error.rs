@@ -1,4 +1,4 @@
-//! Errors of targets.
+//! The errors of operations on a machine, with what failed and why.
 
 use std::path::PathBuf;
 use std::time::Duration;

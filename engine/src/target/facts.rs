@@ -1,4 +1,4 @@
-//! Facts about a machine, read from its files.
+//! Reads facts about a machine, such as its operating system, from its files.
 
 use pkgres_manifest::{Facts, OsName};
 

@@ -1,4 +1,4 @@
-//! Which files differ between an overlay and the machine below, and their texts.
+//! Lists the files that differ between an overlay and the machine below, with their contents.
 
 use std::path::{Path, PathBuf};
 

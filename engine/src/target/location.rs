@@ -1,4 +1,4 @@
-//! Locations of machines, as people write them.
+//! Parses the locations of machines: `local:`, `rootfs:PATH` and `ssh://USER@HOST:PORT`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Mount namespaces, to run a command with another root folder, or with read-only file systems.
+//! Runs commands in mount namespaces: with another root folder, or with all file systems read-only.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,5 +1,4 @@
-//! Processes: started without an environment, in their own process group, and ended after a
-//! timeout.
+//! Starts processes with an empty environment in a process group of their own, and ends them after a timeout.
 
 use std::io::{Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};

@@ -1,5 +1,4 @@
-//! A machine in memory, for tests of resources and of whole runs: every effect can fail, and the machine can crash after
-//! any of them.
+//! A machine in memory, for tests: every operation can fail, and the machine can crash after any of them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! The values of arguments.
+//! The values of the arguments of a validation. Validators can change them while it runs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Validators that an embedding program adds.
+//! Validators that an embedding program adds to those of the grammar.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Validators without nested validators: packages, scripts, and custom ones.
+//! Runs validators without nested validators: packages, scripts, and custom ones.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Validators: test a machine as a validation says, and establish what is missing.
+//! Validators: they test a machine as a validation says, and set up what is missing.
 //!
 //! A validation runs in one of two ways. A *test* gets a [`Probe`](crate::Probe), so no code here can write during a
 //! test, and scripts run while file systems are read-only. *Reconciling* gets a [`Target`](crate::Target). A

@@ -1,4 +1,4 @@
-//! Packages of the operating system: finds installed ones, and installs missing ones.
+//! Finds installed packages of the operating system, and installs missing ones.
 
 use pkgres_manifest::{Facts, PackagePin};
 

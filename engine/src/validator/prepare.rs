@@ -1,4 +1,4 @@
-//! Prepares validations: checks them, and reads all of their scripts.
+//! Prepares a validation: finds mistakes, and reads all scripts, before anything runs.
 
 use std::collections::HashMap;
 use std::time::Duration;

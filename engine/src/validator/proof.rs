@@ -1,4 +1,4 @@
-//! Proofs: what a validation would change, and which of its tests cannot be trusted.
+//! Proofs: finds out on an overlay what a validation would change, and which of its tests cannot be trusted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reports of validations: the results of validators, and findings.
+//! The report of a validation: the result of each validator, and findings about the machine.
 
 use std::path::PathBuf;
 

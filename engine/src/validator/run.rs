@@ -1,4 +1,4 @@
-//! A validation on a machine. Recursion is bounded: a validation file cannot nest validators more than 32 times.
+//! Runs a validation on a machine. Recursion is bounded: a validation file cannot nest validators more than 32 times.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

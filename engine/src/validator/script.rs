@@ -1,4 +1,4 @@
-//! Scripts of validations.
+//! Prepares the scripts of validations, and the commands that run them.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_manifest::{DISTRO_ARGUMENT, Script, TEST_ONLY_VARIABLE, Validation};

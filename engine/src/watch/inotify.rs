@@ -1,4 +1,4 @@
-//! The system calls of inotify.
+//! Safe wrappers for the system calls of inotify.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

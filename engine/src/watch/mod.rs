@@ -1,4 +1,4 @@
-//! Watching files: one inotify instance for everything.
+//! Watches files with one inotify instance for all paths.
 //!
 //! For each path, this watches the entries of the folders on the way, and the file at the path itself. So it notices if
 //! a file is replaced, a folder around it is renamed, or a missing folder appears. A watch may report too much: a

@@ -1,4 +1,4 @@
-//! Metadata of a collection, for pages and search results.
+//! Reads the metadata of a collection that pages and search results show.
 
 use pkgres_manifest::document::{Mapping, Node};
 use serde::{Deserialize, Serialize};

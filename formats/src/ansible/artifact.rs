@@ -1,4 +1,4 @@
-//! Artifacts of collections: `NAMESPACE-NAME-VERSION.tar.gz`.
+//! Reads the artifacts of collections, `NAMESPACE-NAME-VERSION.tar.gz`.
 //!
 //! An artifact has a chain of digests: `MANIFEST.json` has the SHA-256 of `FILES.json`, which has the SHA-256 of every
 //! other file. The whole chain is checked before any part of an artifact is used. ansible-core checks the first link

@@ -1,4 +1,4 @@
-//! Checks a collection that can be read, for imports that its dependencies do not guarantee.
+//! Checks a collection for imports that its dependencies do not guarantee.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

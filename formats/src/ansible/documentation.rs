@@ -1,4 +1,4 @@
-//! The options of plug-ins, from their documentation.
+//! Reads the options of plug-ins from their documentation.
 //!
 //! Documentation is YAML: the text `DOCUMENTATION` of a Python module, or a file beside it. It can name fragments,
 //! whose options it includes. Fragments of the same collection are read; those of other collections are listed by name.

@@ -1,4 +1,4 @@
-//! Changes of ranges in `requirements.yml` and `galaxy.yml`.
+//! Replaces ranges in the text of `requirements.yml` and `galaxy.yml`.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Span};
 use pkgres_manifest::document::{Mapping, Node, read_yaml, with_scalars};

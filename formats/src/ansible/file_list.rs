@@ -1,4 +1,4 @@
-//! `FILES.json`: the files and folders of a collection with their SHA-256.
+//! Reads `FILES.json`, the list of the files and folders of a collection with their SHA-256.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! References of a collection to classes of other collections, from its facts.
+//! Lists what a collection refers to in other collections.
 
 use pkgres_manifest::{ClassName, PackageName};
 

@@ -1,4 +1,5 @@
-//! Plug-ins that the newest allowed release of a collection no longer has, or announces to remove.
+//! Finds plug-ins that are used although the newest allowed release of their collection no longer has them, or
+//! announces their removal.
 //!
 //! Its `meta/runtime.yml` says so. Both are findings for whoever names such a plug-in, be it a collection or a playbook.
 

@@ -1,4 +1,4 @@
-//! The format of collections: how roots and releases are recognized and read.
+//! The `Format` of collections: how roots and releases are recognized and read.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! What an installed collection consists of, and how a folder differs from it.
+//! The files of an installed collection, and how a folder differs from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

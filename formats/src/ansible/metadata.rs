@@ -1,4 +1,5 @@
-//! `galaxy.yml` of a source folder and `MANIFEST.json` of an artifact: name, version and dependencies.
+//! Reads the name, version and dependencies of a collection, from the `galaxy.yml` of a source folder or the
+//! `MANIFEST.json` of an artifact.
 
 use std::sync::Arc;
 

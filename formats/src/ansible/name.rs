@@ -1,4 +1,4 @@
-//! Names of collections and classes.
+//! Parses the names of collections.
 
 use pkgres_manifest::{NameError, PackageName};
 

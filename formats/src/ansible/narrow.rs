@@ -1,4 +1,4 @@
-//! Narrows ranges, so that they exclude versions that lack an imported name.
+//! Narrows a range, so that it excludes the versions that lack an imported name.
 
 use pkgres_manifest::Version;
 

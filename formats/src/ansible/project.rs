@@ -1,5 +1,4 @@
-//! The files of a project around its `requirements.yml`: playbooks, and the tasks and handlers of roles. They use
-//! modules and roles of the required collections.
+//! Reads the files around a `requirements.yml`: the modules and roles that playbooks, tasks and handlers use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `requirements.yml`: collections with ranges, and roles, which have none.
+//! Reads `requirements.yml`: collections with ranges, and roles, which have none.
 
 use std::sync::Arc;
 

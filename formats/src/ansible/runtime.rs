@@ -1,4 +1,5 @@
-//! `meta/runtime.yml`: the supported versions of ansible-core and the routes of plug-ins.
+//! Reads `meta/runtime.yml`: the supported versions of ansible-core, and redirections, deprecations and removals of
+//! plug-ins.
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Severity};
 use pkgres_manifest::document::{Mapping, Node, read_yaml};

@@ -1,4 +1,4 @@
-//! The Galaxy servers that an `ansible.cfg` names.
+//! Reads the Galaxy servers that an `ansible.cfg` names.
 
 /// The file in which `ansible-galaxy` finds its servers.
 pub const CONFIGURATION_FILE: &str = "ansible.cfg";

@@ -1,4 +1,4 @@
-//! The facts about a collection, from the files of a folder or an artifact.
+//! Collects the facts about a collection from the files of a folder or an artifact.
 
 use std::collections::BTreeMap;
 

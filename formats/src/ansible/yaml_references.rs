@@ -1,5 +1,5 @@
-//! Names with a collection in playbooks, task files, roles and inventories: modules with the options that tasks set,
-//! roles, playbooks, lookups and other plug-ins.
+//! Finds names of other collections in playbooks, task files, roles and inventories: modules with the options that
+//! tasks set, roles, playbooks, lookups and other plug-ins.
 //!
 //! Only names in places where Ansible looks something up count: a module is a key of a task, a role an entry of
 //! `roles`, a lookup a call in a template. A file that is not YAML has no names, because Ansible cannot read it either.

@@ -1,4 +1,4 @@
-//! NodeIds as NodeSet files write them.
+//! Parses NodeIds as NodeSet files write them.
 
 use std::borrow::Cow;
 use std::fmt;

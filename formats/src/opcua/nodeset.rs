@@ -1,4 +1,4 @@
-//! The models and types of a NodeSet file.
+//! The data that are read from a NodeSet file: models, their requirements and their types.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

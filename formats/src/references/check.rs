@@ -1,4 +1,4 @@
-//! The findings about references.
+//! Words the findings about references, such as a package that is not declared or a range that is too wide.
 
 use std::collections::{BTreeMap, BTreeSet};
 

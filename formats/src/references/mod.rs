@@ -1,4 +1,4 @@
-//! Whether the requirements of a root guarantee the classes of other packages that it refers to.
+//! Checks whether the requirements of a root guarantee the classes of other packages that it refers to.
 //!
 //! A requirement is a promise about every release that it allows. It is wrong if none of these releases, or only some,
 //! define a class that the root refers to. A format can list the references of a root, and word findings in the terms

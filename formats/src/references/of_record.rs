@@ -1,4 +1,4 @@
-//! The references of a root, if only its record is known.
+//! Finds the references of a root in its record, for formats that know nothing more.
 
 use pkgres_manifest::diagnostic::{Diagnostic, Location};
 use pkgres_manifest::{ClassName, IndexRecord, Requirement};

@@ -1,4 +1,4 @@
-//! The content and the errors of all stores of artifacts.
+//! The contents that all stores of artifacts take and return, and their errors.
 
 use std::error::Error;
 use std::pin::Pin;

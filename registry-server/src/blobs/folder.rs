@@ -1,4 +1,4 @@
-//! Artifacts as files.
+//! Stores artifacts as files.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};

@@ -1,4 +1,4 @@
-//! Receiving bytes: in memory as long as they are few, then in a file without a name.
+//! Receives bytes: in memory while they are few, then in a temporary file without a name.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The store of artifacts, by digest.
+//! Stores artifacts by their digests, in files or a bucket.
 //!
 //! Blobs are put under their digest and never change: two writers of one digest write the same bytes.
 //! The database maps releases to artifacts, so a blob is always written before the

@@ -1,4 +1,4 @@
-//! Artifacts in a bucket of an object store.
+//! Stores artifacts in a bucket of an object store.
 
 use std::ops::Range;
 use std::sync::Arc;

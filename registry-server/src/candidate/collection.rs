@@ -1,4 +1,4 @@
-//! Release candidates that are artifacts of Ansible collections.
+//! Checks artifacts of Ansible collections before they are published.
 
 use bytes::Bytes;
 use pkgres_formats::Format as _;

@@ -1,4 +1,4 @@
-//! Release candidates: archives that were checked before anything is written.
+//! Release candidates: the checks of an archive before anything is written.
 //!
 //! The checks are those of the validator that clients have, whether the requirements can be satisfied
 //! from the registry, and, as a warning alone, whether the name is similar to that of another package.

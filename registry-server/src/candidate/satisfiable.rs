@@ -1,4 +1,4 @@
-//! Whether the requirements of a release can be satisfied from the registry.
+//! Checks whether the registry can satisfy the requirements of a release.
 //!
 //! The solver runs on the index of the node, with a bound on its steps. Only a proof that there is no
 //! solution is an error.

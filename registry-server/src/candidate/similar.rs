@@ -1,9 +1,11 @@
-//! Similar names: the typical mistakes and attacks of package names (typosquatting).
+//! Finds names that are easily confused with another package (typosquatting).
 //!
-//! Names are compared in lower case and without `_`. Two are similar if their Damerau–Levenshtein
-//! distance is at most one: a character is inserted, deleted, replaced, or swapped with the next one; or if they
-//! look alike in many fonts, such as `modem` and `modern`, or `Util` and `Uti1`. A comparison needs no memory and ends soon after the first difference, so that a node can compare all
-//! names that it knows: 100,000 take about three milliseconds, and only new packages are compared.
+//! Names are compared in lower case and without `_`. Two are similar if their Damerau–Levenshtein distance is at most
+//! one: a character is inserted, deleted, replaced, or swapped with the next one. They are also similar if they look
+//! alike in many fonts, such as `modem` and `modern`, or `Util` and `Uti1`.
+//!
+//! A comparison needs no memory and ends soon after the first difference, so a node can compare a new name with all names
+//! that it knows: 100,000 take about three milliseconds.
 
 use pkgres_manifest::PackageName;
 

@@ -1,4 +1,4 @@
-//! The database of a registry, with either engine.
+//! The database of a registry: SQLite or PostgreSQL behind one type.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Errors of databases.
+//! The errors of databases, the same for SQLite and PostgreSQL.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Migrations: the steps that bring the schema up to date.
+//! Migrations: the steps that update the schema of an existing database.
 
 use super::engine::Database;
 use super::error::{DatabaseError, Result};

@@ -1,4 +1,4 @@
-//! Statements, values and rows, the same for every engine.
+//! Transactions, statements, values and rows, the same for SQLite and PostgreSQL.
 //!
 //! Statements are written with `$1`, `$2` … in the SQL that both engines understand alike.
 

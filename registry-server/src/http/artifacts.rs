@@ -1,4 +1,4 @@
-//! Artifacts by digest, and ranges of them.
+//! Downloads of artifacts by digest, whole or in ranges.
 
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use pkgres_registry_client::protocol::Digest;

@@ -1,4 +1,4 @@
-//! Authentication: from the token of a request to its principal.
+//! Finds the principal of a request from its token.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

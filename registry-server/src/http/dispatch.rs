@@ -1,5 +1,5 @@
-//! Dispatch: from a request to its response, in one order for all routes: path, microversion, method,
-//! length of the body, token, media types, query, body, handler, conditions.
+//! Turns a request into a response, in the same order for all routes: path, microversion, method, length of the body,
+//! token, media types, query, body, handler, conditions.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Error responses, and the headers of private responses.
+//! Renders error responses, and sets the headers of private responses.
 
 use http::StatusCode;
 use http::header::{self, HeaderValue};

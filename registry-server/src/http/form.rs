@@ -1,4 +1,4 @@
-//! Forms with files (`multipart/form-data`), as bodies of requests.
+//! Reads forms with files (`multipart/form-data`) from bodies of requests.
 
 use std::convert::Infallible;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! The index over HTTP: the documents that a resolver reads.
+//! Serves the index over HTTP: the documents that resolvers read.
 
 use http::header::HeaderValue;
 use http::{Method, StatusCode, header};

@@ -1,4 +1,4 @@
-//! Accepting connections, and answering their requests.
+//! Accepts connections, and answers their requests.
 //!
 //! A client decides neither how long a connection lives nor what it costs: the head of a request, an
 //! idle connection and a client that stops reading each have a timeout, and there is a limit of

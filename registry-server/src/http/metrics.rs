@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Counts requests, and renders metrics for Prometheus.
 
 use std::time::Duration;
 

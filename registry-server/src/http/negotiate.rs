@@ -1,4 +1,4 @@
-//! Content negotiation: the media types of requests, and those that clients accept.
+//! Content negotiation: which media types a client accepts and prefers.
 
 use http::{HeaderMap, header};
 use pkgres_manifest::diagnostic::Escaped;

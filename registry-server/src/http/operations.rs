@@ -1,4 +1,4 @@
-//! Monitoring: the health and the metrics of a node.
+//! The routes for operators: health and metrics of a node.
 
 use http::header::HeaderValue;
 use http::{StatusCode, header};

@@ -1,4 +1,4 @@
-//! The query of a request.
+//! Parses the query of a request.
 
 use pkgres_manifest::diagnostic::Escaped;
 

@@ -1,4 +1,4 @@
-//! Receiving the body of a request.
+//! Receives the body of a request, within limits of size and time.
 
 use std::pin::pin;
 use std::time::Duration;

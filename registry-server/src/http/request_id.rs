@@ -1,4 +1,4 @@
-//! Request ids, by which logs are searched.
+//! Creates request ids, by which requests are found in the log.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

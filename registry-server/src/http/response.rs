@@ -1,4 +1,4 @@
-//! Responses, and their bodies.
+//! Responses, with bodies that are sent piece by piece.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The words of a search as people write them.
+//! Splits the text of a search into words and phrases.
 
 /// The words of a text. What is between double quotes is one word, with its spaces; a quote without a second one reaches to
 /// the end.

@@ -1,4 +1,4 @@
-//! The service, which all handlers work with.
+//! The service: answers HTTP requests for a registry.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Write timeouts: a client that stops reading what it is sent loses its connection.
+//! Write timeouts: closes the connections of clients that stop reading what they are sent.
 //!
 //! Such a client occupies a connection, and the rest of its response stays in memory. It is noticed in
 //! two places:

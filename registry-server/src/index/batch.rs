@@ -1,4 +1,4 @@
-//! Batches: many index documents in one response.
+//! Answers batch requests: many index documents in one response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

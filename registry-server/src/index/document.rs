@@ -1,4 +1,4 @@
-//! Documents: bodies that are served, and a cache of them.
+//! Index documents as they are sent, and a cache of their bodies.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Nodes: processes that serve the index, and follow the database.
+//! A node: a process that serves the index and follows the database.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! Rendering the documents that change with a package.
+//! Renders the index documents that change with a package.
 //!
 //! A publish costs as much as the package has releases, because its index document is rendered anew.
 

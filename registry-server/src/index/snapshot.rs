@@ -1,4 +1,4 @@
-//! Snapshots: signed states of the index.
+//! Snapshots: states of the index that are signed for clients.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

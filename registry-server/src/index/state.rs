@@ -1,4 +1,4 @@
-//! States of the index: names, digests, and the Merkle tree over them.
+//! A state of the index: the names and digests of all documents, and the Merkle tree over them.
 
 use std::sync::{Arc, OnceLock};
 

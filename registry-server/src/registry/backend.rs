@@ -1,4 +1,4 @@
-//! The registry itself: opening it, its state, its artifacts and its changes.
+//! Opens a registry, and gives access to its state, its artifacts and its changes.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

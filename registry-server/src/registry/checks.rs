@@ -1,4 +1,4 @@
-//! Checks and problems that several operations share.
+//! Checks and errors that several operations share.
 
 use pkgres_manifest::{PackageName, Version};
 

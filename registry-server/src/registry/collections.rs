@@ -1,4 +1,4 @@
-//! Ansible collections: publishing them, and answering the questions of Galaxy clients about them.
+//! Publishes Ansible collections, and looks them up for Galaxy clients.
 
 use bytes::Bytes;
 use jiff::SignedDuration;

@@ -1,4 +1,4 @@
-//! Reading manifests, texts and class files out of the artifacts of releases.
+//! Reads manifests, texts and class files from the artifacts of releases.
 //!
 //! Only the files that are asked for are unpacked, because anonymous users can request them.
 

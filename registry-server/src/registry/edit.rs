@@ -1,4 +1,4 @@
-//! Changes of published releases: yanking, owners, and deleting.
+//! Changes published releases: yanking, owners, and deleting.
 
 use std::collections::BTreeSet;
 

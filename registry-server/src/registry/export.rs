@@ -1,4 +1,4 @@
-//! Exporting the registry as files for any web server.
+//! Exports the registry as files for any web server.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Lookup of the packages that define a class, and of the classes that extend it.
+//! Finds the packages that define a class, and the classes that extend it.
 //!
 //! The index has no table of extended classes: index documents are searched for their names. A search
 //! has bounds, so that a page costs the same however many packages there are.

@@ -1,4 +1,4 @@
-//! Lookup of the packages that define an interface, and of the classes that implement it.
+//! Finds the packages that define an interface, and the classes that implement it.
 
 use std::collections::BTreeSet;
 

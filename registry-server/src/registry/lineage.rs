@@ -1,4 +1,4 @@
-//! A class with everything that it inherits from, and the interfaces that these classes implement.
+//! Collects a class, everything that it inherits from, and the interfaces that these classes implement.
 //!
 //! Records say which classes and interfaces these are. Their files are unpacked afterwards, once for each release.
 

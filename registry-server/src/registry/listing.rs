@@ -1,4 +1,4 @@
-//! Writing releases to the catalog.
+//! Adds published releases to the catalog.
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{IndexRecord, ReadOptions};

@@ -1,7 +1,7 @@
 //! A registry: every operation on it, without HTTP.
 //!
-//! [`RegistryBackend`] is what an embedder holds. Each module here adds the operations of one subject
-//! to it. All of them block, unless their documentation has an exception.
+//! Embedding programs use [`RegistryBackend`]. Each module here adds its operations on one subject. All of them block
+//! unless their documentation says otherwise.
 
 mod backend;
 mod catalog;

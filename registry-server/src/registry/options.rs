@@ -1,4 +1,4 @@
-//! The storage and the options of a registry.
+//! The options for opening a registry: where its data are stored, limits, and whether it is private.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Publishing releases.
+//! Publishes releases.
 //!
 //! The artifact is written first, then one transaction adds the release, its documents and its change.
 //! A kill in between leaves an artifact without a release, which is removed later, and never a release

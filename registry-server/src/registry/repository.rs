@@ -1,4 +1,4 @@
-//! The repository that clients without a solver download from: bundles, and the release for a spec.
+//! Serves clients of Murano that have no solver: bundles, and the newest release that matches a spec.
 
 use pkgres_manifest::{IndexRecord, PackageName, Spec};
 

@@ -1,4 +1,4 @@
-//! Removing artifacts that no release has, while others publish.
+//! Removes artifacts that no release has, while others publish.
 //!
 //! Writers wait for each other, so none of them may wait for a bucket as well: artifacts are put and
 //! removed outside of transactions. The race between the two is solved by records of removals in the

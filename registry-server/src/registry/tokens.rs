@@ -1,4 +1,4 @@
-//! Creating, finding and removing tokens.
+//! Creates, finds and removes tokens.
 //!
 //! A secret is random, is shown once, and is stored as its digest alone.
 

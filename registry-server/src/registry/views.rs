@@ -1,4 +1,4 @@
-//! Reading packages, releases and the documents of the index.
+//! Reads packages, releases and documents of the index.
 
 use std::collections::BTreeSet;
 

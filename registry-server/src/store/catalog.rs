@@ -1,4 +1,4 @@
-//! The catalog: metadata of releases beside the index.
+//! The table of the catalog: metadata of releases that are not part of the index.
 //!
 //! Each release has one row, which is written and removed with it.
 

@@ -1,4 +1,4 @@
-//! The changes of the index: their serials, and a log of them.
+//! The tables of changes of the index: the current serial, and a log.
 //!
 //! A serial is the number of a state of the index. A transaction that changes the index takes its serial
 //! first, from a row that stays locked until it ends. So serials have no gaps, and become visible in

@@ -1,4 +1,4 @@
-//! Releases of Ansible collections, as clients of Galaxy see them.
+//! The table of releases of Ansible collections, as clients of Galaxy see them.
 //!
 //! Each release of a collection has one row, which is written and removed with it.
 

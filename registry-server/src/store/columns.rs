@@ -1,4 +1,4 @@
-//! How values are written to columns, and read from them.
+//! Converts values to columns and back.
 
 use pkgres_formats::ECOSYSTEMS;
 use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText};

@@ -1,4 +1,4 @@
-//! The documents of the index, as they are served.
+//! The table of index documents, as they are served.
 
 use pkgres_registry_client::protocol::Digest;
 

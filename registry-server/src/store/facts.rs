@@ -1,4 +1,4 @@
-//! Facts about the registry itself: its identity and its signing key.
+//! The table of facts about the registry itself: its identity and its signing key.
 
 use pkgres_manifest::{Hexadecimal, from_hexadecimal};
 use pkgres_registry_client::protocol::SigningKey;

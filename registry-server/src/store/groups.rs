@@ -1,4 +1,4 @@
-//! Groups of packages: the categories of the catalog, and bundles.
+//! The tables of groups of packages: the categories of the catalog, and bundles.
 
 use crate::database::{Result, Row, Transaction};
 

@@ -1,4 +1,4 @@
-//! Packages and their owners.
+//! The tables of packages and their owners.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Releases, what they require, and the classes that they define.
+//! The tables of releases, their requirements and their classes.
 
 use pkgres_manifest::{CLASS_PACKAGES, ClassName, IndexRecord, Limits, PackageName, Version};
 

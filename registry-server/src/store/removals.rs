@@ -1,4 +1,4 @@
-//! Removals of artifacts: those that are running, and those that ended within the last day.
+//! The table of removals of artifacts: those in progress, and those that ended within the last day.
 
 use crate::database::{Result, Row, Transaction};
 

@@ -1,4 +1,4 @@
-//! Tokens. Of their secrets only digests are stored.
+//! The table of tokens. Only the digests of their secrets are stored.
 
 use crate::database::{Result, Row, Transaction, Value};
 

@@ -1,4 +1,4 @@
-//! Which differences concern a call, a declaration or the creation of an object.
+//! Decides which differences concern a class that calls, declares or creates what has changed.
 
 use std::collections::BTreeSet;
 

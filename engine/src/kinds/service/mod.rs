@@ -1,4 +1,4 @@
-//! Services, supervised by runit or systemd.
+//! The kind `service`: a service that must run, or must not, under systemd or runit.
 
 mod runit;
 mod systemd;

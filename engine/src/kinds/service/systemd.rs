@@ -1,4 +1,4 @@
-//! Services of systemd.
+//! Services of systemd: whether a unit runs and is enabled, and the commands that change this.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Addresses of machines that are reached by ssh.
+//! Parses the addresses of machines that are reached by ssh.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The master process of ssh, which holds the connection to a machine for all others.
+//! The master process of ssh, which holds the connection to a machine that all other processes share.
 
 use std::ffi::OsString;
 use std::io;

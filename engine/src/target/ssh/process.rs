@@ -1,4 +1,4 @@
-//! Processes of ssh: their pipes, messages and exit codes.
+//! Starts and ends processes of `ssh`, and turns their messages and exit codes into errors.
 
 use std::io::{self, Read as _};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};

@@ -1,4 +1,4 @@
-//! Commands on a machine, each in its own remote shell.
+//! Runs a command on a machine, each in its own remote shell.
 
 use std::io::{self, Read, Write as _};
 use std::path::Path;

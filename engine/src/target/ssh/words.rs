@@ -1,4 +1,4 @@
-//! Words for a remote shell: they are sent as text that only `printf %b` reads, never as part of a program.
+//! Encodes words for a remote shell, so that they are data for `printf %b`, never part of a program.
 
 /// Adds a line of which `printf %b` makes the bytes. All bytes but plain ASCII are escaped, so that it is one line
 /// whatever they are. There must be no NUL, which no shell can hold.

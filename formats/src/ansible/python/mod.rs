@@ -1,4 +1,4 @@
-//! The definitions and imports of a Python module, read from its syntax tree without running it.
+//! Reads what a Python module defines and imports, from its syntax tree, without running it.
 //!
 //! The parser, `tree-sitter`, tolerates errors and does not recurse. The tree is walked with a cursor. For each
 //! import, the walk knows the branches of `try` and `if` around it. An import that another branch can replace is only

@@ -1,4 +1,4 @@
-//! The branches of `try` and `if` around a node of a syntax tree, and the functions and classes.
+//! Finds the branches of `try` and `if`, the functions and the classes around an import.
 
 use tree_sitter::Node;
 

@@ -1,5 +1,5 @@
-//! The mandatory members of types: nodes that a type reaches through references to components and properties, if all
-//! modelling rules on the way are `Mandatory`.
+//! Finds the mandatory members of types: nodes that a type reaches through references to components and properties, if
+//! all modelling rules on the way are `Mandatory`.
 
 use std::collections::BTreeMap;
 

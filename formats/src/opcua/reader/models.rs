@@ -1,4 +1,4 @@
-//! The beginning of a file: namespaces, aliases, and models with their requirements.
+//! Reads the beginning of a file: namespaces, aliases, and models with their requirements.
 
 use std::borrow::Cow;
 

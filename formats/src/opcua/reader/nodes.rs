@@ -1,4 +1,4 @@
-//! Nodes: types with the types that they extend, and uses of types of other models.
+//! Reads nodes: types with the types that they extend, and uses of types of other models.
 
 use pkgres_manifest::diagnostic::{Escaped, Span};
 

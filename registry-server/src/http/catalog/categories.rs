@@ -1,4 +1,4 @@
-//! Categories of the catalog.
+//! Lists, shows, adds and removes the categories of the catalog.
 
 use http::StatusCode;
 use pkgres_manifest::diagnostic::Escaped;

@@ -1,4 +1,4 @@
-//! Listing releases of the catalog.
+//! Lists and searches the releases of the catalog.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
-//! The catalog API of Murano, version 1, for its clients: the releases of the registry, with their metadata in the
-//! catalog.
+//! The catalog API of Murano, version 1: the releases of the registry with the metadata that Murano's clients expect.
 //!
 //! These clients need some exceptions: errors have a form of their own, unknown parameters of queries
 //! are ignored, and so is the `Content-Type` of a `GET`. `docs/murano-clients.md` describes the API.

@@ -1,4 +1,4 @@
-//! Parameters of the catalog API.
+//! Parses the query parameters of the catalog API.
 
 use pkgres_manifest::Version;
 use pkgres_manifest::diagnostic::Escaped;

@@ -1,4 +1,4 @@
-//! The form of releases and errors in the catalog API.
+//! Renders releases and errors as JSON for the catalog API.
 
 use http::header;
 use pkgres_manifest::ClassName;

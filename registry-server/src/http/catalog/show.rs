@@ -1,4 +1,4 @@
-//! A release of the catalog: its values, its archive and files of it, and deleting it.
+//! Shows and deletes a release of the catalog, and serves its archive and the files in it.
 
 use http::StatusCode;
 use http::header::{self, HeaderValue};

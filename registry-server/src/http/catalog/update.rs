@@ -1,4 +1,4 @@
-//! Changing the values of a release in the catalog, by a JSON patch with few operations.
+//! Changes the metadata of a release in the catalog with a JSON patch.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Publishing a release by a form with its archive and its values in the catalog.
+//! Publishes a release from a form with its archive and its metadata for the catalog.
 
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Escaped;

@@ -1,4 +1,4 @@
-//! Reading collections and their artifacts.
+//! Serves collections, their versions and their artifacts to clients of Galaxy.
 
 use http::StatusCode;
 use http::header::{self, HeaderValue};

@@ -1,4 +1,4 @@
-//! The API of Galaxy, version 3, as far as clients need it to install and publish Ansible collections.
+//! The API of Galaxy, version 3, as far as clients need it to publish and install Ansible collections.
 //!
 //! `ansible-galaxy` finds it at the base and at `api/`.
 //!

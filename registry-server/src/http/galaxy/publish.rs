@@ -1,4 +1,4 @@
-//! Publishing a collection by a form with its artifact.
+//! Publishes a collection from a form with its artifact.
 
 use bytes::Bytes;
 use http::StatusCode;

@@ -1,4 +1,4 @@
-//! Packages of the native API.
+//! The routes of the native API about packages and their owners.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Releases of the native API: publishing, reading and yanking them.
+//! The routes of the native API about releases: publishing, reading and yanking.
 
 use http::StatusCode;
 use pkgres_manifest::IndexRecord;

@@ -1,4 +1,4 @@
-//! Tokens of the native API.
+//! The routes of the native API about tokens.
 
 use std::collections::BTreeSet;
 

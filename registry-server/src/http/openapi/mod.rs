@@ -1,4 +1,4 @@
-//! The description of the API, which is made from the table of routes: the two cannot disagree.
+//! Generates the `OpenAPI` description from the table of routes, so that the two cannot disagree.
 
 mod operation;
 

@@ -1,4 +1,4 @@
-//! The description of one operation: its parameters, its body, and every response that it can have.
+//! Describes one operation for `OpenAPI`: its parameters, its body, and every response that it can have.
 
 use std::collections::BTreeMap;
 

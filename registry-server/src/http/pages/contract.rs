@@ -1,4 +1,4 @@
-//! Contracts in words, with links to their classes.
+//! Renders contracts in words, with links to their classes.
 
 use maud::{Markup, html};
 use pkgres_manifest::{ClassConstraint, Contract, MapKey, Rule};

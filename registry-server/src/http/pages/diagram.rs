@@ -1,4 +1,4 @@
-//! The diagram of the dependencies and dependants of a package.
+//! Draws the dependencies and dependants of a package as SVG.
 //!
 //! It is drawn twice: from left to right for wide windows, and from top to bottom for narrow ones,
 //! where the other would be too small to read. The style sheet shows one of them. Nodes lie on a grid,

@@ -1,4 +1,4 @@
-//! The name of a licence, from its text.
+//! Recognizes a licence from its text.
 
 use super::text;
 use crate::package_text::PackageText;

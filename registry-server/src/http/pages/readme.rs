@@ -1,4 +1,4 @@
-//! Markdown of packages as HTML, without anything active: text, lists, tables, code, and links to other sites.
+//! Renders Markdown of packages as HTML without active content: text, lists, tables, code, and links to other sites.
 //!
 //! Markup of HTML in the text is shown as text. Images are replaced by their descriptions, because pages load nothing from
 //! elsewhere. Links that are not addresses of their own have no target here, and are shown as text.

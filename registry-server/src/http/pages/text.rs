@@ -1,4 +1,4 @@
-//! Rendering of texts, names, sizes and times.
+//! Renders texts, names, sizes and times.
 //!
 //! `maud` escapes markup. Texts of packages also go through here, so that characters that hide or
 //! reorder text are visible.

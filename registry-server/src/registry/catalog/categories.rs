@@ -1,4 +1,4 @@
-//! Categories.
+//! Categories of the catalog: adding, removing and listing them.
 
 use std::collections::BTreeMap;
 

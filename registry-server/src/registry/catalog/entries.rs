@@ -1,4 +1,4 @@
-//! Releases of the catalog: uploading, reading and changing them, and files out of their archives.
+//! Releases of the catalog: uploads, reads and changes them, and reads files from their archives.
 
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Located;

@@ -1,4 +1,4 @@
-//! Searching the catalog.
+//! Searches the catalog.
 //!
 //! The database filters and sorts by its columns; what it cannot do, such as comparing versions, is
 //! done here, batch by batch. Only a search for words or for the newest versions has to see all rows.

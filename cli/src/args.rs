@@ -190,9 +190,9 @@ commands! {
     "Solve conflicts" {
         /// Explain why there is no resolution, or what an error code means
         Explain("explain", ExplainArgs),
-        /// List the cheapest ways to repair a conflict, or make the changes of one
+        /// List the cheapest ways to repair a conflict, or apply one of them
         Repair("repair", RepairArgs),
-        /// Check the proof that a folder with a certificate contains
+        /// Check the proofs in a folder with a certificate
         VerifyCertificate("verify-certificate", VerifyCertificateArgs),
     }
     "Find packages" {
@@ -218,7 +218,7 @@ commands! {
         Unpack("unpack", UnpackArgs),
         /// Publish a package to a registry
         Publish("publish", PublishArgs),
-        /// Yank a release, so that only lockfiles that already contain it use it
+        /// Yank a release: it is only used by lockfiles that already contain it
         Yank("yank", YankArgs),
     }
     "Sign in to a registry" {

@@ -104,7 +104,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_CACHE",
         Kind::Text,
         "the user's cache folder",
-        "The folder of cached data of registries. It must belong to the user alone.",
+        "The folder for cached data of registries. It must not be shared with other users.",
     ))),
     user_only(setting(
         "color",
@@ -146,14 +146,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_MAX_DOWNLOAD",
         Kind::Number,
         "4294967296",
-        "The number of bytes that a registry on the network may send in a run. 0 is no limit.",
+        "The number of bytes that a registry on the network may send in a run. 0 means no limit.",
     )),
     without_flag(setting(
         "max-packages",
         "PKGRES_MAX_PACKAGES",
         Kind::Number,
         "50000",
-        "The number of packages that a run may look up in a registry on the network. 0 is no limit.",
+        "The number of packages that a run may look up in a registry on the network. 0 means no limit.",
     )),
     setting(
         "max-steps",
@@ -167,14 +167,14 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_NETWORK_MIN_RATE",
         Kind::Number,
         "1000",
-        "The lowest rate at which a registry may send a response, in bytes per second over 30 seconds. The response also has to begin within 30 seconds. 0 is no limit.",
+        "The lowest rate at which a registry may send a response, in bytes per second, measured over 30 seconds. The response also has to begin within 30 seconds. 0 means no limit.",
     )),
     without_flag(setting(
         "network-timeout",
         "PKGRES_NETWORK_TIMEOUT",
         Kind::Number,
         "600",
-        "The longest time for a response of a registry, in seconds, including redirects and retries. 0 is no limit.",
+        "The longest time for a response of a registry, in seconds, including redirects and retries. 0 means no limit.",
     )),
     setting(
         "no-cache",
@@ -242,7 +242,7 @@ pub const DECLARED: &[Declared] = &[
         "provide",
         Kind::List,
         "",
-        "Files with the index records of the releases built into the host, as for `--provide`. Paths are relative to the settings file.",
+        "Files with the index records of releases that are built into the host, as for `--provide`. Paths are relative to the settings file.",
     ),
     without_flag(setting(
         "registries",
@@ -276,7 +276,7 @@ pub const DECLARED: &[Declared] = &[
         "PKGRES_VALIDATE_RECONCILE",
         Kind::Flag,
         "false",
-        "Let `pkgres apply` establish what validations find missing, as with `--reconcile`.",
+        "Let `pkgres apply` set up what validations find missing, as with `--reconcile`.",
     )),
     project_only(
         "workspace",
@@ -307,7 +307,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "PKGRES_AUTH_URL_NAME",
-        "The address that exchanges this token for one that authenticates requests, if the Galaxy server does not accept the token itself.",
+        "The address that exchanges the token for one that authenticates requests, if the Galaxy server does not accept the token itself.",
     ),
     (
         "PKGRES_CLIENT_ID_NAME",

@@ -1,4 +1,4 @@
-//! The rules by which differences between the classes of two versions are classified.
+//! The rules that classify differences between the classes of two versions as major, minor or patch.
 
 use std::fmt;
 
@@ -117,7 +117,7 @@ define_rules! {
     /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
     /// The arguments changed so that calls need not fail, but may have another meaning: an optional argument was
-    /// inserted before others, or an argument that takes all others now also takes a removed one.
+    /// inserted before others, or the value of a removed argument now goes to the one that takes all further values.
     ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
     /// The usage or the scope of a method changed. Calls that worked before may fail, such as calls without an
     /// object, as an extension of another class, or from outside.

@@ -40,12 +40,12 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// Exchange the token there for one that is valid for a short time, before each run: for Galaxy servers whose
-    /// tokens need it, such as the automation hub of Red Hat
+    /// Exchange the token at this address for a short-lived one before each run, for Galaxy servers that require it,
+    /// such as Red Hat's automation hub
     #[arg(long, value_name = "URL")]
     pub(crate) auth_url: Option<String>,
 
-    /// The client of the exchange; by default `cloud-services`
+    /// The client id for this exchange; by default `cloud-services`
     #[arg(long, value_name = "ID", requires = "auth_url")]
     pub(crate) client_id: Option<String>,
 
@@ -122,8 +122,7 @@ pub(crate) struct TokenArgs {
 pub(crate) enum TokenCommand {
     /// Create a token, and print it
     ///
-    /// It permits no more, and is valid no longer, than the token that creates it. The registry does not show it
-    /// again.
+    /// The new token permits no more, and is valid no longer, than the token that creates it. It is not shown again.
     Create(TokenCreateArgs),
     /// List tokens, without their secrets
     List(TokenListArgs),
@@ -147,7 +146,7 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
-    /// A note, which the list of tokens shows
+    /// A note that the list of tokens shows
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) note: String,
 

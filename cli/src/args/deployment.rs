@@ -19,8 +19,8 @@ pub(crate) struct DeploymentArgs {
     #[arg(default_value = "manifest.yaml")]
     pub(crate) manifest: PathBuf,
 
-    /// A machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`; can be
-    /// repeated
+    /// A machine: `local:` is this one, `rootfs:PATH` a folder with the root file system of another one, and
+    /// `ssh://USER@HOST:PORT` a machine that `ssh` connects to; can be repeated
     #[arg(
         long = "target",
         value_name = "TARGET",
@@ -41,11 +41,11 @@ pub(crate) struct DeploymentArgs {
     )]
     pub(crate) limit: Vec<String>,
 
-    /// How many machines are worked on at once
+    /// How many machines to work on at once
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) forks: u16,
 
-    /// Begin with no other machine once one has failed
+    /// Start on no further machine once one has failed
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
@@ -60,19 +60,19 @@ pub(crate) struct DeploymentArgs {
     #[arg(long)]
     pub(crate) artifacts: bool,
 
-    /// The folder of the machine that keeps what was there before resources that are to be reversed
+    /// The folder on the machine that keeps the earlier state of resources with `reverse`
     #[arg(long, value_name = "DIR", default_value = "/var/lib/pkgres/state")]
     pub(crate) state: PathBuf,
 
-    /// Ignore the order that resources have by themselves, such as a folder before its files
+    /// Ignore the automatic order of resources, such as a folder before its files
     #[arg(long)]
     pub(crate) no_autoedges: bool,
 
-    /// Change every resource by itself
+    /// Change every resource separately, also those that could be changed together
     #[arg(long)]
     pub(crate) no_autogroup: bool,
 
-    /// How many resources are checked or changed at once
+    /// How many resources to check or change at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: u16,
 
@@ -80,7 +80,8 @@ pub(crate) struct DeploymentArgs {
     #[arg(long)]
     pub(crate) no_validate: bool,
 
-    /// The value of an argument of a validation, `NAME=VALUE`, or `PACKAGE:NAME=VALUE` for that of one package; can be repeated
+    /// An argument for validations: `NAME=VALUE`, or `PACKAGE:NAME=VALUE` for the validation of one package; can be
+    /// repeated
     #[arg(long = "arg", value_name = "[PACKAGE:]NAME=VALUE", value_parser = validation_value)]
     pub(crate) arguments: Vec<ValidationValue>,
 
@@ -127,7 +128,7 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     pub(crate) exit_code: bool,
 
-    /// Make the changes on an overlay of the machine, which stays as it is, and show which files would change
+    /// Make the changes on an overlay, so that the machine stays as it is, and show which files would change
     #[arg(long)]
     pub(crate) diff: bool,
 
@@ -175,20 +176,20 @@ pub(crate) struct ApplyArgs {
     #[arg(long, requires = "noop")]
     pub(crate) exit_code: bool,
 
-    /// Let validations bring about what is missing before the changes, instead of only testing
+    /// Let validations set up what is missing before the changes, instead of only testing
     #[arg(long, conflicts_with_all = ["noop", "no_validate"])]
     pub(crate) reconcile: bool,
 
-    /// Go on watching the machine, and restore what changes
+    /// Keep watching the machine, and restore what changes
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Write metrics for Prometheus to this file whenever they change; the textfile collector of its node exporter reads
-    /// files whose names end with `.prom`
+    /// Write metrics for Prometheus to this file whenever they change; the textfile collector of the node exporter
+    /// reads only files whose names end with `.prom`
     #[arg(long, value_name = "FILE")]
     pub(crate) metrics: Option<PathBuf>,
 
-    /// How many seconds nothing may happen until the machine counts as in order
+    /// The number of seconds without any event after which the machine counts as in order
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) converged_timeout: u64,
 
@@ -196,11 +197,11 @@ pub(crate) struct ApplyArgs {
     #[arg(long, requires = "watch")]
     pub(crate) converged_exit: bool,
 
-    /// How many seconds to wait for another run on the machine to end; without it, as long as that takes
+    /// The number of seconds to wait for another run on the machine; by default, there is no limit
     #[arg(long, value_name = "SECONDS")]
     pub(crate) lock_timeout: Option<u64>,
 
-    /// End after this many seconds: what still runs then is asked to end, and killed ten seconds later
+    /// End after this many seconds: commands that still run are asked to end, and killed ten seconds later
     #[arg(long, value_name = "SECONDS")]
     pub(crate) max_runtime: Option<u64>,
 }

@@ -62,11 +62,11 @@ pub(crate) enum ConfigCommand {
         /// The setting
         key: String,
 
-        /// The value; of a list, several
+        /// The value, or the values of a list
         #[arg(required = true, value_name = "VALUE")]
         values: Vec<String>,
 
-        /// Write pkgres.toml of the project: the nearest one, or a new one in this folder
+        /// Write to the nearest pkgres.toml, or to a new one in this folder
         #[arg(long)]
         project: bool,
     },
@@ -75,7 +75,7 @@ pub(crate) enum ConfigCommand {
         /// The setting
         key: String,
 
-        /// Change pkgres.toml of the project: the nearest one
+        /// Change the nearest pkgres.toml
         #[arg(long)]
         project: bool,
     },

@@ -15,7 +15,7 @@ pub(crate) struct ConformanceArgs {
     #[arg(long)]
     pub(crate) interfaces: bool,
 
-    /// A file with the facts of a platform, such as `os: Debian`; can be repeated. By default, this machine
+    /// A file with the facts of a platform, such as `os: Debian`, instead of those of this machine; can be repeated
     ///
     /// The name of the file is the name of the platform in reports.
     #[arg(long, value_name = "FILE", requires = "interfaces")]
@@ -60,14 +60,14 @@ pub(crate) struct InterfaceArgs {
 pub(crate) enum InterfaceCommand {
     /// Write an interface from a class, or from what most classes of a package have in common
     Init(Box<InterfaceInitArgs>),
-    /// Show the differences between two versions of an interface, and the version step that they need
+    /// Show the differences between two versions of an interface, and the version step that they require
     Diff(InterfaceDiffArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InterfaceInitArgs {
-    /// The class of the package whose functions to take, or the package: then the functions that at least half of its
-    /// classes have
+    /// A class of the package, for its functions, or the package, for the functions that at least half of its classes
+    /// have
     #[arg(long, value_name = "CLASS|PACKAGE")]
     pub(crate) from: String,
 
@@ -75,7 +75,7 @@ pub(crate) struct InterfaceInitArgs {
     #[arg(default_value = ".")]
     pub(crate) path: PathBuf,
 
-    /// The name of the interface; by default, that of the class or package with `Interface` at its end
+    /// The name of the interface; by default, the name of the class or package followed by `Interface`
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<ClassName>,
 

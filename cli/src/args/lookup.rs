@@ -23,10 +23,10 @@ pub(crate) struct LookupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The words, all of which have to match, in upper or lower case
+    /// The words to search for; all of them have to match, in upper or lower case
     ///
-    /// A word with spaces is a phrase: write it in quotes. All registries look in names of packages, classes and
-    /// interfaces, and those on the network also in titles, descriptions, authors and tags.
+    /// A word with spaces is a phrase: write it in quotes. All registries search the names of packages, classes and
+    /// interfaces; registries on the network also search titles, descriptions, authors and tags.
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
 

@@ -31,22 +31,24 @@ pub(crate) struct ValidateArgs {
     /// The package folder or archive, or a validation file
     pub(crate) package: PathBuf,
 
-    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
+    /// The machine: `local:` is this one, `rootfs:PATH` a folder with the root file system of another one, and
+    /// `ssh://USER@HOST:PORT` a machine that `ssh` connects to
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: TargetLocation,
 
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
 
-    /// Bring about what is missing, instead of only testing
+    /// Set up what is missing, instead of only testing
     #[arg(long)]
     pub(crate) reconcile: bool,
 
-    /// The value of an argument of the validation; can be repeated
+    /// An argument for the validation; can be repeated
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) arguments: Vec<(String, String)>,
 
-    /// Also reconcile on an overlay of the machine, list what would change, and fail if a test accepted it
+    /// Also reconcile on an overlay of the machine, list what would change, and fail if a test passed although
+    /// something had to change
     #[arg(long, conflicts_with = "reconcile")]
     pub(crate) prove: bool,
 
@@ -58,7 +60,7 @@ pub(crate) struct ValidateArgs {
 /// A call of a function of a class.
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The class: one of the project, or of a locked package
+    /// The class, of the project or of a locked package
     pub(crate) class: ClassName,
 
     /// The function: a method of the class or of one that it extends
@@ -68,18 +70,19 @@ pub(crate) struct CallArgs {
     #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) arguments: Vec<(String, String)>,
 
-    /// The machine: `local:`, `rootfs:PATH` for a folder that holds the root of another one, or `ssh://USER@HOST:PORT`
+    /// The machine: `local:` is this one, `rootfs:PATH` a folder with the root file system of another one, and
+    /// `ssh://USER@HOST:PORT` a machine that `ssh` connects to
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: TargetLocation,
 
     #[command(flatten)]
     pub(crate) ssh: SshArgs,
 
-    /// An object model with versions; the function gets the properties of its object of the class
+    /// An object model with versions; the function gets the properties of the object that has the class
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
 
-    /// The id of the object, if the model has several of the class
+    /// The id of the object, if several objects of the model have the class
     #[arg(long, value_name = "ID", requires = "model")]
     pub(crate) object: Option<String>,
 

@@ -15,7 +15,7 @@ pub(crate) struct SpecArgs {
     /// Versions to match against the spec
     pub(crate) versions: Vec<String>,
 
-    /// The ecosystem whose ranges and versions are meant: `murano` (class packages), `ansible` or `opcua`
+    /// The ecosystem of the spec and the versions: `murano` (class packages), `ansible` or `opcua`
     #[arg(
         id = "spec_ecosystem",
         long = "ecosystem",
@@ -24,7 +24,7 @@ pub(crate) struct SpecArgs {
     )]
     pub(crate) ecosystem: String,
 
-    /// Read lines `{"spec":...,"version":...}` from stdin, and write each back with its answer
+    /// Read lines `{"spec":...,"version":...}` from stdin, and print each with its result
     #[arg(long, conflicts_with_all = ["spec", "versions"])]
     pub(crate) batch: bool,
 }
@@ -85,9 +85,9 @@ pub(crate) struct SemverArgs {
     /// The old version: a package folder, an archive, a git revision, REVISION:FOLDER, or `[NAME]@VERSION` of a
     /// registry
     ///
-    /// Of a revision, it is the package in the same folder as the other side. `@newest` is the newest version in
-    /// the registries, below that of the other side. Collections and OPC UA models are folders, artifacts or NodeSet2
-    /// files, or releases of a registry.
+    /// A revision means the package at that revision in the folder of the other side. `@newest` is the newest version
+    /// in the registries that is lower than that of the other side. Collections and OPC UA models can be folders,
+    /// artifacts, NodeSet2 files, or releases of a registry.
     pub(crate) old: String,
 
     /// The new version, in the same forms
@@ -100,7 +100,7 @@ pub(crate) struct SemverArgs {
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
 
-    /// Write a package for each major difference that is right with the old version and wrong with the new one
+    /// For each major difference, write a package that is valid with the old version and invalid with the new one
     #[arg(long, value_name = "FOLDER")]
     pub(crate) witness: Option<PathBuf>,
 
@@ -125,7 +125,7 @@ pub(crate) struct PinArgs {
     #[command(flatten)]
     pub(super) certificate: CertificateArgs,
 
-    /// A lockfile whose versions to prefer
+    /// A lockfile whose versions are preferred
     #[arg(long, value_name = "FILE")]
     pub(crate) lock: Option<PathBuf>,
 

@@ -100,7 +100,7 @@ pub(crate) struct OutdatedArgs {
 pub(crate) struct DiffArgs {
     /// A lockfile, a folder with one, a git revision, or REVISION:PATH
     ///
-    /// Of a revision, it is the lockfile of the same project as the other side.
+    /// A revision means the lockfile of the same project at that revision.
     #[arg(default_value = "HEAD")]
     pub(crate) before: String,
 
@@ -138,7 +138,7 @@ pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) solve: SolveArgs,
 
-    /// Show the inheritance of classes, too
+    /// Also show the inheritance of classes
     #[arg(long)]
     pub(crate) classes: bool,
 }
@@ -165,7 +165,7 @@ pub(crate) struct RepairArgs {
     #[arg(default_value = "manifest.yaml")]
     manifest: PathBuf,
 
-    /// The same as an option, as `add` and `update` have it
+    /// The same as an option, like that of `add` and `update`
     #[arg(long, value_name = "PATH", conflicts_with = "manifest")]
     manifest_path: Option<PathBuf>,
 
@@ -175,11 +175,11 @@ pub(crate) struct RepairArgs {
     #[command(flatten)]
     pub(super) policy: PolicyArgs,
 
-    /// Make the changes of this number, and write the lockfile
+    /// Make the changes with this number in the list, and write the lockfile
     #[arg(long, value_name = "N", value_parser = number_of_list)]
     pub(crate) apply: Option<usize>,
 
-    /// Repair an update of this package instead, which has a conflict
+    /// Repair the conflict of an update of this package instead
     ///
     /// If several releases of a package are locked, `NAME@VERSION` names one of them.
     #[arg(long, value_name = "PACKAGE[@VERSION]", requires = "precise")]

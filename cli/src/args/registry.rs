@@ -12,7 +12,7 @@ use super::{MemberArgs, NetworkArgs, RegistryArgs};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TargetArgs {
     /// The registry: its name in pkgres.toml or `PKGRES_REGISTRY`, or its address; by default, the
-    /// one that the package's name is bound to, or the first one on the network
+    /// one that the package's name is bound to, or else the first one on the network
     #[arg(long, value_name = "REGISTRY")]
     pub(crate) registry: Option<String>,
 
@@ -37,7 +37,7 @@ pub(crate) struct PublishArgs {
     #[arg(long)]
     pub(crate) allow_unsatisfiable: bool,
 
-    /// Publish even if the classes differ from those of the newest lower version by more than the version step says
+    /// Publish even if the differences from the newest lower version require a larger version step
     #[arg(long)]
     pub(crate) allow_incompatible: bool,
 }
@@ -90,7 +90,7 @@ pub(crate) struct LockedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct VendorArgs {
-    /// The folder for the archives; made if it does not exist
+    /// The folder for the archives; created if it does not exist
     #[arg(
         default_value = "vendor",
         value_parser = PathBufValueParser::new().try_map(folder_to_write)
@@ -103,7 +103,7 @@ pub(crate) struct VendorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
-    /// The folder for `ansible_collections`, a path of Ansible's `collections_path`; made if it does not exist
+    /// The folder for `ansible_collections`, one of those in Ansible's `collections_path`; created if it does not exist
     #[arg(value_parser = PathBufValueParser::new().try_map(folder_to_write))]
     pub(crate) folder: PathBuf,
 
@@ -200,7 +200,7 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) listen: SocketAddr,
 
-    /// Require a token for reading, too
+    /// Also require a token for reading
     #[arg(long)]
     pub(crate) private: bool,
 }

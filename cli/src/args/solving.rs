@@ -8,11 +8,12 @@ use pkgres_resolver::SolveOptions;
 /// The sources of releases.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RegistryArgs {
-    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS`; the
-    /// first one that has a package is used for it
+    /// A registry: `[NAME=]dir:FOLDER`, `index:FILE`, `https://ADDRESS` or `galaxy:https://ADDRESS`; can be repeated,
+    /// and a package comes from the first one that has it
     ///
-    /// By default, the registries are those of the variable `PKGRES_REGISTRY` (separated by commas),
-    /// then `registries` in the nearest pkgres.toml, then the folder that contains the package folder.
+    /// Without this option, pkgres uses the first of these: the variable `PKGRES_REGISTRY` (a list separated by
+    /// commas), `registries` in the nearest pkgres.toml or in the user's settings, and the folder that contains the
+    /// package folder.
     #[arg(long = "registry", value_name = "REGISTRY")]
     pub(crate) registries: Vec<String>,
 
@@ -130,7 +131,7 @@ pub(crate) struct PolicyArgs {
 
     /// The ecosystem of the root
     ///
-    /// Without it, the ecosystem is recognized from the file. One of `murano` (class packages), `ansible` and `opcua`.
+    /// `murano` (class packages), `ansible` or `opcua`. By default, it is recognized from the file.
     #[arg(long, value_name = "NAME")]
     pub(crate) ecosystem: Option<String>,
 
@@ -143,14 +144,14 @@ pub(crate) struct PolicyArgs {
     )]
     pub(crate) max_steps: u64,
 
-    /// The engine that searches; both find valid resolutions, but not always the same
+    /// The solver; both find valid resolutions, but not always the same one
     #[arg(long, value_enum, default_value_t = Solver::Native)]
     pub(crate) solver: Solver,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Solver {
-    /// The engine of pkgres
+    /// The solver of pkgres
     Native,
     /// The `pubgrub` crate, for comparison
     Pubgrub,

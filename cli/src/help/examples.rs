@@ -139,7 +139,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ("pkgres repair", "the cheapest ways to repair a conflict"),
             (
                 "pkgres repair --apply 1 --dry-run",
-                "what the first would change in manifest and lockfile",
+                "what the first way would change in manifest and lockfile",
             ),
             ("pkgres repair --apply 1", "make these changes"),
             (
@@ -226,7 +226,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             "write an index file",
         )],
     ),
-    ("pack", &[("pkgres pack web", "make web's archive")]),
+    ("pack", &[("pkgres pack web", "write the archive of web")]),
     (
         "unpack",
         &[(
@@ -244,7 +244,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "pkgres check --interfaces --facts windows.yaml",
-                "what classes lack of their interfaces on a platform",
+                "which functions of interfaces classes lack on a platform",
             ),
         ],
     ),
@@ -253,15 +253,15 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             (
                 "pkgres semver HEAD~1",
-                "the package in this folder, and what it was one commit ago",
+                "the package in this folder, compared with the previous commit",
             ),
             (
                 "pkgres semver @newest web --registry https://packages.example.org",
-                "a package before its publication, and its newest published version",
+                "a package, compared with its newest published version",
             ),
             (
                 "pkgres semver web-1.2.0.zip web --witness witnesses",
-                "with packages that show what breaks",
+                "and write packages that show what breaks",
             ),
         ],
     ),
@@ -270,11 +270,11 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             (
                 "pkgres validate web --target local:",
-                "this machine, without a change",
+                "test this machine, and change nothing",
             ),
             (
                 "pkgres validate web --target rootfs:image --reconcile --arg java=zulu",
-                "bring about what an unpacked image lacks",
+                "set up what an unpacked image lacks",
             ),
             (
                 "pkgres validate web/validate.yaml --target rootfs:image --prove",
@@ -316,7 +316,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             (
                 "pkgres call org.example.Web status --target rootfs:image --read-only --strict",
-                "as a test: the function must not write, and must return what its interface says",
+                "as a test: the function cannot write, and must return what its interface says",
             ),
         ],
     ),
@@ -325,7 +325,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             (
                 "pkgres apply web --target rootfs:image",
-                "bring an unpacked image into order",
+                "change what differs in an unpacked image",
             ),
             (
                 "pkgres apply --target local: --watch",
@@ -358,7 +358,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         "interface diff",
         &[(
             "pkgres interface diff old/Service.yaml Interfaces/Service.yaml",
-            "what changes for callers, and the version step that it needs",
+            "what changes for callers, and the version step that it requires",
         )],
     ),
     (
@@ -378,7 +378,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         "yank",
         &[(
             "pkgres yank org.example.Web@1.0.0 --reason 'data loss'",
-            "keep it from being chosen anew",
+            "keep it from being chosen again",
         )],
     ),
     (
@@ -406,7 +406,10 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "owner remove",
-        &[("pkgres owner remove org.example.Web ann", "no longer")],
+        &[(
+            "pkgres owner remove org.example.Web ann",
+            "ann can no longer publish it",
+        )],
     ),
     (
         "token create",
@@ -434,7 +437,7 @@ pub(super) const EXAMPLES: &[(&str, &[Example])] = &[
         "info",
         &[
             ("pkgres info org.example.Db", "the newest release"),
-            ("pkgres info org.example.Db@1.2.0", "a certain one"),
+            ("pkgres info org.example.Db@1.2.0", "a particular release"),
         ],
     ),
     (

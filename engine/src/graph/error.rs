@@ -1,4 +1,4 @@
-//! Errors of graphs.
+//! The errors of building a graph, such as a cycle or an edge to a resource that does not exist.
 
 use pkgres_manifest::ResourceId;
 use pkgres_manifest::diagnostic::Escaped;
@@ -65,7 +65,7 @@ pub enum GraphError {
     #[error("what was there before `{0}` cannot be restored, as `reverse` asks for")]
     Irreversible(ResourceId),
     /// Each of these resources goes before the next, and the last one before the first.
-    #[error("resources wait for each other in a circle: {}", circle(.0))]
+    #[error("resources wait for each other in a cycle: {}", circle(.0))]
     Circle(Vec<ResourceId>),
 }
 

@@ -68,14 +68,14 @@ fn mistakes_have_places() {
     assert_eq!(
         failed("Package:\n- all: web\n  members: [{file: /a}, {file: /b, before: ['file:/a']}]\n"),
         [
-            "Web/r.yaml:3:20: error[PK0105]: resources wait for each other in a circle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:3:32]"
+            "Web/r.yaml:3:20: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:3:32]"
         ]
     );
     // An edge between what stands for a resource and the resource itself is a circle.
     assert_eq!(
         failed("Package:\n- all: web\n  members: [{file: /a, after: ['all:web']}]\n"),
         [
-            "Web/r.yaml:3:20: error[PK0105]: resources wait for each other in a circle: `file:/a` -> `file:/a`"
+            "Web/r.yaml:3:20: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/a`"
         ]
     );
     assert_eq!(

@@ -236,7 +236,7 @@ fn mistakes_have_places() {
         "Package: [{file: /a, after: [file:/b]}, {file: /b, after: [file:/a]}]",
         None,
         &[
-            "Web/r.yaml:1:18: error[PK0105]: resources wait for each other in a circle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
+            "Web/r.yaml:1:18: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:1:48]",
         ],
     );
     check(

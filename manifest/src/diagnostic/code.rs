@@ -80,7 +80,7 @@ codes! {
     /// A class would inherit two classes of the same name: two versions of one class, or two
     /// different classes of that name from two packages.
     Diamond = 14, "a class would inherit two versions of one class";
-    /// Classes extend each other in a circle.
+    /// Classes extend each other in a cycle.
     ClassCycle = 15, "classes extend each other";
     /// The solver reached its limit of steps before it found an answer. There may or may not be a
     /// solution. `--max-steps` sets a higher limit.
@@ -206,15 +206,14 @@ codes! {
     /// `pkgres semver` lists the differences, and `pkgres explain RULE` explains the rule of each.
     VersionStep = 79, "the step between two versions is too small";
     /// A model extends types of a model that it does not require, or a collection imports modules of a collection
-    /// that is not among its dependencies. Any release of the other one is then accepted, and it may be missing
-    /// altogether.
+    /// that is not among its dependencies. Nothing ensures that a suitable release of the other one is chosen, or any.
     NotRequired = 85, "a package that is not required";
-    /// A range allows versions that lack something that is imported, or its newest version lacks something that is used.
-    /// pkgres does not choose versions without what is imported, but other programs do. What is only used, such as a module in a
-    /// playbook, does not narrow the choice, except with `--strict-uses`.
+    /// A range allows versions that lack something that is imported, or the newest version in the range lacks something
+    /// that is used. pkgres never chooses a version that lacks an import, but other programs do. A version that lacks
+    /// something that is only used, such as a module in a playbook, is excluded by `--strict-uses`.
     RangeTooWide = 86, "a range allows versions that lack something";
     /// Something that is used is deprecated, and the range already allows a version that no longer has it.
-    RemovedSoon = 87, "something that is used will be gone";
+    RemovedSoon = 87, "something that is used will be removed";
     /// A file cannot be read or written.
     File = 90, "a file cannot be read or written";
     /// Arguments or settings are invalid, or contradict each other.
@@ -256,7 +255,7 @@ codes! {
     /// A template in a resource names a value that does not exist or is not a scalar, or a text contains `${` but
     /// is not a valid template.
     ResourceTemplate = 106, "a template of a resource cannot be filled in";
-    /// A resource could not be checked or changed on a machine. The resources that come after it were not looked at.
+    /// A resource could not be checked or changed on a machine. The resources that come after it were not checked.
     ResourceFailed = 107, "a resource failed";
     /// A value of a validation has no quotes, and some YAML readers take it for a number or another type: other
     /// programs may turn `1.10` into `1.1`. Put it in quotes.

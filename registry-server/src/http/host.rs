@@ -5,6 +5,7 @@
 
 use fluent_uri::UriRef;
 use http::header::{self, HeaderValue};
+use http::uri::Scheme;
 use http::{HeaderMap, Uri, Version};
 use pkgres_manifest::diagnostic::Escaped;
 
@@ -12,6 +13,11 @@ use crate::problem::{Problem, ProblemCode};
 
 /// An error unless a request names one valid host. HTTP/1.0 needs none, and in HTTP/2 the address has it.
 pub(super) fn check_host(version: Version, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    let is_web = |scheme: &Scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme);
+    if !uri.scheme().map_or(uri.authority().is_none(), is_web) {
+        let detail = "the address of a request is a path, or begins with `http://` or `https://`";
+        return Err(Problem::new(ProblemCode::AddressInvalid, detail));
+    }
     let invalid = |detail: String| Err(Problem::new(ProblemCode::HeaderInvalid, detail));
     let fields: Vec<&HeaderValue> = headers.get_all(header::HOST).iter().collect();
     let is_named = match version {
@@ -165,6 +171,9 @@ mod tests {
         for version in [Version::HTTP_10, Version::HTTP_11, Version::HTTP_2] {
             assert!(accepts(version, "http://x:80/y", &[b"x:80"]), "{version:?}");
             assert!(!accepts(version, "http://user@x/", &[b"x"]), "{version:?}");
+        }
+        for address in ["x", "x:80", "ftp://x/y"] {
+            assert!(!accepts(Version::HTTP_11, address, &[b"x"]), "{address}");
         }
         // HTTP/1.1 uses the address, and HTTP/2 knows only one of them.
         assert!(accepts(Version::HTTP_11, "http://x/", &[b"y"]));

@@ -31,6 +31,12 @@ pub trait Format: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// The paths below the folder of a project at which its root can be, if it is not in that folder itself. Only hints name
+    /// them.
+    fn nested_roots(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Reads a root. `tree` has the other files of the folder of `file`.
     ///
     /// What a class [extends](pkgres_manifest::IndexedClass::extends) is binding: no release without it is chosen. What
@@ -134,11 +140,33 @@ pub trait Format: fmt::Debug + Send + Sync {
         (Vec::new(), Vec::new())
     }
 
+    /// The first place at which a root refers to a class of its record that another package, or no package, defines. `file`
+    /// and `tree` are as in [`read_root`](Self::read_root). By default, it is unknown.
+    fn reference_place(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        class: &ClassName,
+        options: &ReadOptions,
+    ) -> Option<Location> {
+        let _ = (file, tree, class, options);
+        None
+    }
+
     /// What to write into a root by hand so that it requires a package, as the end of a sentence: "add … to …". `file` is the
     /// name of the root.
     fn requirement_by_hand(&self, file: &str, package: &PackageName) -> Option<String> {
         let _ = (file, package);
         None
+    }
+
+    /// How releases are distributed, for the hints of commands that are for class packages. By default, nothing is known.
+    fn distribution(&self) -> Distribution {
+        Distribution {
+            release: "a release of another package system",
+            pack: None,
+            publish: None,
+        }
     }
 
     /// Reads what the classes of a root or a release declare for those who use them. `file` and `tree` are as in
@@ -163,6 +191,17 @@ pub trait Format: fmt::Debug + Send + Sync {
     fn host_version(&self, text: &str) -> Option<Version> {
         self.ecosystem().version(text).ok()
     }
+}
+
+/// How the releases of a package system are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distribution {
+    /// The word for a release, with an article.
+    pub release: &'static str,
+    /// How a release is packed, as a hint.
+    pub pack: Option<&'static str>,
+    /// How a release is published, as a hint.
+    pub publish: Option<&'static str>,
 }
 
 /// The first error of a reader that failed.

@@ -23,9 +23,11 @@ mod references;
 mod rules;
 
 pub use class_packages::ClassPackages;
-pub use format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, SetOptions};
+pub use format::{
+    Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, SetOptions,
+};
 pub use linked_folders::linked_paths;
-pub use lookup::{FileTree, ReleaseContent, ReleaseLookup};
+pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};
 pub use references::{ClassReference, defines_class};
 pub use rules::{Prereleases, Rules};
 

@@ -15,6 +15,12 @@ pub trait FileTree {
     /// The content of a file; `None` if there is none. More than `limit` bytes are an error.
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Diagnostic>;
 
+    /// What is at a path. `None` if the tree cannot say it, which is the default.
+    fn kind_of(&self, path: &str) -> Option<PathKind> {
+        let _ = path;
+        None
+    }
+
     /// The links to folders of the tree: their paths, with those of the folders. By default, there are none.
     fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {
         Ok(BTreeMap::new())
@@ -25,6 +31,19 @@ pub trait FileTree {
         let _ = name;
         None
     }
+}
+
+/// What is at a path of a tree. Links count as what they lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathKind {
+    /// There is nothing.
+    Nothing,
+    /// A folder.
+    Folder,
+    /// A file that is no program.
+    Data,
+    /// A file that can be run.
+    Program,
 }
 
 /// A tree without files.
@@ -55,6 +74,13 @@ pub trait ReleaseLookup {
     /// The content of a release, if it is there.
     fn content(&self, record: &IndexRecord) -> Option<ReleaseContent> {
         let _ = record;
+        None
+    }
+}
+
+/// No releases.
+impl ReleaseLookup for () {
+    fn releases(&self, _: &PackageName) -> Option<Vec<IndexRecord>> {
         None
     }
 }

@@ -22,13 +22,13 @@ pub use nodeset::{
 pub use reader::read_node_set;
 pub use release::{ModelRelease, ReleaseError};
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, Span, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, DeclaredType, Ecosystem, IndexRecord, Limits,
     NameError, PackageName, ReadOptions, Shared, Spec, SpecError, Version, VersionError,
 };
 
-use crate::format::{Format, FormatFile, Release, ReleaseExtent, Root};
+use crate::format::{Distribution, Format, FormatFile, Release, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
 
@@ -97,14 +97,7 @@ impl Format for NodeSets {
         };
         let mut records = records.into_iter();
         let Some(first) = records.next() else {
-            let place = node_set.locate(Span::default());
-            let error = Diagnostic::error(
-                Code::Field,
-                "the file has no `Models`, so that it is no release",
-            )
-            .at(place)
-            .hint("only NodeSet2 files with a `Model` say what they require");
-            return Parsed::failed(error);
+            return Parsed::failed(no_models(&node_set));
         };
         let others: Vec<IndexRecord> = records.collect();
         if !others.is_empty() {
@@ -135,12 +128,54 @@ impl Format for NodeSets {
         known: &dyn ReleaseLookup,
         _: &ReadOptions,
     ) -> Vec<Diagnostic> {
-        match read_records(file, false) {
-            Ok((node_set, _, mut findings)) => {
-                findings.extend(node_set.check(known));
-                capped(findings)
+        let read = reader::read_with_nodes(file.path, file.bytes);
+        let ((node_set, nodes), mut findings) = match read.into_result() {
+            Ok(read) => read,
+            Err(errors) => return errors,
+        };
+        if node_set.models.is_empty() {
+            findings.push(no_models(&node_set));
+        }
+        match node_set.records(false) {
+            Ok((_, warnings)) => {
+                findings.extend(warnings);
+                findings.extend(node_set.check(&nodes, known));
             }
-            Err(errors) => errors,
+            Err(error) => findings.push(error),
+        }
+        capped(findings)
+    }
+
+    fn reference_place(
+        &self,
+        file: &FormatFile<'_>,
+        _: &dyn FileTree,
+        class: &ClassName,
+        _: &ReadOptions,
+    ) -> Option<Location> {
+        let (node_set, _) = read_node_set(file.path, file.bytes).into_result().ok()?;
+        let (uri, identifier, kind) = record::parts_of(class)?;
+        let is_it = |id: &NodeId<'_>| {
+            node_set.uri(id.namespace) == uri && id.identifier.to_string() == identifier
+        };
+        let types = node_set.types.iter();
+        let span = if kind.is_some() {
+            let mut extended = types.flat_map(|one| &one.extends);
+            let found = extended.find(|parent| Some(parent.kind) == kind && is_it(&parent.id));
+            found?.span
+        } else {
+            let used = types.flat_map(|one| &one.uses).chain(&node_set.uses);
+            let places = used.filter(|used| is_it(&used.id)).map(|used| used.span);
+            places.min_by_key(|span| span.start)?
+        };
+        Some(node_set.locate(span))
+    }
+
+    fn distribution(&self) -> Distribution {
+        Distribution {
+            release: "a model of OPC UA",
+            pack: Some("a model needs no archive: its NodeSet2 file is the release"),
+            publish: Some("copy the NodeSet2 file into a folder: `dir:FOLDER` is a registry"),
         }
     }
 
@@ -250,6 +285,14 @@ fn read_records<'file>(
             Err(findings)
         }
     }
+}
+
+/// The error for a root without models.
+fn no_models(node_set: &NodeSet<'_>) -> Diagnostic {
+    let message = "the file has no `Models`, so that it is no release";
+    Diagnostic::error(Code::Field, message)
+        .at(node_set.locate(Span::default()))
+        .hint("only NodeSet2 files with a `Model` say what they require")
 }
 
 /// The models of a root as one: what one of them requires of another is there.

@@ -102,6 +102,15 @@ pub struct NodeUse<'file> {
     pub span: Span,
 }
 
+/// The nodes of a file, and the types of their own namespace that they use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OwnNodes<'file> {
+    /// The ids of all nodes.
+    pub(super) ids: Vec<NodeId<'file>>,
+    /// The uses, each in its first place.
+    pub(super) uses: Vec<NodeUse<'file>>,
+}
+
 /// The role in which a node uses a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {

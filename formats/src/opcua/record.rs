@@ -22,6 +22,9 @@ use super::release::ModelRelease;
 /// The identifier of the class of all nodes of a model that are no types.
 const NODES: &str = "nodes";
 
+/// How conflicts explain the name of this class.
+const NODES_LABEL: &str = "the nodes that are no types";
+
 /// The characters that no name can have, and the one that escapes them.
 const ESCAPED: &str = r#"@"'`\<>{}|^,%()"#;
 
@@ -146,8 +149,10 @@ impl Classes {
         uses: Vec<ClassName>,
     ) -> Result<(), NameError> {
         if !uses.is_empty() {
+            let name = nodes_name(namespace)?;
+            self.labels.push((name.clone(), Arc::from(NODES_LABEL)));
             self.classes.push(IndexedClass {
-                name: nodes_name(namespace)?,
+                name,
                 internal: true,
                 extends: Vec::new(),
                 implements: Vec::new(),

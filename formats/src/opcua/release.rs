@@ -152,6 +152,16 @@ impl ModelRelease {
         Self::new(Some(version), Some(date), model_version).ok()
     }
 
+    /// Whether the release has all that another one states.
+    pub fn has_all_of(&self, stated: &Self) -> bool {
+        fn has<T: PartialEq>(value: Option<&T>, stated: Option<&T>) -> bool {
+            stated.is_none() || value == stated
+        }
+        has(self.version.as_ref(), stated.version.as_ref())
+            && has(self.published.as_ref(), stated.published.as_ref())
+            && has(self.model_version.as_ref(), stated.model_version.as_ref())
+    }
+
     /// Compares two releases by the rules of the order, without places.
     pub fn cmp_by_rules(&self, other: &Self) -> Ordering {
         self.model_version

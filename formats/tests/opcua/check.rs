@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_formats::opcua::{ECOSYSTEM, NodeSets};
 use pkgres_formats::{Format as _, FormatFile, ReleaseLookup};
-use pkgres_manifest::{IndexRecord, Limits, PackageName, ReadOptions};
+use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions};
 
 const UA: &str = "http://opcfoundation.org/UA/";
 
@@ -24,7 +24,13 @@ fn fixture(path: &str) -> String {
     std::fs::read_to_string(folder.join(path)).expect("the fixture is there")
 }
 
-/// The releases of the fixtures.
+/// A release with a `ModelVersion`.
+const VALVE: &str = r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">
+<NamespaceUris><Uri>http://acme.example/Valve/</Uri></NamespaceUris>
+<Models><Model ModelUri="http://acme.example/Valve/" Version="1.4" PublicationDate="2024-02-15T00:00:00Z" ModelVersion="1.4.12"/></Models>
+</UANodeSet>"#;
+
+/// The releases of the fixtures, and one more.
 fn known() -> Known {
     let files = [
         "registry/Core/Opc.Ua.NodeSet2.1.03.xml",
@@ -33,10 +39,10 @@ fn known() -> Known {
         "registry/Motor/Acme.Motor.NodeSet2.1.0.xml",
         "registry/Motor/Acme.Motor.NodeSet2.1.1.xml",
     ];
-    let read = files.into_iter().flat_map(|path| {
-        let text = fixture(path);
+    let texts = files.into_iter().map(fixture).chain([VALVE.to_owned()]);
+    let read = texts.flat_map(|text| {
         let file = FormatFile {
-            path,
+            path: "model.xml",
             bytes: text.as_bytes(),
         };
         let read = NodeSets.read_releases(&file, &(), &ReadOptions::default());
@@ -111,6 +117,188 @@ fn releases_that_no_registry_has_are_named() {
     assert!(
         found[0].contains("no registry has `http://acme.example/Engine/`"),
         "{found:?}"
+    );
+}
+
+/// A registry without the minimum release of OPC UA that the pump requires; `to` replaces an element of its type.
+fn without_minimum(to: &str) -> Vec<String> {
+    let text = fixture("Pump.NodeSet2.xml");
+    findings(&text.replace(
+        r#"<Reference ReferenceType="HasComponent">ns=1;i=6001</Reference>"#,
+        to,
+    ))
+}
+
+#[test]
+fn types_are_looked_up_in_all_allowed_releases_if_the_least_is_nowhere() {
+    let found = without_minimum(r#"<Reference ReferenceType="HasInterface">i=99999</Reference>"#);
+    assert_eq!(
+        found[1..],
+        [
+            "pump.xml:23:47: error[PK0013]: `1:PumpType` extends `i=99999` of `http://opcfoundation.org/UA/`, which no \
+             release that the requirement allows defines"
+        ]
+    );
+    // One of them has this interface.
+    let found = without_minimum(r#"<Reference ReferenceType="HasInterface">i=17602</Reference>"#);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = without_minimum(r#"<Reference ReferenceType="HasInterface">i=25257</Reference>"#);
+    assert_eq!(
+        found[1..],
+        [
+            "pump.xml:23:47: error[PK0013]: `1:PumpType` extends `i=25257` (IsPhysicallyConnectedTo) of \
+             `http://opcfoundation.org/UA/`, which no release that the requirement allows defines as ObjectType"
+        ]
+    );
+    let found =
+        without_minimum(r#"<Reference ReferenceType="HasTypeDefinition">i=99999</Reference>"#);
+    assert_eq!(
+        found[1..],
+        [
+            "pump.xml:23:52: warning[PK0076]: the type definition `i=99999` of `http://opcfoundation.org/UA/` is used, \
+             which no release that the requirement allows defines"
+        ]
+    );
+}
+
+#[test]
+fn types_of_models_in_any_release_are_looked_up_as_well() {
+    let pump = pump().replace("ns=2;i=1001", "ns=2;i=404");
+    let requirement = r#"<RequiredModel ModelUri="http://acme.example/Motor/" Version="1.1" PublicationDate="2023-05-01T00:00:00Z" />"#;
+    let any = r#"<RequiredModel ModelUri="http://acme.example/Motor/" Version="1.7" />"#;
+    assert_eq!(
+        findings(&pump.replace(requirement, any)),
+        [
+            "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=404` of `http://acme.example/Motor/`, which no \
+             release that the requirement allows defines"
+        ]
+    );
+    let found = findings(&pump.replace(requirement, ""));
+    assert!(found[0].contains("PK0085"), "{found:?}");
+    assert_eq!(
+        found[1..],
+        [
+            "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=404` of `http://acme.example/Motor/`, which no \
+             release defines"
+        ]
+    );
+}
+
+#[test]
+fn what_a_requirement_states_identifies_the_release() {
+    let minimum = r#"Version="1.03.9" PublicationDate="2022-03-29T00:00:00Z""#;
+    let stated = |attributes: &str| findings(&pump().replace(minimum, attributes));
+    let none: [&str; 0] = [];
+    assert_eq!(stated(r#"PublicationDate="2022-03-29T00:00:00Z""#), none);
+    let valve = |attributes: &str| {
+        let required = format!(
+            "<RequiredModel ModelUri=\"http://acme.example/Valve/\" {attributes}/></Model>"
+        );
+        findings(&pump().replace("</Model>", &required))
+    };
+    assert_eq!(valve(r#"ModelVersion="1.4.12""#), none);
+    assert_eq!(valve(r#"PublicationDate="2024-02-15""#), none);
+    assert_eq!(
+        valve(r#"ModelVersion="1.4.11""#),
+        [
+            "pump.xml:11:30: warning[PK0075]: no registry has ModelVersion 1.4.11 of `http://acme.example/Valve/`; the \
+             next one is 1.4@2024-02-15"
+        ]
+    );
+    assert_eq!(
+        valve(r#"Version="1.4" PublicationDate="2024-02-15" ModelVersion="2.0.0""#),
+        [
+            "pump.xml:11:30: warning[PK0075]: no registry has 1.4@2024-02-15 (2.0.0) of `http://acme.example/Valve/`, \
+             nor any that is newer"
+        ]
+    );
+    // Two releases can have one date, and the requirement says which it means.
+    assert_eq!(
+        stated(r#"Version="1.04.3" PublicationDate="2022-03-29T00:00:00Z""#),
+        [
+            "pump.xml:9:32: warning[PK0075]: no registry has 1.04.3@2022-03-29 of `http://opcfoundation.org/UA/`; the \
+             next one is 1.03.9@2022-03-29"
+        ]
+    );
+}
+
+#[test]
+fn types_that_the_file_should_define_are_looked_up_in_it() {
+    let object = r#"<UAObject NodeId="ns=1;i=5" BrowseName="1:A">
+      <References><Reference ReferenceType="HasTypeDefinition">ns=1;i=405</Reference></References></UAObject>
+      <UAObject NodeId="ns=1;i=6" BrowseName="1:B">
+      <References><Reference ReferenceType="HasTypeDefinition">ns=1;i=1001</Reference></References></UAObject>
+      <UAVariable NodeId="ns=1;i=7" BrowseName="1:C" DataType="ns=1;i=406">
+      <References><Reference ReferenceType="ns=1;i=407">ns=1;i=5</Reference></References></UAVariable>
+      </UANodeSet>"#;
+    let text = pump().replace("ns=2;i=1001", "ns=1;i=404");
+    let text = text.replace("</UANodeSet>", object);
+    assert_eq!(
+        findings(&text),
+        [
+            "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=404` of `http://acme.example/Pump/`, which the file \
+             does not define",
+            "pump.xml:35:64: warning[PK0076]: the type definition `i=405` of `http://acme.example/Pump/` is used, which \
+             the file does not define",
+            "pump.xml:38:64: warning[PK0076]: the data type `i=406` of `http://acme.example/Pump/` is used, which the \
+             file does not define",
+            "pump.xml:39:45: warning[PK0076]: the reference type `i=407` of `http://acme.example/Pump/` is used, which \
+             the file does not define",
+        ]
+    );
+    let found = findings(&pump().replace("ns=2;i=1001", "ns=1;i=6001"));
+    assert!(
+        found[0].ends_with("which the file does not define as ObjectType"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn references_of_a_root_have_their_places() {
+    let text = pump();
+    let place = |class: &str| {
+        let class = ClassName::native(class).expect("a name");
+        let file = FormatFile {
+            path: "pump.xml",
+            bytes: text.as_bytes(),
+        };
+        let place = NodeSets.reference_place(&file, &(), &class, &ReadOptions::default());
+        place.map(|place| place.to_string())
+    };
+    let extended = place("http://acme.example/Motor/;i=1001(ObjectType)");
+    assert_eq!(extended.as_deref(), Some("pump.xml:24:63"));
+    assert_eq!(place("http://acme.example/Motor/;i=1001(DataType)"), None);
+    assert_eq!(place("http://acme.example/Motor/;i=1001"), None);
+    let used = place("http://opcfoundation.org/UA/;i=11");
+    assert_eq!(used.as_deref(), Some("pump.xml:27:70"));
+}
+
+#[test]
+fn models_of_one_file_are_not_looked_up_in_registries() {
+    let second = r#"</Model><Model ModelUri="http://acme.example/Motor/" Version="7" PublicationDate="2030-01-01T00:00:00Z"/>
+  </Models>"#;
+    let text = pump().replace("</Model>\n  </Models>", second);
+    let text = text.replace("Version=\"1.1\"", "Version=\"6\"");
+    assert_eq!(
+        findings(&text),
+        [
+            "pump.xml:24:63: error[PK0013]: `1:PumpType` extends `i=1001` of `http://acme.example/Motor/`, which the \
+             file does not define"
+        ]
+    );
+}
+
+#[test]
+fn a_file_without_models_is_no_release() {
+    let text = pump();
+    let (head, rest) = text.split_once("<Models>").expect("there are models");
+    let (_, tail) = rest.split_once("</Models>").expect("there are models");
+    assert_eq!(
+        findings(&format!("{head}{tail}")),
+        [
+            "pump.xml:1:1: error[PK0007]: the file has no `Models`, so that it is no release; hint: only NodeSet2 files \
+             with a `Model` say what they require"
+        ]
     );
 }
 

@@ -340,6 +340,21 @@ fn errors_have_their_places() {
 }
 
 #[test]
+fn a_namespace_that_does_not_exist_is_reported_once() {
+    let text = file(&format!(
+        r#"{HEAD}<UAObject NodeId="ns=1;i=5" DataType="ns=8;i=1"><References><Reference ReferenceType="HasTypeDefinition">ns=9;i=1</Reference></References></UAObject>"#
+    ));
+    let found = findings(&text);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for (finding, number) in found.iter().zip([8, 9]) {
+        assert!(
+            finding.contains(&format!("the file has no namespace {number}")),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
 fn limits_hold() {
     let deep = |depth: usize| {
         let text = file(&format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth)));

@@ -17,7 +17,9 @@ use rustc_hash::FxHashMap;
 use self::members::{MemberReference, Members};
 use super::document::{Document, Problem, Tag};
 use super::node_id::{ExpandedNodeId, Namespace, NodeId, UA_NAMESPACE};
-use super::nodeset::{Model, NodeSet, NodeType, NodeUse, Role, Source, TypeKind, TypeReference};
+use super::nodeset::{
+    Model, NodeSet, NodeType, NodeUse, OwnNodes, Role, Source, TypeKind, TypeReference,
+};
 
 /// The XML namespace of NodeSet files.
 const NODE_SET_NAMESPACE: &str = "http://opcfoundation.org/UA/2011/03/UANodeSet.xsd";
@@ -47,6 +49,27 @@ pub fn read_node_set<'file>(name: &'file str, bytes: &'file [u8]) -> Parsed<Node
         reader.report(problem);
     }
     reader.finish()
+}
+
+/// Reads a NodeSet file with all of its nodes.
+pub(super) fn read_with_nodes<'file>(
+    name: &'file str,
+    bytes: &'file [u8],
+) -> Parsed<(NodeSet<'file>, OwnNodes<'file>)> {
+    let text = match text_of(name, bytes) {
+        Ok(text) => text,
+        Err(error) => return Parsed::failed(error),
+    };
+    let mut reader = NodeSetReader::new(name, text);
+    reader.nodes = Some(Nodes::default());
+    if let Err(problem) = reader.read() {
+        reader.report(problem);
+    }
+    let nodes = reader.nodes.take().unwrap_or_default().finish();
+    match reader.finish().into_result() {
+        Ok((node_set, findings)) => Parsed::new(Some((node_set, nodes)), findings),
+        Err(findings) => Parsed::new(None, findings),
+    }
 }
 
 /// The members of a type that every object of it has, by their paths.
@@ -146,6 +169,41 @@ struct NodeSetReader<'text> {
     uses: FxHashMap<(u16, Role, NodeId<'text>), Span>,
     /// The members of nodes, if they are wanted.
     members: Option<Members<'text>>,
+    /// All nodes, if they are wanted.
+    nodes: Option<Nodes<'text>>,
+}
+
+/// The nodes of a file, as they are collected.
+#[derive(Default)]
+struct Nodes<'text> {
+    ids: Vec<NodeId<'text>>,
+    /// The uses of types of the own namespace.
+    uses: FxHashMap<(Role, NodeId<'text>), Span>,
+}
+
+impl<'text> Nodes<'text> {
+    fn finish(self) -> OwnNodes<'text> {
+        let uses = self.uses.into_iter();
+        let uses = uses.map(|((role, id), span)| NodeUse {
+            by: id.namespace,
+            id,
+            role,
+            span,
+        });
+        OwnNodes {
+            ids: self.ids,
+            uses: uses.collect(),
+        }
+    }
+}
+
+/// What a text means that names a node.
+enum Meaning<'text> {
+    Node(NodeId<'text>),
+    /// Nothing: it is neither a `NodeId` nor an alias.
+    Unknown,
+    /// Nothing, for a reason that was reported.
+    Reported,
 }
 
 /// The meaning of a name.
@@ -185,6 +243,7 @@ impl<'text> NodeSetReader<'text> {
             names: FxHashMap::default(),
             uses: FxHashMap::default(),
             members: None,
+            nodes: None,
         }
     }
 
@@ -260,10 +319,15 @@ impl<'text> NodeSetReader<'text> {
     }
 
     /// The node that a text means: a NodeId, or an alias of one.
-    fn resolve(&mut self, text: &Cow<'text, str>, span: Span) -> Option<NodeId<'text>> {
+    fn resolve(&mut self, text: &Cow<'text, str>, span: Span) -> Meaning<'text> {
         match ExpandedNodeId::read_trimmed(text) {
-            Some(id) => self.node_of(id, span),
-            None => self.aliases.get(text.trim_ascii()).cloned(),
+            Some(id) => self
+                .node_of(id, span)
+                .map_or(Meaning::Reported, Meaning::Node),
+            None => {
+                let id = self.aliases.get(text.trim_ascii());
+                id.cloned().map_or(Meaning::Unknown, Meaning::Node)
+            }
         }
     }
 

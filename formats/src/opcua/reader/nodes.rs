@@ -7,8 +7,8 @@ use super::super::node_id::NodeId;
 use super::super::nodeset::{NodeType, NodeUse, Role, TypeKind};
 use super::members::MemberReference;
 use super::{
-    HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, NodeSetReader, ReferenceKind,
-    well_known,
+    HAS_INTERFACE, HAS_SUBTYPE, HAS_TYPE_DEFINITION, KnownName, Meaning, NodeSetReader,
+    ReferenceKind, well_known,
 };
 
 /// The node whose elements are being read.
@@ -37,6 +37,9 @@ impl<'text> NodeSetReader<'text> {
         if let Some(members) = &mut self.members {
             let name = self.document.unescaped(browse_name.unwrap_or_default())?;
             members.enter(id.clone(), &name, span);
+        }
+        if let Some(nodes) = &mut self.nodes {
+            nodes.ids.push(id.clone());
         }
         let mut node = Node {
             namespace: id.namespace,
@@ -116,16 +119,17 @@ impl<'text> NodeSetReader<'text> {
             return Ok(());
         }
         let (text, span) = self.document.text_of(tag)?;
-        let Some(target) = self.resolve(&text, span) else {
-            if matches!(kind, ReferenceKind::OfMembers(_)) {
+        let target = match self.resolve(&text, span) {
+            Meaning::Node(target) => target,
+            Meaning::Unknown if !matches!(kind, ReferenceKind::OfMembers(_)) => {
+                let message = format!(
+                    "`{}` is neither a NodeId nor an alias",
+                    Escaped::shortened(text.trim())
+                );
+                self.error(span, message);
                 return Ok(());
             }
-            let message = format!(
-                "`{}` is neither a NodeId nor an alias",
-                Escaped::shortened(text.trim())
-            );
-            self.error(span, message);
-            return Ok(());
+            Meaning::Unknown | Meaning::Reported => return Ok(()),
         };
         if let ReferenceKind::OfMembers(kind) = kind {
             if let Some(members) = &mut self.members {
@@ -185,8 +189,11 @@ impl<'text> NodeSetReader<'text> {
         let span = self.document.span(written);
         let text = self.document.unescaped(written)?;
         let is_reference = role == Role::ReferenceType;
-        let id = self.resolve(&text, span);
-        let id = id.or_else(|| well_known(&text).filter(|_| is_reference));
+        let (id, is_reported) = match self.resolve(&text, span) {
+            Meaning::Node(id) => (Some(id), false),
+            Meaning::Unknown => (well_known(&text).filter(|_| is_reference), false),
+            Meaning::Reported => (None, true),
+        };
         let is = |number| id == Some(NodeId::of_ua(number));
         let kind = if is(HAS_SUBTYPE) {
             ReferenceKind::Subtype
@@ -201,7 +208,7 @@ impl<'text> NodeSetReader<'text> {
         } else {
             ReferenceKind::Other
         };
-        if id.is_none() {
+        if id.is_none() && !is_reported {
             let text = Escaped::shortened(&text);
             let message = if is_reference {
                 format!(
@@ -221,8 +228,11 @@ impl<'text> NodeSetReader<'text> {
     }
 
     fn record_use(&mut self, node: &mut Node<'text>, role: Role, id: NodeId<'text>, span: Span) {
-        // What a model uses of itself is never missing.
+        // What a model uses of itself is missing in no other release.
         if id.namespace == node.namespace {
+            if let Some(nodes) = &mut self.nodes {
+                nodes.uses.entry((role, id)).or_insert(span);
+            }
             return;
         }
         let by = node.namespace;

@@ -152,7 +152,10 @@ impl HttpRegistry {
         struct Dependants {
             dependants: Vec<PackageName>,
         }
-        if self.transport.options.offline || self.config()?.api.is_none() {
+        if !Self::can_have(package)
+            || self.transport.options.offline
+            || self.config()?.api.is_none()
+        {
             return Ok(None);
         }
         let path = format!("packages/{package}/dependants");
@@ -165,7 +168,10 @@ impl HttpRegistry {
         &self,
         package: &PackageName,
     ) -> Result<Option<PackageDescription>, RegistryError> {
-        if self.transport.options.offline || self.config()?.api.is_none() {
+        if !Self::can_have(package)
+            || self.transport.options.offline
+            || self.config()?.api.is_none()
+        {
             return Ok(None);
         }
         self.read_api(&format!("packages/{package}"), false)

@@ -66,6 +66,11 @@ impl HttpRegistry {
         self.transport.offline(reason)
     }
 
+    /// Whether the registry can have a package. The protocol has no names of other characters, such as the URIs of models.
+    pub(super) fn can_have(name: &PackageName) -> bool {
+        PackageName::is_name(name.as_str())
+    }
+
     /// Makes sure that the session has each package, or knows that the registry does not have it.
     pub(super) fn ensure(
         &self,
@@ -73,6 +78,12 @@ impl HttpRegistry {
         names: &[PackageName],
     ) -> Result<(), RegistryError> {
         self.load(session)?;
+        let possible = names.iter().filter(|name| Self::can_have(name));
+        let possible: Vec<PackageName> = possible.cloned().collect();
+        let names = &possible[..];
+        if names.is_empty() {
+            return Ok(());
+        }
         if self.transport.options.offline {
             return self.ensure_in_cache(session, names);
         }

@@ -274,6 +274,9 @@ impl Registry for HttpRegistry {
     }
 
     fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
+        if !ClassName::is_name(class.as_str()) {
+            return Ok(Vec::new());
+        }
         let session = &mut *lock(&self.session);
         self.load(session)?;
         let kept = |session: &Session| {

@@ -2,7 +2,7 @@
 
 use pkgres_files::{FileSystem as _, RealFileSystem, write_file};
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{ReadOptions, RegistryName};
+use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, drive};
 use pkgres_resolver::{Request, Resolver};
 
@@ -56,6 +56,31 @@ fn a_thousand_packages_take_two_requests_and_then_one() {
     assert_eq!(
         fake.take_paths(),
         [since, "POST /index/v1/batch".to_owned()]
+    );
+}
+
+#[test]
+fn names_that_the_protocol_does_not_have_are_not_requested() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::of(&World::new());
+    let registry = connect(&fake, options(folder.path()));
+    let model = PackageName::native("http://acme.example/Pump/").expect("a name");
+    let found = registry.records(std::slice::from_ref(&model));
+    assert_eq!(found.expect("it is absent"), [None]);
+    let class = ClassName::native("http://acme.example/Pump/;i=1").expect("a name");
+    assert_eq!(
+        registry.defining(&class).expect("nothing defines it"),
+        [] as [PackageName; 0]
+    );
+    let description = registry.description(&model).expect("it is absent");
+    assert!(description.is_none());
+    assert_eq!(fake.take_paths(), [] as [&str; 0]);
+    // Others are looked up all the same.
+    let found = registry.records(&[model, name("org.acme.Web")]);
+    assert_eq!(found.expect("they are absent"), [None, None]);
+    assert_eq!(
+        fake.take_paths(),
+        ["GET /index/config.json", "POST /index/v1/batch"]
     );
 }
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use pkgres_files::{FileError, Follow, read_file};
-use pkgres_formats::{FileTree, linked_paths};
+use pkgres_formats::{FileTree, PathKind, linked_paths};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 
-use crate::package_folder::IgnoreRules;
+use crate::package_folder::{IgnoreRules, is_executable};
 
 /// The most files and folders of a tree.
 const MAX_ENTRIES: usize = 100_000;
@@ -126,6 +126,18 @@ impl FileTree for FolderTree {
         let linked = linked_paths(&files, &folders)?;
         files.extend(linked);
         Ok(files.into_iter().collect())
+    }
+
+    fn kind_of(&self, path: &str) -> Option<PathKind> {
+        Some(match fs::metadata(self.root.join(path)) {
+            Ok(metadata) if metadata.is_dir() => PathKind::Folder,
+            // Elsewhere, nothing says whether a file is a program.
+            Ok(_) if cfg!(not(unix)) => return None,
+            Ok(metadata) if is_executable(&metadata) => PathKind::Program,
+            Ok(_) => PathKind::Data,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => PathKind::Nothing,
+            Err(_) => return None,
+        })
     }
 
     fn linked_folders(&self) -> Result<BTreeMap<String, String>, Diagnostic> {

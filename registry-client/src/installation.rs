@@ -119,6 +119,9 @@ impl Installation {
                 })
             });
             replace_tree(&RealFileSystem, &path, files).map_err(failed)?;
+            for folder in release.folders() {
+                make_folder(&RealFileSystem, &path.join(folder.as_str())).map_err(failed)?;
+            }
         }
         self.write_source(release, server).map_err(failed)?;
         Ok(before)

@@ -12,7 +12,7 @@ use super::artifact::CollectionArtifact;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, read_collection_manifest};
 use crate::linked_folders::linked_paths;
-use crate::lookup::FileTree;
+use crate::lookup::{FileTree, PathKind};
 
 /// The folder in which collections are installed, as Python imports it.
 pub const COLLECTIONS_FOLDER: &str = "ansible_collections";
@@ -28,6 +28,8 @@ pub struct CollectionFiles {
     /// The version.
     pub version: Version,
     files: BTreeMap<String, CollectionFile>,
+    /// The folders that are listed, also those without files.
+    folders: BTreeMap<String, PackagePath>,
 }
 
 /// A file of a collection.
@@ -48,6 +50,8 @@ pub enum Difference {
     Missing(String),
     /// A file has another content.
     Changed(String),
+    /// A program cannot be run, because its file lost the permission.
+    NotExecutable(String),
     /// A file does not belong to the release.
     Added(String),
 }
@@ -57,6 +61,7 @@ impl fmt::Display for Difference {
         let (path, what) = match self {
             Self::Missing(path) => (path, "is missing"),
             Self::Changed(path) => (path, "was changed"),
+            Self::NotExecutable(path) => (path, "is not executable"),
             Self::Added(path) => (path, "was added"),
         };
         write!(formatter, "`{}` {what}", Escaped::shortened(path))
@@ -80,6 +85,7 @@ impl CollectionFiles {
         artifact
             .extract(name, bytes, &options.limits, &mut add)
             .map_err(|error| vec![error])?;
+        files.add_folders(&artifact.files);
         Ok(files)
     }
 
@@ -123,15 +129,18 @@ impl CollectionFiles {
                 );
                 return Err(error(Code::Digest, message));
             }
-            files.add(parse(path)?, bytes, false);
+            let is_executable = tree.kind_of(path) == Some(PathKind::Program);
+            files.add(parse(path)?, bytes, is_executable);
         }
         let mut links = tree.linked_folders().map_err(one)?;
         links.retain(|path, _| matches!(list.get(path), Some(ListedFile::Folder)));
         let listed = list.files().map(|(path, _)| path.to_owned()).collect();
         for path in linked_paths(&listed, &links).map_err(one)? {
             let bytes = read(&path)?;
-            files.add(parse(&path)?, bytes, false);
+            let is_executable = tree.kind_of(&path) == Some(PathKind::Program);
+            files.add(parse(&path)?, bytes, is_executable);
         }
+        files.add_folders(&list);
         Ok(files)
     }
 
@@ -140,7 +149,19 @@ impl CollectionFiles {
             name: record.name.clone(),
             version: record.version.clone(),
             files: BTreeMap::new(),
+            folders: BTreeMap::new(),
         }
+    }
+
+    fn add_folders(&mut self, list: &FileList) {
+        let listed = list
+            .all()
+            .filter(|(_, listed)| **listed == ListedFile::Folder);
+        let folders = listed.filter_map(|(path, _)| {
+            let parsed = PackagePath::parse(path).ok()?;
+            Some((path.to_owned(), parsed))
+        });
+        self.folders.extend(folders);
     }
 
     fn add(&mut self, path: PackagePath, bytes: Vec<u8>, is_executable: bool) {
@@ -156,6 +177,11 @@ impl CollectionFiles {
     /// The files, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = &CollectionFile> {
         self.files.values()
+    }
+
+    /// The folders that the list of files names, sorted by path. Some of them can be empty.
+    pub fn folders(&self) -> impl Iterator<Item = &PackagePath> {
+        self.folders.values()
     }
 
     /// The differences in an installed collection, sorted. Files that Python compiled there do not count.
@@ -174,8 +200,16 @@ impl CollectionFiles {
             let bytes = installed.read(path, options.limits.unpacked_bytes)?;
             if bytes.as_ref() != Some(&file.bytes) {
                 differences.push(Difference::Changed(path.clone()));
+            } else if file.is_executable && installed.kind_of(path) == Some(PathKind::Data) {
+                differences.push(Difference::NotExecutable(path.clone()));
             }
         }
+        let is_missing = |path: &&String| {
+            let kind = installed.kind_of(path);
+            kind.is_some_and(|kind| kind != PathKind::Folder)
+        };
+        let missing = self.folders.keys().filter(is_missing).cloned();
+        differences.extend(missing.map(Difference::Missing));
         let added = paths.into_iter().filter(|path| {
             !self.files.contains_key(path) && !path.split('/').any(|part| part == "__pycache__")
         });
@@ -222,7 +256,7 @@ mod tests {
 
     /// Files in memory.
     #[derive(Default, Clone)]
-    struct Files(BTreeMap<String, Vec<u8>>);
+    struct Files(BTreeMap<String, Vec<u8>>, BTreeMap<String, PathKind>);
 
     impl FileTree for Files {
         fn paths(&self) -> Result<Vec<String>, Diagnostic> {
@@ -232,12 +266,17 @@ mod tests {
         fn read(&self, path: &str, _: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
             Ok(self.0.get(path).cloned())
         }
+
+        fn kind_of(&self, path: &str) -> Option<PathKind> {
+            self.1.get(path).copied()
+        }
     }
 
     fn installed() -> Files {
         let digest = |bytes: &[u8]| Hexadecimal(&sha256(bytes)).to_string();
         let list = serde_json::json!({"format": 1, "files": [
             {"name": ".", "ftype": "dir"},
+            {"name": "files/empty", "ftype": "dir"},
             {"name": "README.md", "ftype": "file", "chksum_sha256": digest(b"# Web\n")},
         ]})
         .to_string();
@@ -256,6 +295,11 @@ mod tests {
             files
                 .map(|(path, text)| (path.to_owned(), text.into_bytes()))
                 .into(),
+            [
+                ("files/empty".to_owned(), PathKind::Folder),
+                ("README.md".to_owned(), PathKind::Program),
+            ]
+            .into(),
         )
     }
 
@@ -265,6 +309,11 @@ mod tests {
         let read = |tree: &Files| CollectionFiles::of_folder("acme/web", tree, &options);
         let files = read(&installed()).expect("it is right");
         assert_eq!(files.files().count(), 3);
+        let programs = files.files().filter(|file| file.is_executable);
+        let programs: Vec<&str> = programs.map(|file| file.path.as_str()).collect();
+        assert_eq!(programs, ["README.md"]);
+        let folders: Vec<&str> = files.folders().map(PackagePath::as_str).collect();
+        assert_eq!(folders, ["files/empty"]);
         assert_eq!(
             installed_version(&installed(), &options),
             Some(Version::new(1, 2, 0))
@@ -298,6 +347,13 @@ mod tests {
         tree.0
             .insert("plugins/__pycache__/x.pyc".to_owned(), Vec::new());
         assert!(differences(&tree).is_empty());
+        let mut bare = tree.clone();
+        bare.1.insert("files/empty".to_owned(), PathKind::Nothing);
+        bare.1.insert("README.md".to_owned(), PathKind::Data);
+        assert_eq!(
+            differences(&bare),
+            ["`files/empty` is missing", "`README.md` is not executable"]
+        );
         tree.0.insert("plugins/x.py".to_owned(), Vec::new());
         tree.0.insert("README.md".to_owned(), Vec::new());
         tree.0.remove(FILE_LIST);

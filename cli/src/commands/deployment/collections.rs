@@ -262,9 +262,14 @@ impl InstalledCollections {
         let new = around.join(format!(".{name}.pkgres"));
         target.remove(&new)?;
         make_folders(&new, target)?;
-        let folders: BTreeSet<&Path> = files
+        let of_files = files
             .files()
-            .flat_map(|file| Path::new(file.path.as_str()).ancestors().skip(1))
+            .flat_map(|file| Path::new(file.path.as_str()).ancestors().skip(1));
+        let listed = files
+            .folders()
+            .flat_map(|folder| Path::new(folder.as_str()).ancestors());
+        let folders: BTreeSet<&Path> = of_files
+            .chain(listed)
             .filter(|folder| *folder != Path::new(""))
             .collect();
         for folder in folders {

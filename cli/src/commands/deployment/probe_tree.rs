@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_engine::{EntryKind, Probe, ResourceError, TargetError};
-use pkgres_formats::FileTree;
+use pkgres_formats::{FileTree, PathKind};
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
 
 /// The most files and folders of a tree.
@@ -58,6 +58,18 @@ impl<'probe> ProbeTree<'probe> {
 }
 
 impl FileTree for ProbeTree<'_> {
+    fn kind_of(&self, path: &str) -> Option<PathKind> {
+        let Some(entry) = self.probe.entry(&self.root.join(path)).ok()? else {
+            return Some(PathKind::Nothing);
+        };
+        match entry.kind {
+            EntryKind::Folder => Some(PathKind::Folder),
+            EntryKind::File if entry.mode & 0o111 != 0 => Some(PathKind::Program),
+            EntryKind::File => Some(PathKind::Data),
+            _ => None,
+        }
+    }
+
     fn paths(&self) -> Result<Vec<String>, Diagnostic> {
         let entries = self.entries();
         let entries = entries.map_err(|error| Diagnostic::error(Code::File, error.to_string()))?;

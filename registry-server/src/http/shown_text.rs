@@ -1,5 +1,5 @@
-//! Texts of requests that are shown to people: they cannot act on a terminal, or reorder what a reader sees, as those of
-//! manifests cannot.
+//! Checks texts of requests that are shown to people, as manifests are checked: they must not contain characters that
+//! act on a terminal or reorder what a reader sees.
 
 use pkgres_manifest::diagnostic::{Escaped, hazardous_character, hazardous_character_in_lines};
 

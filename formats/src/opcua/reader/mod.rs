@@ -320,14 +320,12 @@ impl<'text> NodeSetReader<'text> {
 
     /// The node that a text means: a NodeId, or an alias of one.
     fn resolve(&mut self, text: &Cow<'text, str>, span: Span) -> Meaning<'text> {
-        match ExpandedNodeId::read_trimmed(text) {
-            Some(id) => self
-                .node_of(id, span)
-                .map_or(Meaning::Reported, Meaning::Node),
-            None => {
-                let id = self.aliases.get(text.trim_ascii());
-                id.cloned().map_or(Meaning::Unknown, Meaning::Node)
-            }
+        if let Some(id) = ExpandedNodeId::read_trimmed(text) {
+            let id = self.node_of(id, span);
+            id.map_or(Meaning::Reported, Meaning::Node)
+        } else {
+            let id = self.aliases.get(text.trim_ascii());
+            id.cloned().map_or(Meaning::Unknown, Meaning::Node)
         }
     }
 

@@ -1,23 +1,18 @@
-//! Hints about conflicts that follow from the texts of manifests.
+//! Hints about conflicts that the solver does not know: they follow from the texts of manifests, or from settings.
 
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{Package, PackageName, Spec};
-use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind};
+use pkgres_manifest::{Package, PackageName, ReadOptions, Spec};
+use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
+use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Request};
 
 /// Says which interfaces a project needs a package for that no registry has.
 pub(crate) fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<Hint> {
     if conflict.code != Code::UnknownPackage {
         return Vec::new();
     }
-    let missing: BTreeSet<&PackageName> = (conflict.reasons.iter())
-        .filter(|reason| reason.clashes)
-        .filter_map(|reason| match &reason.kind {
-            ReasonKind::Requires { package, .. } => Some(package),
-            _ => None,
-        })
-        .collect();
+    let missing = clashing_packages(conflict);
     let implements = root.manifest.implements.iter();
     let interfaces = implements.flat_map(|entry| &entry.interfaces);
     let mut seen = BTreeSet::new();
@@ -33,6 +28,31 @@ pub(crate) fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<
         }
     }
     hints
+}
+
+/// The packages of the requirements that clash.
+fn clashing_packages(conflict: &Conflict) -> BTreeSet<&PackageName> {
+    let clashing = conflict.reasons.iter().filter(|reason| reason.clashes);
+    let required = clashing.filter_map(|reason| match &reason.kind {
+        ReasonKind::Requires { package, .. } => Some(package),
+        _ => None,
+    });
+    required.collect()
+}
+
+/// Says which unknown packages are looked up in one registry only, because their names are bound to it.
+pub(crate) fn bound_names(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
+    if conflict.code != Code::UnknownPackage {
+        return Vec::new();
+    }
+    let bound = clashing_packages(conflict).into_iter().filter_map(|package| {
+        let (namespace, registry) = registries.binding(package)?;
+        Some(Hint::option(format!(
+            "`{package}` is looked up in the registry `{registry}` only: `namespaces` of `registries.{registry}` in \
+             pkgres.toml has `{namespace}`"
+        )))
+    });
+    bound.collect()
 }
 
 /// Explains requirements without a spec, which mean `0`: nothing in the manifest says so.
@@ -79,4 +99,25 @@ fn is_empty(reason: &Reason) -> bool {
     let value = value.map(|value| value.split(" #").next().unwrap_or_default().trim());
     let is_left_out = matches!(value, Some("" | "~" | "null" | "\"\"" | "''"));
     is_left_out && *spec == Spec::unspecified().written()
+}
+
+/// The hint that there is a resolution with several releases of a package side by side, if the request has one.
+pub(crate) fn single_version_hint(
+    request: Request,
+    registries: &RegistrySet,
+    options: &ReadOptions,
+) -> Option<Hint> {
+    let (answer, _) = solve_with_evidence(request, registries, options).ok()?;
+    let Answer::Solved(resolution) = answer else {
+        return None;
+    };
+    let several = resolution.side_by_side().iter().map(|package| {
+        let versions: Vec<String> = package.versions.iter().map(ToString::to_string).collect();
+        format!("{} {}", package.name, versions.join(" and "))
+    });
+    let several: Vec<String> = several.collect();
+    Some(Hint::option(format!(
+        "it can be solved without `single-version`, which allows one release of each package: {} side by side",
+        several.join(", ")
+    )))
 }

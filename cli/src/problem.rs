@@ -18,7 +18,7 @@ use pkgres_resolver::{
 };
 use serde_json::json;
 
-use crate::advice::{empty_specs, interfaces_of_missing};
+use crate::advice::{bound_names, empty_specs, interfaces_of_missing, single_version_hint};
 use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -207,6 +207,18 @@ impl Problem {
         }
     }
 
+    /// The same request without the option that each package has one release, if that is an option.
+    fn side_by_side(&self) -> Option<Request> {
+        let mut records = self.request.roots.iter().filter_map(Root::record);
+        let is_class_package = records.all(|record| record.ecosystem == CLASS_PACKAGES);
+        let is_optional = self.request.options.single_version
+            && is_class_package
+            && self.request.update.is_none();
+        let mut request = is_optional.then(|| self.request.clone())?;
+        request.options.single_version = false;
+        Some(request)
+    }
+
     /// Solves. A conflict is reported and ends the command.
     pub(crate) fn solve(self, context: &Context, output: &mut Output) -> Result<Box<Resolution>> {
         let (resolution, _) = self.solve_with_registries(context, output)?;
@@ -249,6 +261,8 @@ impl Problem {
         let update = self.request.update.clone();
         let update = update.map(|update| (update, self.request.locked.clone()));
         let progress = output.progress("Resolving", context.registries.activity());
+        // A list of repairs has it.
+        let side_by_side = (self.side_by_side()).filter(|_| !context.invocation.is("repair"));
         let certified = Certified::of(&mut self.request, context);
         let answer = solve_with_evidence(self.request, &self.registries, &context.read_options);
         drop(progress);
@@ -295,6 +309,9 @@ impl Problem {
                 // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);
                 conflict.hints.extend(empty_specs(&conflict));
+                conflict
+                    .hints
+                    .extend(bound_names(&conflict, &self.registries));
                 if let Some(root) = &self.root {
                     conflict
                         .hints
@@ -302,6 +319,11 @@ impl Problem {
                 }
                 let hint = show::core_hint(&conflict, context.core());
                 conflict.hints.extend(hint);
+                if let Some(request) = side_by_side {
+                    let options = &context.read_options;
+                    let hint = single_version_hint(request, &self.registries, options);
+                    conflict.hints.extend(hint);
+                }
                 if self.is_unconfigured && conflict.code == Code::UnknownPackage {
                     let hint = unconfigured_hint(&context.invocation);
                     conflict.hints.push(Hint::option(hint));

@@ -8,6 +8,7 @@ mod open;
 
 pub(crate) use open::OVERRIDE_PREFIX;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -528,12 +529,18 @@ fn of_tables(
         .map(|(name, table)| format!("{name}={}", table.location))
         .collect();
     let mut registries = parse(&texts, folder, origin)?;
+    let mut bound: BTreeMap<&str, &str> = BTreeMap::new();
     for (registry, (name, table)) in registries.iter_mut().zip(tables) {
         let invalid = |error: &dyn std::fmt::Display| {
             Failure::usage(format!("{origin}: registries.{name}: {error}"))
         };
         for text in &table.namespaces {
             let namespace = Namespace::parse(text).map_err(|error| invalid(&error))?;
+            if let Some(other) = bound.insert(text, name) {
+                return Err(invalid(&format_args!(
+                    "`{text}` is bound to `{other}` already: a name is looked up in one registry"
+                )));
+            }
             registry.namespaces.push(namespace);
         }
         if let Some(key) = &table.key {

@@ -19,6 +19,8 @@ pub(crate) struct Editable {
     cut_off: bool,
     /// The prerelease policy, because nothing outweighs the settings file of the project.
     prereleases: bool,
+    /// That each package has one release, because it is in the settings file of the project.
+    single_version: bool,
 }
 
 impl Editable {
@@ -33,6 +35,7 @@ impl Editable {
             why_not_requirements,
             host,
             cut_off: origin("exclude-newer").is_some_and(is_of_project),
+            single_version: origin("single-version").is_some_and(is_of_project),
             prereleases: origin("prerelease")
                 .is_none_or(|origin| is_of_project(origin) || matches!(origin, Origin::Default)),
         }
@@ -200,6 +203,9 @@ fn change_line(change: &Change) -> String {
             let policy = policy_name(*policy);
             format!("let prereleases in, with `prerelease = \"{policy}\"`")
         }
+        Change::SideBySide => {
+            "allow several releases of a package, without `single-version`".to_owned()
+        }
     }
 }
 
@@ -306,6 +312,7 @@ pub(crate) fn repair_changes_json(repair: &Repair) -> Value {
         Change::Prereleases { policy } => {
             json!({"kind": "prerelease", "to": policy_name(*policy)})
         }
+        Change::SideBySide => json!({"kind": "single_version", "to": false}),
     });
     changes.collect()
 }
@@ -327,6 +334,7 @@ pub(crate) fn unapplicable(repair: &Repair, editable: Editable) -> Option<String
         }
         Change::CutOff { .. } => of_option(editable.cut_off, "exclude-newer"),
         Change::Prereleases { .. } => of_option(editable.prereleases, "prerelease"),
+        Change::SideBySide => of_option(editable.single_version, "single-version"),
     })
 }
 

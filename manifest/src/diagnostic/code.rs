@@ -117,8 +117,9 @@ codes! {
     /// A registry cannot be read. It may still have the package, so pkgres does not continue without
     /// it. `pkgres serve` reports the same if it cannot open its data or listen at its address.
     RegistryUnreachable = 40, "a registry cannot be read";
-    /// A registry has two releases of the same name and version with different content. Give one
-    /// of them another version, or remove it.
+    /// A registry has two releases of the same name and version with different content. In a folder of class packages,
+    /// this is an error. In an index file and among releases of other ecosystems, it is a warning, and the version is
+    /// not used. Give one of them another version, or remove it.
     DuplicateRelease = 41, "a duplicate release";
     /// A package in a registry cannot be read. pkgres uses the rest of the registry.
     BrokenPackage = 42, "a package cannot be read";

@@ -85,14 +85,17 @@ impl RegistrySet {
         self.bindings.push((namespace, registry));
     }
 
+    /// The narrowest namespace that binds a name, and the only registry in which it is looked up.
+    pub fn binding(&self, name: &PackageName) -> Option<(&Namespace, &RegistryName)> {
+        let bindings = self.bindings.iter();
+        let matching = bindings.filter(|(namespace, _)| namespace.contains(name));
+        let narrowest = matching.max_by_key(|(namespace, _)| namespace.depth());
+        narrowest.map(|(namespace, registry)| (namespace, registry))
+    }
+
     /// Whether a package may be looked up in a registry.
     fn may_have(&self, registry: &dyn Registry, name: &PackageName) -> bool {
-        let matching = self
-            .bindings
-            .iter()
-            .filter(|(namespace, _)| namespace.contains(name));
-        matching
-            .max_by_key(|(namespace, _)| namespace.depth())
+        self.binding(name)
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 

@@ -65,6 +65,8 @@ pub enum Change {
         /// The policy that is enough.
         policy: PrereleasePolicy,
     },
+    /// Packages have to be allowed several releases side by side.
+    SideBySide,
 }
 
 impl Change {
@@ -115,6 +117,7 @@ impl Change {
             Restriction::Prereleases => Self::Prereleases {
                 policy: relaxed_policy(request.options.prerelease),
             },
+            Restriction::SingleVersion => Self::SideBySide,
         }
     }
 
@@ -136,6 +139,7 @@ impl Change {
             },
             Self::CutOff { .. } => Restriction::CutOff,
             Self::Prereleases { .. } => Restriction::Prereleases,
+            Self::SideBySide => Restriction::SingleVersion,
         }
     }
 }
@@ -154,7 +158,7 @@ pub struct Repair {
 pub struct Cost {
     /// The number of changes.
     pub changes: usize,
-    /// The number of changes to options: the cut-off date or the prerelease policy.
+    /// The number of changes to options: the cut-off date, the prerelease policy, or one release of each package.
     pub options: usize,
     /// The number of changes that need a new release of a package.
     pub releases: usize,
@@ -174,7 +178,9 @@ impl Repair {
                 Change::Requirement { .. } => {}
                 Change::Override { .. } | Change::NoOverride { .. } => cost.overrides += 1,
                 Change::Release { .. } => cost.releases += 1,
-                Change::CutOff { .. } | Change::Prereleases { .. } => cost.options += 1,
+                Change::CutOff { .. } | Change::Prereleases { .. } | Change::SideBySide => {
+                    cost.options += 1;
+                }
             }
         }
         cost

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use pkgres_manifest::CLASS_PACKAGES;
+
+use super::ecosystem_of;
 use super::restriction::Restriction;
 use crate::explain::{Conflict, ReasonKind};
 use crate::request::{PrereleasePolicy, Request};
@@ -61,6 +64,9 @@ pub(super) fn core_of(
         PrereleasePolicy::Never | PrereleasePolicy::IfNamed
     ) {
         restrictions.insert(Restriction::Prereleases);
+    }
+    if request.options.single_version && ecosystem_of(request) == CLASS_PACKAGES {
+        restrictions.insert(Restriction::SingleVersion);
     }
     restrictions.retain(|restriction| !given_up.contains(restriction));
     Core {

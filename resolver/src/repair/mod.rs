@@ -9,8 +9,8 @@
 //! # Definitions
 //!
 //! A [`Restriction`] is something that could be relaxed: a requirement of a root, all requirements on a package (by an
-//! override), the requirement of another package (by a release that somebody would have to make), the cut-off date, or
-//! the prerelease policy. To *relax* a requirement means to allow every version. A set of restrictions *repairs* the
+//! override), the requirement of another package (by a release that somebody would have to make), the cut-off date, the
+//! prerelease policy, or that each package may have one release only. To *relax* a requirement means to allow every version. A set of restrictions *repairs* the
 //! conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its restrictions, so
 //! the cheapest sets are those with the fewest. If none of these changes only requirements of roots, the cheapest sets
 //! that do are found as well. An override is left out if a requirement of a root on the same package can replace it.
@@ -49,7 +49,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-use pkgres_manifest::{CLASS_PACKAGES, PackageName, Spec, Version};
+use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version};
 
 use crate::explain::Conflict;
 use crate::request::{Request, Root};
@@ -139,6 +139,12 @@ pub fn find_repairs<E>(
         found,
         is_complete: search.is_complete,
     })
+}
+
+/// The ecosystem of the roots. In others than that of class packages, each package has one release.
+fn ecosystem_of(request: &Request) -> &'static dyn Ecosystem {
+    let mut records = request.roots.iter().filter_map(Root::record);
+    (records.next()).map_or(CLASS_PACKAGES, |record| record.ecosystem)
 }
 
 /// The sets without those that override all requirements on a package although it is enough to change that of a root.
@@ -265,11 +271,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
 
     /// The spec of what is compatible with a version, in the language of the roots.
     fn compatible_with(&self, version: &Version) -> Spec {
-        let mut records = self.request.roots.iter().filter_map(Root::record);
-        let ecosystem = records
-            .next()
-            .map_or(CLASS_PACKAGES, |record| record.ecosystem);
-        ecosystem.compatible_with(version)
+        ecosystem_of(self.request).compatible_with(version)
     }
 
     /// The repair that relaxes the restrictions of a set as little as possible.
@@ -296,7 +298,7 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                     }
                     continue;
                 }
-                Restriction::Prereleases => continue,
+                Restriction::Prereleases | Restriction::SingleVersion => continue,
             };
             let Some((spec, version)) = narrowed else {
                 return Ok(None);

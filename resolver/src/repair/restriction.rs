@@ -33,6 +33,9 @@ pub enum Restriction {
     CutOff,
     /// The [prerelease policy](crate::SolveOptions::prerelease).
     Prereleases,
+    /// That each package may have [one release only](crate::SolveOptions::single_version), where the ecosystem allows
+    /// several.
+    SingleVersion,
 }
 
 impl Restriction {
@@ -68,7 +71,7 @@ impl Restriction {
                 ),
                 Self::Override { package } => (true, package),
                 Self::Release { owner, package } => (name == Some(owner), package),
-                Self::CutOff | Self::Prereleases => continue,
+                Self::CutOff | Self::Prereleases | Self::SingleVersion => continue,
             };
             let mut bound = owner.requires().iter().filter(|_| is_meant);
             versions.extend(

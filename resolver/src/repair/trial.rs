@@ -118,6 +118,7 @@ impl Trial {
                 let policy = &mut self.request.options.prerelease;
                 *policy = relaxed_policy(*policy);
             }
+            Restriction::SingleVersion => self.request.options.single_version = false,
         }
     }
 

@@ -55,6 +55,9 @@ pub fn restrictions(universe: &Universe) -> BTreeSet<Restriction> {
     if universe.prerelease == PrereleasePolicy::Never {
         found.insert(Restriction::Prereleases);
     }
+    if universe.single_version {
+        found.insert(Restriction::SingleVersion);
+    }
     found
 }
 
@@ -80,6 +83,7 @@ pub fn relaxed(universe: &Universe, restriction: &Restriction, spec: &Spec) -> U
             }
         }
         Restriction::Prereleases => relaxed.prerelease = PrereleasePolicy::IfNecessary,
+        Restriction::SingleVersion => relaxed.single_version = false,
         Restriction::CutOff => unreachable!("universes have no dates"),
     }
     relaxed

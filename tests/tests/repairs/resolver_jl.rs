@@ -36,10 +36,9 @@ fn listed(universe: Universe, overrides: &[(&str, &str)]) -> (Vec<String>, usize
         let changes: Vec<String> = repair.changes.iter().map(of_change).collect();
         changes.join(" and ")
     };
-    (
-        found.found.iter().map(of_repair).collect(),
-        found.blocked.len(),
-    )
+    // Julia does not have several releases of a package.
+    let found_there = (found.found.iter()).filter(|repair| repair.changes != [Change::SideBySide]);
+    (found_there.map(of_repair).collect(), found.blocked.len())
 }
 
 /// The case of Resolver.jl's documentation in which a bound allows no version. Both list one repair: to relax it.

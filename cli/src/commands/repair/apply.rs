@@ -52,6 +52,7 @@ pub(super) fn apply(
             }
             Change::CutOff { until } => settings.push(SettingEdit::CutOff(*until)),
             Change::Prereleases { policy } => settings.push(SettingEdit::Prereleases(*policy)),
+            Change::SideBySide => settings.push(SettingEdit::SideBySide),
             Change::Release { .. } => unreachable!("it cannot be applied"),
         }
     }
@@ -122,6 +123,7 @@ enum SettingEdit<'repair> {
     /// The cut-off date, or that there is none.
     CutOff(Option<Timestamp>),
     Prereleases(PrereleasePolicy),
+    SideBySide,
 }
 
 impl SettingEdit<'_> {
@@ -137,6 +139,7 @@ impl SettingEdit<'_> {
             }
             Self::CutOff(until) => request.options.exclude_newer = *until,
             Self::Prereleases(policy) => request.options.prerelease = *policy,
+            Self::SideBySide => request.options.single_version = false,
         }
     }
 
@@ -146,6 +149,7 @@ impl SettingEdit<'_> {
             Self::Override(package, Some(spec)) => with_override(path, text, package, spec),
             Self::Override(package, None) => without_override(path, text, package),
             Self::CutOff(None) => without_setting(path, text, "exclude-newer"),
+            Self::SideBySide => without_setting(path, text, "single-version"),
             Self::CutOff(Some(until)) => {
                 with_setting(path, text, "exclude-newer", &show::last_day(*until))
             }

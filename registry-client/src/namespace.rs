@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{NameError, PackageName};
+use pkgres_manifest::{ClassName, NameError, PackageName};
 
 /// A name, or a name and everything below it: `org.acme.*` is `org.acme` and everything below. Names are bound to
 /// registries by namespaces, and a registry limits tokens to them.
@@ -45,9 +45,18 @@ impl Namespace {
         Ok(Self { name, is_open })
     }
 
-    /// Whether it contains a name.
+    /// Whether it contains the name of a package.
     pub fn contains(&self, name: &PackageName) -> bool {
-        match name.as_str().strip_prefix(self.name.as_str()) {
+        self.contains_text(name.as_str())
+    }
+
+    /// Whether it contains the name of a class.
+    pub fn contains_class(&self, class: &ClassName) -> bool {
+        self.contains_text(class.as_str())
+    }
+
+    fn contains_text(&self, name: &str) -> bool {
+        match name.strip_prefix(self.name.as_str()) {
             Some("") => true,
             Some(rest) => self.is_open && rest.starts_with('.'),
             None => false,

@@ -80,17 +80,31 @@ impl RegistrySet {
         }
     }
 
-    /// Binds names to a registry. If several bindings match a name, the narrowest one applies.
+    /// Binds names of packages and classes to a registry. If several bindings match a name, the narrowest one applies.
     pub fn bind(&mut self, namespace: Namespace, registry: RegistryName) {
         self.bindings.push((namespace, registry));
     }
 
     /// The narrowest namespace that binds a name, and the only registry in which it is looked up.
     pub fn binding(&self, name: &PackageName) -> Option<(&Namespace, &RegistryName)> {
+        self.narrowest(|namespace| namespace.contains(name))
+    }
+
+    fn narrowest(
+        &self,
+        contains: impl Fn(&Namespace) -> bool,
+    ) -> Option<(&Namespace, &RegistryName)> {
         let bindings = self.bindings.iter();
-        let matching = bindings.filter(|(namespace, _)| namespace.contains(name));
+        let matching = bindings.filter(|(namespace, _)| contains(namespace));
         let narrowest = matching.max_by_key(|(namespace, _)| namespace.depth());
         narrowest.map(|(namespace, registry)| (namespace, registry))
+    }
+
+    /// Whether packages that define a class are looked up in a registry. A class in a namespace is bound as a package is:
+    /// otherwise, anybody could take the place of an internal class.
+    fn may_define(&self, registry: &dyn Registry, class: &ClassName) -> bool {
+        self.narrowest(|namespace| namespace.contains_class(class))
+            .is_none_or(|(_, bound)| bound == registry.name())
     }
 
     /// Whether a package may be looked up in a registry.
@@ -261,10 +275,14 @@ impl RegistrySet {
         Ok(found)
     }
 
-    /// The packages that define a class, sorted. A package counts only in the registry that it comes from.
+    /// The packages that define a class, sorted. A package counts only in the registry that it comes from, and a class in
+    /// a [bound](Self::bind) namespace is looked up in that registry only.
     pub fn defining(&self, class: &ClassName) -> Result<Vec<PackageName>, RegistryError> {
         let mut found = BTreeSet::new();
         for (at, registry) in self.registries.iter().enumerate() {
+            if !self.may_define(registry.as_ref(), class) {
+                continue;
+            }
             for name in registry.defining(class)? {
                 if self.may_have(registry.as_ref(), &name) && !self.is_in_first(at, &name)? {
                     found.insert(name);
@@ -440,7 +458,7 @@ impl RegistrySet {
 
 #[cfg(test)]
 mod tests {
-    use pkgres_manifest::IndexRecord;
+    use pkgres_manifest::{IndexRecord, IndexedClass};
 
     use super::*;
     use crate::memory::MemoryRegistry;
@@ -469,6 +487,41 @@ mod tests {
             similar(None, std::slice::from_ref(&one)).as_ref(),
             Some(&two)
         );
+    }
+
+    #[test]
+    fn classes_are_bound_like_packages() {
+        let class = |text: &str| ClassName::parse(text).expect("a name");
+        let registry = |name: &str, releases: &[(&str, &[&str])]| -> Box<dyn Registry> {
+            let name = RegistryName::parse(name).expect("a name");
+            let mut registry = MemoryRegistry::new(name);
+            for (name, classes) in releases {
+                let classes = classes.iter().map(|name| IndexedClass::new(class(name)));
+                let record = IndexRecord::new(package(name), Version::new(1, 0, 0));
+                registry.add_record(record.with_classes(classes));
+            }
+            Box::new(registry)
+        };
+        let acme = registry(
+            "acme",
+            &[("org.acme.web", &["org.acme.web.Web", "com.pub.Tool"])],
+        );
+        let foreign = ["org.acme.web.Web", "org.acme.fresh.New", "com.pub.Tool"];
+        let public = registry("public", &[("com.evil", &foreign)]);
+        let mut registries = RegistrySet::new(vec![public, acme]);
+        let defining = |registries: &RegistrySet, name: &str| {
+            let names = registries
+                .defining(&class(name))
+                .expect("memory can be read");
+            names.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let both = ["com.evil", "org.acme.web"];
+        assert_eq!(defining(&registries, "org.acme.web.Web"), both);
+        let namespace = Namespace::parse("org.acme.*").expect("a namespace");
+        registries.bind(namespace, RegistryName::parse("acme").expect("a name"));
+        assert_eq!(defining(&registries, "org.acme.web.Web"), ["org.acme.web"]);
+        assert!(defining(&registries, "org.acme.fresh.New").is_empty());
+        assert_eq!(defining(&registries, "com.pub.Tool"), both);
     }
 
     #[cfg(feature = "index")]

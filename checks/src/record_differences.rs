@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::Location;
-use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
+use pkgres_manifest::{ClassName, Ecosystem, IndexRecord, IndexedClass};
 
 use crate::api::define_rules;
 
@@ -160,20 +160,20 @@ pub fn compare_records(
             add(RecordRule::ClassAdded, name, message);
         }
     }
-    drop_aliases(&mut found);
+    drop_aliases(&mut found, old.ecosystem);
     sort_differences(&mut found);
     Some(found)
 }
 
-/// Drops differences of names with a kind, such as `X(ObjectType)`, that the class `X` has itself.
-fn drop_aliases(found: &mut Vec<RecordDifference>) {
+/// Drops differences of second names, such as `X(ObjectType)`, that the class `X` has itself.
+fn drop_aliases(found: &mut Vec<RecordDifference>, ecosystem: &dyn Ecosystem) {
     let known: BTreeSet<(RecordRule, String)> = found
         .iter()
         .map(|it| (it.rule, it.class.to_string()))
         .collect();
     found.retain(|it| {
-        let class = name_without_kind(&it.class);
-        class == it.class.as_str() || !known.contains(&(it.rule, class.to_owned()))
+        let first = ecosystem.first_name(&it.class);
+        first.is_none_or(|first| !known.contains(&(it.rule, first.to_string())))
     });
 }
 

@@ -20,7 +20,7 @@ use crate::lockfile::{parse_lock, read_lock_bytes};
 use crate::manifest_file::{ManifestFile, folder_of, manifest_at};
 use crate::project_uses::ProjectUses;
 use crate::registries::ConfiguredRegistry;
-use crate::root::ForeignRoot;
+use crate::root::{ForeignRoot, nested_root};
 use crate::update_effects::AffectedProject;
 use crate::workspace::MAX_NAMED_MEMBERS;
 
@@ -336,11 +336,25 @@ pub(crate) fn read_manifest(path: &Path, context: &Context) -> Result<ManifestFi
                     finding =
                         finding.hint(format!("it is a link to {target}, which does not exist"));
                 }
-                Err(_) => finding.hints.extend(missing_manifest_hints(context)),
+                Err(_) => match nested_root(&folder_of(&manifest_at(path))) {
+                    Some(root) => finding.hints.push(nested_hint(&root, context)),
+                    None => finding.hints.extend(missing_manifest_hints(context)),
+                },
             }
         }
         Failure::from(finding)
     })
+}
+
+/// The hint that names a root below the folder of the project.
+fn nested_hint(root: &Path, context: &Context) -> String {
+    match context.invocation.same_command_for(root) {
+        Some(command) => format!("the root of the project is below its folder: `{command}`"),
+        None => format!(
+            "name the root of the project, which is below its folder: `{}`",
+            quoted(root)
+        ),
+    }
 }
 
 /// Fails for an archive, which would be read as text.

@@ -99,6 +99,18 @@ pub(crate) fn project_above() -> Option<PathBuf> {
     None
 }
 
+/// The root below the folder of a project, at a path where an ecosystem has it.
+pub(crate) fn nested_root(folder: &Path) -> Option<PathBuf> {
+    let folder = if folder == Path::new(".") {
+        Path::new("")
+    } else {
+        folder
+    };
+    let formats = pkgres_formats::ALL.iter();
+    let mut paths = formats.flat_map(|format| format.nested_roots());
+    paths.find_map(|path| Some(folder.join(path)).filter(|path| path.is_file()))
+}
+
 /// A file that is a root, and its format.
 type Recognized = (PathBuf, &'static dyn Format);
 
@@ -108,26 +120,14 @@ pub(crate) fn recognize(
     path: &Path,
     stated: Option<&'static dyn Format>,
 ) -> Result<Option<Recognized>, Diagnostic> {
-    let class_packages = pkgres_manifest::CLASS_PACKAGES;
-    let is_foreign = |format: &&'static dyn Format| format.ecosystem() != class_packages;
     if stated.is_some_and(|format| !is_foreign(&format)) {
         return Ok(None);
     }
-    let format_of = |path: &Path| {
-        let head = head(path)?;
-        let name = path.to_string_lossy();
-        let file = FormatFile {
-            path: &name,
-            bytes: &head,
-        };
-        let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
-        formats.find(|format| {
-            stated.is_none_or(|one| one.ecosystem() == format.ecosystem()) && format.is_root(&file)
-        })
-    };
     let names_file = path.is_file();
     if names_file && (stated.is_some() || path.file_name() != Some(MANIFEST_FILE.as_ref())) {
-        let format = stated.or_else(|| format_of(path)).or_else(|| by_name(path));
+        let format = stated
+            .or_else(|| format_of(path, None))
+            .or_else(|| by_name(path));
         return Ok(format.map(|format| (path.to_owned(), format)));
     }
     let folder = folder_of(path);
@@ -135,8 +135,54 @@ pub(crate) fn recognize(
     if names_file || folder.join(MANIFEST_FILE).exists() || !(path.is_dir() || is_default) {
         return Ok(None);
     }
-    let Ok(entries) = fs::read_dir(&folder) else {
-        return Ok(None);
+    one_of(roots_in(&folder, stated), &folder)
+}
+
+fn is_foreign(format: &&'static dyn Format) -> bool {
+    format.ecosystem() != pkgres_manifest::CLASS_PACKAGES
+}
+
+/// The format of a root of another ecosystem, or of the stated one.
+fn format_of(path: &Path, stated: Option<&'static dyn Format>) -> Option<&'static dyn Format> {
+    let head = head(path)?;
+    let name = path.to_string_lossy();
+    let file = FormatFile {
+        path: &name,
+        bytes: &head,
+    };
+    let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    formats.find(|format| {
+        stated.is_none_or(|one| one.ecosystem() == format.ecosystem()) && format.is_root(&file)
+    })
+}
+
+/// The format of a release of another ecosystem: of a file, which need not be there, or of a folder without a manifest.
+pub(crate) fn format_of_release(path: &Path) -> Option<&'static dyn Format> {
+    let is_release = |path: &Path, format: &dyn Format| {
+        let (name, head) = (path.to_string_lossy(), head(path).unwrap_or_default());
+        let file = FormatFile {
+            path: &name,
+            bytes: &head,
+        };
+        format.is_release_name(file.name()) && format.release_extent(&file).is_some()
+    };
+    if path.join(MANIFEST_FILE).exists() {
+        return None;
+    }
+    if path.is_dir() {
+        let mut roots = roots_in(path, None).into_iter();
+        return roots
+            .find(|(path, format)| is_release(path, *format))
+            .map(|(_, format)| format);
+    }
+    let mut formats = pkgres_formats::ALL.iter().copied().filter(is_foreign);
+    formats.find(|format| is_release(path, *format))
+}
+
+/// The roots of other ecosystems in a folder, sorted by name.
+fn roots_in(folder: &Path, stated: Option<&'static dyn Format>) -> Vec<Recognized> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
     };
     let mut entries: Vec<PathBuf> = entries
         .take(MAX_ENTRIES)
@@ -153,8 +199,8 @@ pub(crate) fn recognize(
     entries.sort();
     let roots = entries
         .into_iter()
-        .filter_map(|path| format_of(&path).map(|format| (path, format)));
-    one_of(roots.collect(), &folder)
+        .filter_map(|path| format_of(&path, stated).map(|format| (path, format)));
+    roots.collect()
 }
 
 /// The format of a text that none recognizes, by the name of its file: it can say what is wrong with the text.

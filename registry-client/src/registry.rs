@@ -14,7 +14,8 @@ use pkgres_manifest::diagnostic::{Escaped, Parsed};
 #[cfg(feature = "index")]
 use pkgres_manifest::{Archive, ArtifactDigest, PackagePath, sha256};
 use pkgres_manifest::{
-    ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName, Version,
+    CLASS_PACKAGES, ClassName, IndexRecord, Package, PackageName, ReadOptions, RegistryName,
+    Version,
 };
 use pkgres_resolver::CompiledIndex;
 use pkgres_resolver::ProvideError;
@@ -377,6 +378,17 @@ pub trait Registry: Send + Sync {
     /// the defaults of [`search`](Self::search) and [`requiring`](Self::requiring).
     fn known_packages(&self) -> Vec<PackageName> {
         Vec::new()
+    }
+
+    /// Whether there may be class packages. By default, there are none if packages are known and all of them are of other
+    /// ecosystems.
+    fn may_have_class_packages(&self) -> bool {
+        let known = self.known_packages();
+        let Ok(found) = self.records(&known) else {
+            return true;
+        };
+        let mut records = found.iter().flatten().flatten();
+        known.is_empty() || records.any(|record| record.ecosystem == CLASS_PACKAGES)
     }
 
     /// The packages that match all words, sorted by name: at most `limit`. By default, the known packages with the

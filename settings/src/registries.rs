@@ -27,7 +27,11 @@ pub enum Registries {
 
 /// A `[registries.NAME]` table.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table: write `[registries.NAME]` with a `location`, or `registries = [\"NAME=LOCATION\"]`"
+)]
 pub struct RegistryTable {
     /// The location, as for `--registry`.
     pub location: String,

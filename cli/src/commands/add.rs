@@ -46,7 +46,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
     let unrestricted = edits(&|_| ecosystem.spec("*").unwrap_or_else(|_| Spec::any()));
     let edited = project.with_requirements(&unrestricted, context)?;
     let lock = read_lock(&project, context, output)?;
-    let (resolution, _) = solve(&edited, &lock, context, output)?;
+    let (resolution, _) = solve(&edited, &lock, true, context, output)?;
     let edits = edits(&|package| {
         let chosen = resolution.package(package);
         chosen.map_or_else(Spec::any, |chosen| {
@@ -62,6 +62,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, output: &mut Output) -> Res
             write: &args.edit.write,
             lock: Some(&lock).filter(|_| !args.edit.no_lock),
             verb: "Added",
+            is_reported: true,
         },
         context,
         output,
@@ -93,6 +94,7 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, output: &mut Output) 
             write: &args.edit.write,
             lock: lock.as_ref(),
             verb: "Removed",
+            is_reported: false,
         },
         context,
         output,
@@ -186,14 +188,18 @@ fn read_lock(project: &Project, context: &Context, output: &mut Output) -> Resul
     Ok(previous)
 }
 
-/// Solves, keeping locked releases where possible.
+/// Solves, keeping locked releases where possible. Warnings about the project are reported if asked for.
 fn solve(
     project: &Project,
     lock: &PreviousLock,
+    with_warnings: bool,
     context: &Context,
     output: &mut Output,
 ) -> Result<(Box<Resolution>, Lockfile)> {
     let mut problem = Problem::of_project(project, context)?;
+    if !with_warnings {
+        problem.warnings.clear();
+    }
     if lock.is_complete() {
         problem.request.update = Some(Update::default());
     }
@@ -209,6 +215,8 @@ struct Task<'args> {
     /// The lockfile to replace, unless it is to be left alone.
     lock: Option<&'args PreviousLock>,
     verb: &'static str,
+    /// Whether the warnings about the project were reported.
+    is_reported: bool,
 }
 
 /// Solves with the edited requirements, then writes the manifest and the lockfile.
@@ -223,7 +231,7 @@ fn finish(
     let options = &context.read_options;
     let mut locked = None;
     if let Some(previous) = task.lock {
-        let (resolution, lock) = solve(edited, previous, context, output)?;
+        let (resolution, lock) = solve(edited, previous, !task.is_reported, context, output)?;
         // If the lockfile cannot be written, the manifest is not written either.
         let text = LockText::new(&lock, options)?;
         let diff = previous.diff(&lock);

@@ -103,7 +103,10 @@ pub(super) fn run(args: &InfoArgs, context: &Context, output: &mut Output) -> Re
     let requiring = registries.requiring(&name);
     let description = registries.description(&name);
     drop(progress);
-    let releases = releases?.pop().flatten();
+    // Other ecosystems have no core library.
+    let releases = releases?.pop().flatten().filter(|releases| {
+        releases.source != ReleaseSource::BuiltIn || registries.may_have_class_packages()
+    });
     let (requiring, description) = (requiring?, description?);
     output.registry_findings(&registries.take_findings());
     let Some(releases) = releases else {

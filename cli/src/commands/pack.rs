@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{RealFileSystem, write_file};
+use pkgres_formats::Distribution;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArtifactDigest, Package, PackageName, ReadOptions, write_archive};
 use pkgres_registry_client::{LeftOut, PackageFolder};
@@ -14,9 +15,11 @@ use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::project::require_manifest;
+use crate::root::format_of_release;
 use crate::show::counted;
 
 pub(super) fn run(args: &PackArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    require_class_package(&args.folder, "pack", |distribution| distribution.pack)?;
     let options = ReadOptions::default();
     let Packed {
         package,
@@ -57,6 +60,29 @@ pub(super) fn tell_left_out(left_out: &[LeftOut], output: &mut Output) {
         let path = Escaped::new(&left_out.path).to_string();
         output.note(&format!("left out: {path} ({})", left_out.because.text()));
     }
+}
+
+/// Fails for what other programs pack and publish. `hint` chooses the hint for a command.
+pub(super) fn require_class_package(
+    path: &Path,
+    command: &str,
+    hint: impl Fn(&Distribution) -> Option<&'static str>,
+) -> Result<()> {
+    let Some(format) = format_of_release(path) else {
+        return Ok(());
+    };
+    let distribution = format.distribution();
+    let shown = path.to_string_lossy();
+    let message = format!(
+        "{} is {}, and `pkgres {command}` is for class packages",
+        Escaped::new(&shown),
+        distribution.release
+    );
+    let finding = Diagnostic::error(Code::Usage, message);
+    Err(match hint(&distribution) {
+        Some(hint) => finding.hint(hint).into(),
+        None => finding.into(),
+    })
 }
 
 /// A packed package.

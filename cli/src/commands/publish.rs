@@ -5,8 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pkgres_files::{Follow, read_file};
-use pkgres_formats::Format as _;
-use pkgres_formats::ansible::{Collections, GALAXY_FILE};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
     Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, PackageName, ReadOptions, Version,
@@ -18,7 +16,7 @@ use serde_json::json;
 
 use crate::args::PublishArgs;
 use crate::bound::BoundRelease;
-use crate::commands::pack;
+use crate::commands::pack::{self, require_class_package};
 use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -266,31 +264,13 @@ fn request_of(package: &Package, context: &Context) -> Result<Request> {
 }
 
 /// Reads a package and its archive; a folder is packed.
-/// Fails for what other programs publish, by its name.
-fn require_class_package(path: &Path) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_collection = Collections.is_release_name(&name)
-        || (!path.join(MANIFEST_FILE).exists() && path.join(GALAXY_FILE).is_file());
-    if !is_collection {
-        return Ok(());
-    }
-    let shown = path.to_string_lossy();
-    let message = format!(
-        "{} is a collection, and `pkgres publish` is for class packages",
-        Escaped::new(&shown)
-    );
-    Err(Diagnostic::error(Code::Usage, message)
-        .hint("`ansible-galaxy collection publish ARTIFACT --server URL` publishes a collection")
-        .into())
-}
-
 fn read(
     path: &Path,
     options: &ReadOptions,
     context: &Context,
     output: &mut Output,
 ) -> Result<(Package, Vec<Diagnostic>, Vec<u8>)> {
-    require_class_package(path)?;
+    require_class_package(path, "publish", |distribution| distribution.publish)?;
     if path.is_dir() {
         let packed = pack::build(path, options, context)?;
         pack::tell_left_out(&packed.left_out, output);

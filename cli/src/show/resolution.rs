@@ -23,6 +23,7 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
     } in resolution.prereleases()
     {
         let reason = match because {
+            PrereleaseReason::Provided => "the host provides it".to_owned(),
             PrereleaseReason::Locked => "the lockfile has it".to_owned(),
             PrereleaseReason::Requested => "it was requested".to_owned(),
             PrereleaseReason::Policy => "prereleases are allowed".to_owned(),

@@ -25,9 +25,9 @@ use super::record::{ECOSYSTEM, add_requirement};
 use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
 use super::tree;
-use crate::format::{Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
+use crate::format::{Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
-use crate::references::ReferenceCheck;
+use crate::references::{ReferenceCheck, References as _};
 use crate::rules::{Prereleases, Rules};
 
 /// The end of the name of an artifact.
@@ -72,6 +72,20 @@ impl Format for Collections {
 
     fn usual_root_names(&self) -> &'static [&'static str] {
         &[GALAXY_FILE, COLLECTION_MANIFEST, REQUIREMENTS_FILE]
+    }
+
+    fn distribution(&self) -> Distribution {
+        Distribution {
+            release: "a collection",
+            pack: Some("`ansible-galaxy collection build` makes an artifact of it"),
+            publish: Some(
+                "`ansible-galaxy collection publish ARTIFACT --server URL` publishes a collection",
+            ),
+        }
+    }
+
+    fn nested_roots(&self) -> &'static [&'static str] {
+        &["collections/requirements.yml"]
     }
 
     fn read_root(
@@ -166,14 +180,15 @@ impl Format for Collections {
         options: &ReadOptions,
     ) -> Vec<Diagnostic> {
         let artifact;
-        let mut prefix = file.path.strip_suffix(file.name()).unwrap_or_default();
-        let in_artifact = format!("{}/", file.path);
-        let (tree, read): (&dyn FileTree, _) = if file.name().ends_with(ARTIFACT_SUFFIX) {
+        let mut prefix = folder_prefix(file);
+        let artifact_prefix = format!("{}/", file.path);
+        let is_artifact = file.name().ends_with(ARTIFACT_SUFFIX);
+        let (tree, read): (&dyn FileTree, _) = if is_artifact {
             artifact = match CollectionArtifact::read(file.path, file.bytes, options) {
                 Ok(artifact) => artifact,
                 Err(errors) => return errors,
             };
-            prefix = &in_artifact;
+            prefix = &artifact_prefix;
             (
                 &artifact,
                 Parsed::new(Some(artifact.manifest.record.clone()), Vec::new()),
@@ -187,8 +202,11 @@ impl Format for Collections {
             Ok(read) => read,
             Err(errors) => return errors,
         };
-        match tree::read(record.name.as_str(), tree, options) {
-            Ok((facts, ..)) => {
+        match tree::read(record.name.as_str(), prefix, tree, options) {
+            Ok((facts, _, more)) => {
+                if is_artifact {
+                    findings.extend(more);
+                }
                 let references = CollectionReferences {
                     facts: &facts,
                     tree,
@@ -210,6 +228,35 @@ impl Format for Collections {
             }
             Err(error) => vec![error],
         }
+    }
+
+    fn reference_place(
+        &self,
+        file: &FormatFile<'_>,
+        tree: &dyn FileTree,
+        class: &ClassName,
+        options: &ReadOptions,
+    ) -> Option<Location> {
+        if !is_folder_of_collection(file) {
+            return None;
+        }
+        let (record, _) = read_folder(file, tree, options).into_result().ok()?;
+        let prefix = folder_prefix(file);
+        let (facts, ..) = tree::read(record.name.as_str(), prefix, tree, options).ok()?;
+        let references = CollectionReferences {
+            facts: &facts,
+            tree,
+            prefix,
+            manifest: file.path,
+            options,
+            routes: ForeignRoutes::new(&(), options),
+            named: OnceCell::new(),
+        };
+        let all = references.references();
+        let mut found = all.iter().filter(|reference| reference.to == *class);
+        // An import is more than a name in a YAML file.
+        let first = found.clone().find(|reference| reference.is_needed);
+        Some(references.place_of(first.or_else(|| found.next())?))
     }
 
     fn declarations(
@@ -294,7 +341,7 @@ fn declared(
 ) -> Parsed<Declarations> {
     let read = || {
         let (mut classes, findings) = documentation::read(collection, root, tree, options)?;
-        let (facts, ..) = tree::read(collection, tree, options)?;
+        let (facts, ..) = tree::read(collection, "", tree, options)?;
         for (path, target) in facts.redirects() {
             let class = |path: &str| ClassName::parse(&format!("{collection}.{path}")).ok();
             let documented = class(&target).and_then(|target| classes.get(&target).cloned());
@@ -364,19 +411,29 @@ fn read_folder(
         }
     };
     match read.into_result() {
-        Ok((record, findings)) => with_files(record, findings, tree, options),
+        Ok((record, findings)) => {
+            let files = (tree, folder_prefix(file));
+            with_files(record, findings, files, options)
+        }
         Err(findings) => Parsed::new(None, findings),
     }
 }
 
-/// Adds the classes of the files to a record, and the requirement on ansible-core.
+/// The folder of a file with its slash, which precedes the paths of other files in messages.
+fn folder_prefix<'file>(file: &FormatFile<'file>) -> &'file str {
+    let length = file.path.len() - file.name().len();
+    &file.path[..length]
+}
+
+/// Adds the classes of the files to a record, and the requirement on ansible-core. The files have a prefix in messages.
 fn with_files(
     mut record: IndexRecord,
     mut findings: Vec<Diagnostic>,
-    tree: &dyn FileTree,
+    (tree, prefix): (&dyn FileTree, &str),
     options: &ReadOptions,
 ) -> Parsed<IndexRecord> {
-    let (facts, runtime, more) = match tree::read(record.name.as_str(), tree, options) {
+    let name = record.name.as_str();
+    let (facts, runtime, more) = match tree::read(name, prefix, tree, options) {
         Ok(read) => read,
         Err(error) => {
             findings.push(error);
@@ -422,7 +479,7 @@ pub fn read_collection(
     let findings = artifact.take_findings();
     let record = artifact.manifest.record.clone();
     let size = u64::try_from(bytes.len()).ok();
-    let read = with_files(record, findings, &artifact, options);
+    let read = with_files(record, findings, (&artifact, &format!("{name}/")), options);
     match read.into_result() {
         Ok((mut record, findings)) => {
             let digest = ArtifactDigest::of_archive(bytes);

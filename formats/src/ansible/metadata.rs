@@ -122,6 +122,12 @@ impl MetadataReader<'_> {
                 self.findings.push(finding);
             }
         }
+        let stated = |key| mapping.entry(key).filter(|entry| !entry.value.is_null());
+        if let (Some(_), Some(entry)) = (stated("build_ignore"), stated("manifest")) {
+            let message = "`manifest` and `build_ignore` exclude each other, and ansible-galaxy builds nothing with both";
+            let finding = Diagnostic::warning(Code::Field, message).at(self.at(entry.key_span));
+            self.findings.push(finding);
+        }
         self.collection(document, mapping, limits)
     }
 
@@ -322,6 +328,19 @@ mod tests {
         assert_eq!(location.to_string(), "galaxy.yml:8:3");
         let ten = Version::parse("1.10.0").expect("a version");
         assert!(record.requirements[1].spec.matches(&ten));
+    }
+
+    #[test]
+    fn the_files_to_build_are_listed_or_ignored() {
+        let both = format!("{GALAXY}build_ignore: [x]\nmanifest:\n  directives: []\n");
+        assert_eq!(
+            findings(&both),
+            "galaxy.yml:7:1: warning[PK0007]: `manifest` and `build_ignore` exclude each other, and ansible-galaxy builds \
+             nothing with both"
+        );
+        for one in ["build_ignore: [x]\n", "build_ignore:\nmanifest: {}\n"] {
+            assert_eq!(findings(&format!("{GALAXY}{one}")), "");
+        }
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl Ecosystem for CollectionNames {
         "ansible"
     }
 
+    /// The module of `MODULE.*`, which stands for names of the module that nobody wrote.
+    fn first_name(&self, class: &ClassName) -> Option<ClassName> {
+        ClassName::native(class.as_str().strip_suffix(".*")?).ok()
+    }
+
     fn package_name(&self, text: &str) -> Result<PackageName, NameError> {
         package_name(text)
     }

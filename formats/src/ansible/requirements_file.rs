@@ -16,6 +16,9 @@ pub const REQUIREMENTS_FILE: &str = "requirements.yml";
 /// The keys of an entry of `collections`.
 const KEYS: [&str; 5] = ["name", "version", "source", "type", "signatures"];
 
+/// The types of entries that say where a collection is, not what it is called.
+const PLACES: [&str; 5] = ["git", "url", "file", "dir", "subdirs"];
+
 struct RequirementsReader<'document> {
     source: &'document Arc<SourceText>,
     record: IndexRecord,
@@ -178,8 +181,15 @@ impl RequirementsReader<'_> {
                 self.warning(Code::Field, entry.key_span, message, hint.as_deref());
             }
         }
+        let kind = self.text(mapping, "type");
+        let kind = kind.as_ref().map(|(kind, span)| (kind.as_str(), *span));
         let Some(name) = self.text(mapping, "name") else {
-            self.error(Code::Field, node.span, "`name` is missing".to_owned());
+            // For these types, ansible-galaxy takes the source alone.
+            let has_place = kind.is_some_and(|(kind, _)| PLACES.contains(&kind));
+            match self.text(mapping, "source").filter(|_| has_place) {
+                Some((source, span)) => self.requirement(&source, span, kind, ("*", span)),
+                None => self.error(Code::Field, node.span, "`name` is missing".to_owned()),
+            }
             return;
         };
         if let Some(entry) = present(mapping, "signatures") {
@@ -188,8 +198,6 @@ impl RequirementsReader<'_> {
                     .to_owned();
             self.warning(Code::Field, entry.key_span, message, None);
         }
-        let kind = self.text(mapping, "type");
-        let kind = kind.as_ref().map(|(kind, span)| (kind.as_str(), *span));
         if let Some(entry) = present(mapping, "source")
             && kind.is_none_or(|(kind, _)| kind == "galaxy")
         {
@@ -396,6 +404,15 @@ mod tests {
             "roles:\n  - geerlingguy.nginx\n  - src: https://example.com/role.git\n    name: mine\n"
         ));
         insta::assert_snapshot!(findings("- one\n"));
+        let reason = "cannot be locked from its source, `dir`: a path on this machine means nothing elsewhere";
+        let found = findings("collections:\n  - source: ./a\n    type: dir\n  - source: hub\n");
+        let found: Vec<&str> = found.lines().collect();
+        assert!(
+            found[0].starts_with("play/requirements.yml:2:13: error[PK0007]: `./a` ")
+                && found[0].contains(reason),
+            "{found:?}"
+        );
+        assert!(found[1].ends_with("`name` is missing"), "{found:?}");
         insta::assert_snapshot!(findings(
             "collections:\n  - git+https://example.com/a.git\n  - https://example.com/a-b-1.0.0.tar.gz\n  - ./a-b-1.0.0.tar.gz\n  - {name: /srv/a, type: subdirs}\n  - {name: a.b, source: hub, signatures: [x]}\n"
         ));

@@ -31,9 +31,10 @@ fn is_yaml(path: &str) -> bool {
     path.ends_with(".yml") || path.ends_with(".yaml")
 }
 
-/// Reads the files of a collection.
+/// Reads the files of a collection. `prefix` precedes their paths in messages: its folder, or its artifact, with a slash.
 pub(crate) fn read(
     collection: &str,
+    prefix: &str,
     tree: &dyn FileTree,
     options: &ReadOptions,
 ) -> Result<(Facts, Runtime, Vec<Diagnostic>), Diagnostic> {
@@ -53,7 +54,8 @@ pub(crate) fn read(
         } else if path == RUNTIME_FILE {
             let bytes = tree.read(&path, options.limits.manifest_bytes)?;
             let more;
-            (runtime, more) = runtime::read(&path, &bytes.unwrap_or_default(), &options.limits);
+            let shown = format!("{prefix}{path}");
+            (runtime, more) = runtime::read(&shown, &bytes.unwrap_or_default(), &options.limits);
             findings.extend(more);
         } else if is_playbook_or_role(&path) {
             add_playbook_or_role(&mut facts, &path, tree, options)?;
@@ -273,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn findings_name_files_with_the_folder_of_the_collection() {
+        let tree = Files([("meta/runtime.yml", "requires_ansible: 2.9\n")].into());
+        let read = read("acme.web", "web/", &tree, &ReadOptions::default());
+        let (_, _, findings) = read.expect("the files can be read");
+        let finding = findings[0].to_string();
+        assert!(
+            finding.starts_with("web/meta/runtime.yml:1:19: "),
+            "{finding}"
+        );
+    }
+
+    #[test]
     fn the_files_of_a_collection_are_its_facts() {
         let tree = Files(
             [
@@ -298,7 +312,7 @@ mod tests {
             .into(),
         );
         let (facts, runtime, findings) =
-            read("acme.web", &tree, &ReadOptions::default()).expect("the files can be read");
+            read("acme.web", "", &tree, &ReadOptions::default()).expect("the files can be read");
         assert!(findings.is_empty());
         assert!(runtime.requires_ansible.is_some());
         insta::assert_debug_snapshot!(facts);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::PackageName;
 
 use super::RegistrySet;
-use crate::registry::{Found, PackageDescription, RegistryError, matches};
+use crate::registry::{Found, PackageDescription, Registry, RegistryError, matches};
 
 impl RegistrySet {
     /// The packages that match all words, sorted by name: at most `limit`. Registries look in names of
@@ -23,8 +23,13 @@ impl RegistrySet {
                 }
             }
         }
-        for name in self.built_in_packages() {
-            if matches(words, std::iter::once(name.as_str())) {
+        let matching = self
+            .built_in_packages()
+            .filter(|name| matches(words, std::iter::once(name.as_str())));
+        let matching: Vec<&PackageName> = matching.collect();
+        // Other ecosystems have no core library.
+        if !matching.is_empty() && self.may_have_class_packages() {
+            for name in matching {
                 found.entry(name.clone()).or_insert_with(|| Found {
                     name: name.clone(),
                     title: None,
@@ -32,6 +37,13 @@ impl RegistrySet {
             }
         }
         Ok(found.into_values().take(limit).collect())
+    }
+
+    /// Whether a registry may have class packages, or there is no registry.
+    pub fn may_have_class_packages(&self) -> bool {
+        let mut registries = self.registries();
+        let is_empty = self.registries().next().is_none();
+        is_empty || registries.any(Registry::may_have_class_packages)
     }
 
     /// The packages with a release that states a requirement on a package, sorted; `None` if a registry cannot tell.

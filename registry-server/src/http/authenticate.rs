@@ -68,7 +68,9 @@ impl Authenticator {
         let secret = secret.or_else(|| headers.get("x-auth-token")?.to_str().ok());
         match secret {
             Some(secret) if !secret.is_empty() => Ok(Digest::of(secret.as_bytes())),
-            _ => Err(unauthorized("a token is needed: `Authorization: Bearer …`")),
+            _ => Err(unauthorized(
+                "a token is needed: `Authorization: Bearer …` or `Token …`",
+            )),
         }
     }
 

@@ -51,6 +51,24 @@ impl Conflict {
         locate_classes(&mut self.reasons, root);
     }
 
+    /// Locates the classes that a root extends or uses in the reasons. `place` has the place of a reference to a class, if
+    /// it is known; callers with the files of the root know it.
+    pub fn locate_references(
+        &mut self,
+        root: &PackageName,
+        place: impl Fn(&ClassName) -> Option<Location>,
+    ) {
+        for reason in &mut self.reasons {
+            let is_of_root = reason.owner.as_ref() == Some(root) && reason.source.is_none();
+            if let ReasonKind::Extends { class } | ReasonKind::Uses { class } = &reason.kind
+                && is_of_root
+                && reason.location.is_none()
+            {
+                reason.location = place(class);
+            }
+        }
+    }
+
     /// Adds the label of each class behind its name in the texts of the conflict, if `label` knows one. Some
     /// ecosystems identify classes by ids that mean nothing to people.
     pub fn label_classes(&mut self, label: impl Fn(&ClassName) -> Option<String>) {

@@ -74,6 +74,8 @@ pub struct ChosenPrerelease {
 /// Why a prerelease was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrereleaseReason {
+    /// The host provides it.
+    Provided,
     /// It is locked.
     Locked,
     /// An [update](crate::Update) requested it.
@@ -262,6 +264,9 @@ fn prerelease_reason(
     selection: &Selection,
     prerelease: ReleaseId,
 ) -> PrereleaseReason {
+    if universe.catalog.source(prerelease.package) == Some(&ReleaseSource::Host) {
+        return PrereleaseReason::Provided;
+    }
     if universe.catalog.is_locked(prerelease) {
         return PrereleaseReason::Locked;
     }

@@ -6,7 +6,8 @@ use pkgres_formats::{Format, FormatFile, ReleaseExtent};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{CLASS_PACKAGES, MANIFEST_FILE};
 
-use crate::root::recognize;
+use crate::invocation::quoted;
+use crate::root::{nested_root, recognize};
 
 /// A target of a check.
 pub(super) enum Target {
@@ -34,6 +35,10 @@ pub(super) fn targets(
                 return Ok(vec![Target::Foreign(root, format)]);
             }
             let message = format!("{} holds no package", path.to_string_lossy());
+            if let Some(root) = nested_root(path) {
+                let hint = format!("name the root of the project: `{}`", quoted(&root));
+                return Err(Diagnostic::error(Code::PackageShape, message).hint(hint));
+            }
             let finding = Diagnostic::error(Code::PackageShape, message).hint(format!(
                 "a package has a `{MANIFEST_FILE}` in its top folder"
             ));

@@ -191,7 +191,9 @@ impl<'text> ModuleReader<'text> {
                 self.bind_targets(node, "left");
             }
             "named_expression" => self.bind_field(node, "name"),
-            "as_pattern" => self.bind_targets(node, "alias"),
+            "as_pattern" => self.bind_alias(node),
+            "case_pattern" | "keyword_pattern" => self.bind_captured(node, "dotted_name"),
+            "splat_pattern" => self.bind_captured(node, "identifier"),
             "global_statement" => {
                 let mut cursor = node.walk();
                 for name in node.named_children(&mut cursor) {
@@ -250,6 +252,26 @@ impl<'text> ModuleReader<'text> {
     fn bind_field(&mut self, node: Node<'_>, field: &str) {
         if let Some(name) = node.child_by_field_name(field) {
             self.bind(self.text_of(name));
+        }
+    }
+
+    /// Binds the name after `as`, in `with` and `except`, or in a pattern of `case`.
+    fn bind_alias(&mut self, node: Node<'_>) {
+        if node.child_by_field_name("alias").is_some() {
+            self.bind_targets(node, "alias");
+        } else {
+            self.bind_captured(node, "identifier");
+        }
+    }
+
+    /// Binds the names that a pattern of `case` captures, which are children of a kind. A name with dots is a value.
+    fn bind_captured(&mut self, pattern: Node<'_>, kind: &str) {
+        let mut cursor = pattern.walk();
+        for child in pattern.named_children(&mut cursor) {
+            let name = self.text_of(child);
+            if child.kind() == kind && name != "_" && !name.contains('.') {
+                self.bind(name);
+            }
         }
     }
 

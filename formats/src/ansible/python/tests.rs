@@ -109,6 +109,21 @@ fn names_are_those_of_the_top_level() {
 }
 
 #[test]
+fn patterns_of_case_bind_what_they_capture() {
+    let text = "match x:\n    case [A, *B]:\n        C = 1\n    case {'k': D, V.key: 1, **E}:\n        pass\n    \
+        case P(F, g=H) as I:\n        pass\n    case Q.value | None:\n        pass\n    \
+        case (J, [K]) if K:\n        pass\n    case _:\n        pass\n\
+        def f(x):\n    match x:\n        case Local:\n            pass\n";
+    let module = read("acme.web.plugins.module_utils.x", false, text.as_bytes());
+    let names: Vec<&str> = module.names.iter().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["A", "B", "C", "D", "E", "F", "H", "I", "J", "K", "f"]
+    );
+    assert!(!module.is_open);
+}
+
+#[test]
 fn a_module_is_open_if_its_names_cannot_be_known() {
     for text in [
         "from ansible.module_utils.basic import *",

@@ -234,6 +234,10 @@ impl Registry for GalaxyRegistry {
         Ok(names)
     }
 
+    fn may_have_class_packages(&self) -> bool {
+        false
+    }
+
     fn known_packages(&self) -> Vec<PackageName> {
         let collections = lock(&self.collections);
         let known = collections.iter().filter(|(_, found)| found.is_some());

@@ -8,6 +8,7 @@
 
 mod check;
 mod document;
+mod encoding;
 mod line;
 mod node_id;
 mod nodeset;
@@ -28,6 +29,7 @@ use pkgres_manifest::{
     NameError, PackageName, ReadOptions, Shared, Spec, SpecError, Version, VersionError,
 };
 
+use self::encoding::in_utf8;
 use crate::format::{Distribution, Format, FormatFile, Release, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::rules::Rules;
@@ -87,10 +89,12 @@ impl Format for NodeSets {
     }
 
     fn is_root(&self, file: &FormatFile<'_>) -> bool {
-        is_xml(file.name()) && reader::begins_like_node_set(file.bytes)
+        is_xml(file.name()) && reader::begins_like_node_set(&in_utf8(file.bytes))
     }
 
     fn read_root(&self, file: &FormatFile<'_>, _: &dyn FileTree, _: &ReadOptions) -> Parsed<Root> {
+        let text = in_utf8(file.bytes);
+        let file = &with_text(file, &text);
         let (node_set, records, mut findings) = match read_records(file, true) {
             Ok(read) => read,
             Err(errors) => return Parsed::new(None, errors),
@@ -128,7 +132,8 @@ impl Format for NodeSets {
         known: &dyn ReleaseLookup,
         _: &ReadOptions,
     ) -> Vec<Diagnostic> {
-        let read = reader::read_with_nodes(file.path, file.bytes);
+        let text = in_utf8(file.bytes);
+        let read = reader::read_with_nodes(file.path, &text);
         let ((node_set, nodes), mut findings) = match read.into_result() {
             Ok(read) => read,
             Err(errors) => return errors,
@@ -153,7 +158,8 @@ impl Format for NodeSets {
         class: &ClassName,
         _: &ReadOptions,
     ) -> Option<Location> {
-        let (node_set, _) = read_node_set(file.path, file.bytes).into_result().ok()?;
+        let text = in_utf8(file.bytes);
+        let (node_set, _) = read_node_set(file.path, &text).into_result().ok()?;
         let (uri, identifier, kind) = record::parts_of(class)?;
         let is_it = |id: &NodeId<'_>| {
             node_set.uri(id.namespace) == uri && id.identifier.to_string() == identifier
@@ -192,7 +198,8 @@ impl Format for NodeSets {
         _: &dyn FileTree,
         _: &ReadOptions,
     ) -> Parsed<Declarations> {
-        let read = reader::read_with_members(file.path, file.bytes);
+        let text = in_utf8(file.bytes);
+        let read = reader::read_with_members(file.path, &text);
         let ((node_set, members), findings) = match read.into_result() {
             Ok(read) => read,
             Err(errors) => return Parsed::new(None, errors),
@@ -243,7 +250,7 @@ impl Format for NodeSets {
     }
 
     fn release_extent(&self, file: &FormatFile<'_>) -> Option<ReleaseExtent> {
-        reader::begins_like_node_set(file.bytes).then_some(ReleaseExtent::File)
+        reader::begins_like_node_set(&in_utf8(file.bytes)).then_some(ReleaseExtent::File)
     }
 
     fn read_releases(
@@ -252,7 +259,8 @@ impl Format for NodeSets {
         _: &dyn FileTree,
         _: &ReadOptions,
     ) -> Parsed<Vec<Release>> {
-        match read_records(file, false) {
+        let text = in_utf8(file.bytes);
+        match read_records(&with_text(file, &text), false) {
             Ok((_, records, findings)) => {
                 let digest = ArtifactDigest::of_archive(file.bytes);
                 let releases = records.into_iter().map(|record| Release { record, digest });
@@ -284,6 +292,14 @@ fn read_records<'file>(
             findings.push(error);
             Err(findings)
         }
+    }
+}
+
+/// A file with its text in UTF-8.
+fn with_text<'text>(file: &FormatFile<'text>, text: &'text [u8]) -> FormatFile<'text> {
+    FormatFile {
+        path: file.path,
+        bytes: text,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_formats::opcua::{ECOSYSTEM, NodeSets};
 use pkgres_formats::{Format as _, FormatFile, ReleaseLookup};
-use pkgres_manifest::{ClassName, IndexRecord, Limits, PackageName, ReadOptions};
+use pkgres_manifest::{ArtifactDigest, ClassName, IndexRecord, Limits, PackageName, ReadOptions};
 
 const UA: &str = "http://opcfoundation.org/UA/";
 
@@ -271,6 +271,28 @@ fn references_of_a_root_have_their_places() {
     assert_eq!(place("http://acme.example/Motor/;i=1001"), None);
     let used = place("http://opcfoundation.org/UA/;i=11");
     assert_eq!(used.as_deref(), Some("pump.xml:27:70"));
+}
+
+#[test]
+fn files_in_utf16_are_read_like_those_in_utf8() {
+    let text = pump().replace("ns=2;i=1001", "ns=2;i=404");
+    let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let bytes: Vec<u8> = [0xff, 0xfe].into_iter().chain(units).collect();
+    let file = FormatFile {
+        path: "pump.xml",
+        bytes: &bytes,
+    };
+    assert!(NodeSets.is_root(&file) && NodeSets.release_extent(&file).is_some());
+    let found = NodeSets.check_root(&file, &(), &known(), &ReadOptions::default());
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(found, findings(&text));
+    assert!(found[0].contains("PK0013"), "{found:?}");
+    let releases = NodeSets.read_releases(&file, &(), &ReadOptions::default());
+    let (releases, _) = releases.into_result().expect("it is a release");
+    assert_eq!(releases[0].digest, ArtifactDigest::of_archive(&bytes));
+    let root = NodeSets.read_root(&file, &(), &ReadOptions::default());
+    let (root, _) = root.into_result().expect("it is a root");
+    assert_eq!(root.record.requirements.len(), 2);
 }
 
 #[test]

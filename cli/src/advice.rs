@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_manifest::{Package, PackageName, ReadOptions, Spec};
+use pkgres_manifest::{Package, PackageName, ReadOptions, ReleaseSource, Spec};
 use pkgres_registry_client::{Answer, RegistrySet, solve_with_evidence};
-use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Request};
+use pkgres_resolver::{Conflict, Hint, Reason, ReasonKind, Request, Supply};
+
+use crate::registries::RegistryOptions;
+use crate::workspace::REGISTRY_NAME as WORKSPACE;
 
 /// Says which interfaces a project needs a package for that no registry has.
 pub(crate) fn interfaces_of_missing(conflict: &Conflict, root: &Package) -> Vec<Hint> {
@@ -53,6 +56,44 @@ pub(crate) fn bound_names(conflict: &Conflict, registries: &RegistrySet) -> Vec<
         )))
     });
     bound.collect()
+}
+
+/// Says which packages that clash are members of the workspace, so that their manifests have the only version of them.
+pub(crate) fn workspace_members(conflict: &Conflict, registries: &RegistrySet) -> Vec<Hint> {
+    if conflict.code != Code::NoVersion {
+        return Vec::new();
+    }
+    let packages: Vec<PackageName> = clashing_packages(conflict).into_iter().cloned().collect();
+    let supplies = registries.supply(&packages).unwrap_or_default();
+    let members = packages
+        .iter()
+        .zip(supplies)
+        .filter_map(|(package, supply)| {
+            let Supply::Releases { source, records } = supply else {
+                return None;
+            };
+            let is_member =
+                matches!(source, ReleaseSource::Registry(name) if name.as_str() == WORKSPACE);
+            let member = records.first().filter(|_| is_member)?;
+            Some(Hint::option(format!(
+                "`{package}` is a member of this workspace, and its manifest says version {}",
+                member.version
+            )))
+        });
+    members.collect()
+}
+
+/// Says which packages of a conflict are taken from folders instead of registries. To remove such an override is no change
+/// that the solver could try.
+pub(crate) fn folders_in_place(conflict: &Conflict, registries: &RegistryOptions) -> Vec<Hint> {
+    let folders = registries.overriding_folders();
+    let involved = folders.filter(|package| conflict.packages.contains(package));
+    let hints = involved.map(|package| {
+        Hint::option(format!(
+            "`overrides` in pkgres.toml takes `{package}` from a folder; without that, it comes from the registries"
+        ))
+    });
+    hints.collect()
 }
 
 /// Explains requirements without a spec, which mean `0`: nothing in the manifest says so.

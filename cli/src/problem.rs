@@ -18,7 +18,10 @@ use pkgres_resolver::{
 };
 use serde_json::json;
 
-use crate::advice::{bound_names, empty_specs, interfaces_of_missing, single_version_hint};
+use crate::advice::{
+    bound_names, empty_specs, folders_in_place, interfaces_of_missing, single_version_hint,
+    workspace_members,
+};
 use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -309,9 +312,10 @@ impl Problem {
                 // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);
                 conflict.hints.extend(empty_specs(&conflict));
-                conflict
-                    .hints
-                    .extend(bound_names(&conflict, &self.registries));
+                let mut hints = bound_names(&conflict, &self.registries);
+                hints.extend(workspace_members(&conflict, &self.registries));
+                hints.extend(folders_in_place(&conflict, &context.registries));
+                conflict.hints.extend(hints);
                 if let Some(root) = &self.root {
                     conflict
                         .hints

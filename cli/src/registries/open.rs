@@ -90,6 +90,12 @@ impl RegistryOptions {
         Ok(self.overrides.specs(ecosystem)?)
     }
 
+    /// The packages that come from folders instead of registries, because overrides say so.
+    pub(crate) fn overriding_folders(&self) -> impl Iterator<Item = PackageName> {
+        let folders = self.overrides.folders().unwrap_or_default();
+        folders.into_iter().map(|(package, _)| package)
+    }
+
     /// Reads the releases that the host provides.
     pub(crate) fn provided(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
         let mut records = Vec::new();

@@ -1,13 +1,17 @@
 //! Shapes of lockfiles, index records, and the documents of the registry protocol.
 
+use std::io::Write as _;
+use std::num::NonZeroUsize;
+
 use pkgres_manifest::diagnostic::{Escaped, Location, SourceText};
 use pkgres_manifest::{
-    IndexReader, IndexRecord, Limits, LockDiff, Lockfile, PackageName, Spec, Version,
+    IndexReader, IndexRecord, Limits, LockDiff, Lockfile, PackageName, RegistryName, Spec, Version,
 };
 use pkgres_registry_client::protocol::{
     BatchRequest, Changes, ClassDocument, Config, ErrorDocument, FrameDecoder, FrameLimits,
     IndexDocument, NamesLine, SignedSnapshot,
 };
+use pkgres_registry_client::{IndexFileRegistry, Registry as _};
 use pkgres_resolver::CompiledIndex;
 
 use crate::Shape;
@@ -54,6 +58,24 @@ fn records(input: &[u8]) {
     if let Some(bytes) = index.to_bytes(&source) {
         assert!(CompiledIndex::from_bytes(bytes, &source).is_ok());
     }
+}
+
+/// Opens a text as an index file, and reads the records of a package.
+fn index_file(input: &[u8]) {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(input).expect("it is written");
+    let name = RegistryName::parse("default").expect("a name");
+    let (limits, threads) = (Limits::default(), NonZeroUsize::MIN);
+    let registry = match IndexFileRegistry::open(name, file.path(), &limits, threads) {
+        Ok(registry) => registry,
+        Err(error) => return show(&[error.to_diagnostic()]),
+    };
+    let package = PackageName::parse("a.A").expect("a name");
+    let read = registry.records(&[package]);
+    assert!(read.is_ok(), "lines are left out: {read:?}");
+    let findings = registry.take_findings();
+    // A run shows no more, and counts the rest.
+    show(&findings[..findings.len().min(100)]);
 }
 
 /// Reads every document of the protocol, and an answer in frames.
@@ -110,12 +132,52 @@ pub(crate) fn shapes() -> Vec<Shape> {
     add("lock", lock, 32 * MIB, LOCKS);
     add("record", records, MIB, RECORDS);
     add("index", records, 32 * MIB, INDEXES);
+    add("index file", index_file, 32 * MIB, FILES);
     add("protocol", protocol, 32 * MIB, DOCUMENTS);
     add("value", values, MIB, VALUES);
     shapes
 }
 
 type Parts = (&'static str, &'static str, &'static str, &'static str);
+
+const FILES: &[Parts] = &[
+    (
+        "versions",
+        "",
+        "{\"name\":\"a.A\",\"version\":\"1.0.#\"}\n",
+        "",
+    ),
+    (
+        "versions that cannot be read",
+        "{\"name\":\"a.A\",\"version\":\"1.0.0\"}\n",
+        "{\"name\":\"a.A\",\"version\":\"x#\"}\n",
+        "",
+    ),
+    (
+        "lines without a package",
+        "{\"name\":\"a.A\",\"version\":\"1.0.0\"}\n",
+        "{\"version\":\"1.0.#\"}\n",
+        "",
+    ),
+    (
+        "versions with two contents",
+        "{\"name\":\"a.A\",\"version\":\"2.0.0\"}\n",
+        "{\"name\":\"a.A\",\"version\":\"1.0.#\"}\n{\"name\":\"a.A\",\"version\":\"1.0.#\",\"yanked\":true}\n",
+        "",
+    ),
+    (
+        "a version with many contents",
+        "{\"name\":\"a.A\",\"version\":\"2.0.0\"}\n",
+        "{\"name\":\"a.A\",\"version\":\"1.0.0\",\"size\":#}\n",
+        "",
+    ),
+    (
+        "packages in turn",
+        "",
+        "{\"name\":\"a.A\",\"version\":\"1.0.#\"}\n{\"name\":\"a.B\",\"version\":\"1.0.#\"}\n",
+        "",
+    ),
+];
 
 const LOCKS: &[Parts] = &[
     (

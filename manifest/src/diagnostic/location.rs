@@ -8,6 +8,8 @@ use std::sync::{Arc, OnceLock};
 pub struct SourceText {
     name: String,
     text: String,
+    /// The number of the first line of the text.
+    first_line: usize,
     /// The beginnings of lines, computed when a line is first needed.
     line_starts: OnceLock<Vec<usize>>,
     /// The characters before each block of [`BLOCK`] bytes, computed when a column is first needed in a
@@ -21,7 +23,7 @@ const BLOCK: usize = 4096;
 
 impl PartialEq for SourceText {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.text == other.text
+        self.name == other.name && self.text == other.text && self.first_line == other.first_line
     }
 }
 
@@ -30,9 +32,27 @@ impl Eq for SourceText {}
 impl SourceText {
     /// Returns an input with a name for messages, which need not be a path.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Self::from_line(name, 1, text)
+    }
+
+    /// Returns a part of an input, which begins with a line of it; lines are counted from one.
+    ///
+    /// ```
+    /// use pkgres_manifest::diagnostic::{Location, SourceText, Span};
+    ///
+    /// let source = SourceText::from_line("index.ndjson", 7, "nonsense");
+    /// let location = Location::new(&source, Span { start: 2, end: 3 });
+    /// assert_eq!(location.to_string(), "index.ndjson:7:3");
+    /// ```
+    pub fn from_line(
+        name: impl Into<String>,
+        first_line: usize,
+        text: impl Into<String>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             name: name.into(),
             text: text.into(),
+            first_line,
             line_starts: OnceLock::new(),
             characters_before: OnceLock::new(),
         })
@@ -141,7 +161,7 @@ impl Location {
             self.source.characters_before(at) - self.source.characters_before(line_start)
         };
         Position {
-            line,
+            line: self.source.first_line + line - 1,
             column: characters + 1,
         }
     }

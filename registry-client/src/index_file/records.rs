@@ -44,35 +44,21 @@ impl IndexFileRegistry {
         skipped.findings.push(finding);
     }
 
-    /// A location in a line. Empty lines replace the lines before it, which are not in memory.
+    /// A location in a line.
     pub(super) fn location(&self, number: usize, line: &str, span: Span) -> Location {
-        let before = number - 1;
-        let text = format!("{}{line}", "\n".repeat(before));
-        let source: Arc<SourceText> = SourceText::new(self.path.to_string_lossy(), text);
-        Location::new(
-            &source,
-            Span {
-                start: before + span.start,
-                end: before + span.end,
-            },
-        )
+        let source: Arc<SourceText> =
+            SourceText::from_line(self.path.to_string_lossy(), number, line);
+        Location::new(&source, span)
     }
 
-    /// The location of a whole line about a package, for messages.
-    fn whole_line(&self, package: &str, number: usize) -> Location {
-        let runs = self.runs.get().and_then(|runs| runs.of(package));
-        let mut runs = runs.into_iter().flatten();
-        let run = runs.rfind(|run| run.first_line <= number);
+    /// The location of a whole line, for messages.
+    fn whole_line(&self, line: Run) -> Location {
         let mut bytes = Vec::new();
-        let line = run.and_then(|run| {
-            self.read_run(run, &mut bytes).ok()?;
-            let mut lines = bytes.split(|byte| *byte == b'\n');
-            let line = lines.nth(number - run.first_line)?;
-            std::str::from_utf8(line.trim_ascii_end()).ok()
-        });
-        let line = line.unwrap_or_default();
-        let end = line.len();
-        self.location(number, line, Span { start: 0, end })
+        let text = self.read_run(line, &mut bytes).ok();
+        let text = text.and_then(|()| std::str::from_utf8(bytes.trim_ascii_end()).ok());
+        let text = text.unwrap_or_default();
+        let end = text.len();
+        self.location(line.first_line, text, Span { start: 0, end })
     }
 
     /// Reads the lines of a run into a buffer.
@@ -113,19 +99,21 @@ impl IndexFileRegistry {
             return Ok(None);
         };
         let mut buffer = lock(&self.buffer);
-        let mut records: Vec<(IndexRecord, usize)> = Vec::new();
+        let mut records: Vec<(IndexRecord, Run)> = Vec::new();
         for run in runs {
             self.read_run(run, &mut buffer)?;
             let mut rest = buffer.as_slice();
             let mut number = run.first_line;
+            let mut start = run.start;
             while !rest.is_empty() {
                 let length = memchr(b'\n', rest).unwrap_or(rest.len() - 1) + 1;
                 let (line, after) = rest.split_at(length);
+                let end = start + length as u64;
                 let line = line.trim_ascii_end();
                 if !line.is_empty() {
                     match self.read_line(line, number) {
                         Ok(record) if record.name.as_str() == package => {
-                            records.push((record, number));
+                            records.push((record, Run::of_line(number, start, end)));
                         }
                         Ok(_) => {
                             return Err(self.unreadable(&"the file changed while it was in use"));
@@ -134,11 +122,15 @@ impl IndexFileRegistry {
                     }
                 }
                 rest = after;
+                start = end;
                 number += 1;
             }
         }
         if !records.is_sorted_by(|one, two| one.0.version < two.0.version) {
-            records.sort_by(|one, two| (&one.0.version, one.1).cmp(&(&two.0.version, two.1)));
+            records.sort_by(|one, two| {
+                let by_version = one.0.version.cmp(&two.0.version);
+                by_version.then(one.1.start.cmp(&two.1.start))
+            });
             records = self.settled(&records);
         }
         Ok(Some(
@@ -146,9 +138,9 @@ impl IndexFileRegistry {
         ))
     }
 
-    /// One record of each version, from records with the numbers of their lines, which are sorted. A version with two
-    /// contents is left out, with a warning.
-    fn settled(&self, records: &[(IndexRecord, usize)]) -> Vec<(IndexRecord, usize)> {
+    /// One record of each version, from sorted records with their lines. A version with two contents is left out, with
+    /// a warning.
+    fn settled(&self, records: &[(IndexRecord, Run)]) -> Vec<(IndexRecord, Run)> {
         let mut settled = Vec::with_capacity(records.len());
         for group in records.chunk_by(|one, two| one.0.version == two.0.version) {
             let first = &group[0];
@@ -167,20 +159,20 @@ impl IndexFileRegistry {
     }
 
     /// Reports two lines of one version with different content, once. Neither is used.
-    fn skip_ambiguous(&self, first: &(IndexRecord, usize), other: &(IndexRecord, usize)) {
+    fn skip_ambiguous(&self, first: &(IndexRecord, Run), other: &(IndexRecord, Run)) {
         // The lines are read from the file while the lock is not held: opening an index takes both locks in the other
         // order.
-        if !lock(&self.skipped).lines.insert(other.1) {
+        if !lock(&self.skipped).lines.insert(other.1.first_line) {
             return;
         }
-        let (record, package) = (&first.0, first.0.name.as_str());
+        let record = &first.0;
         let message = format!(
-            "{package} {} appears twice with different content, so that it is not used",
-            record.version
+            "{} {} appears twice with different content, so that it is not used",
+            record.name, record.version
         );
         let finding = Diagnostic::warning(Code::DuplicateRelease, message)
-            .label(self.whole_line(package, first.1), "first here")
-            .label(self.whole_line(package, other.1), "again here")
+            .label(self.whole_line(first.1), "first here")
+            .label(self.whole_line(other.1), "again here")
             .hint("give one of them another version, or remove it");
         lock(&self.skipped).findings.push(finding);
     }

@@ -24,6 +24,18 @@ pub(super) struct Run {
     previous: Option<usize>,
 }
 
+impl Run {
+    /// A single line.
+    pub(super) fn of_line(number: usize, start: u64, end: u64) -> Self {
+        Self {
+            start,
+            end,
+            first_line: number,
+            previous: None,
+        }
+    }
+}
+
 impl Runs {
     /// Starts a run.
     pub(super) fn begin(&mut self, package: PackageName, start: u64, first_line: usize) {

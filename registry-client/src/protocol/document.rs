@@ -77,15 +77,8 @@ impl IndexDocument {
             let line = line.strip_suffix('\r').unwrap_or(line);
             begin = end + 1;
             // Only a message needs the text, which can be long, again.
-            let locate = |span: Span| {
-                let before = "\n".repeat(at);
-                let start = before.len() + span.start;
-                let end = before.len() + span.end;
-                Location::new(
-                    &SourceText::new(shown, format!("{before}{line}")),
-                    Span { start, end },
-                )
-            };
+            let locate =
+                |span: Span| Location::new(&SourceText::from_line(shown, at + 1, line), span);
             let record = reader.read_line(line, &locate)?;
             if record.name != *package {
                 let message = format!("the document of {package} has a record of {}", record.name);

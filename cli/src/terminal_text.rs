@@ -1,11 +1,13 @@
-//! Texts without control characters, so that they cannot act on a terminal.
+//! Texts that cannot act on a terminal, and show what they say.
 
 use std::borrow::Cow;
 
-/// A text without control characters, except for line feeds, tabs and the styles of messages: names of files and folders
-/// can have any, and a terminal would follow them.
+use pkgres_manifest::diagnostic::is_hazardous;
+
+/// A text without characters that control a terminal, or hide or reorder text, except for line feeds, tabs and the styles
+/// of messages: names of files and folders can have any, and a terminal would follow them.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let is_harmful = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let is_harmful = |character: char| is_hazardous(character) && !matches!(character, '\n' | '\t');
     if !text.chars().any(is_harmful) {
         return Cow::Borrowed(text);
     }
@@ -45,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_shown_and_not_sent() {
+    fn hazardous_characters_are_shown_and_not_sent() {
         for (text, shown) in [
             ("plain\n\ttext", "plain\n\ttext"),
             (
@@ -56,6 +58,8 @@ mod tests {
             ("\u{1b}[2J", "\\u{1b}[2J"),
             ("\u{1b}[", "\\u{1b}["),
             ("\u{9b}31m\r", "\\u{9b}31m\\u{d}"),
+            ("a\u{202e}b\u{200b}", "a\\u{202e}b\\u{200b}"),
+            ("Bücher \u{1f4da}", "Bücher \u{1f4da}"),
         ] {
             assert_eq!(harmless(text), shown);
         }

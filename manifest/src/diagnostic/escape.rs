@@ -62,8 +62,9 @@ impl<'text> Escaped<'text> {
     }
 }
 
-/// Whether a character could change how the text around it is shown.
-pub(crate) fn is_hazardous(character: char) -> bool {
+/// Whether a character could change how the text around it is shown: control characters, also of the direction of text,
+/// and characters without width.
+pub fn is_hazardous(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

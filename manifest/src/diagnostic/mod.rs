@@ -11,8 +11,7 @@ mod location;
 
 pub use code::Code;
 use escape::harmless;
-pub(crate) use escape::is_hazardous;
-pub use escape::{Escaped, hazardous_character, hazardous_character_in_lines};
+pub use escape::{Escaped, hazardous_character, hazardous_character_in_lines, is_hazardous};
 pub use findings::capped;
 pub(crate) use findings::{MAX_FINDINGS_PER_FILE, in_order, left_out};
 pub use location::{Located, Location, Position, SourceText, Span};

@@ -6,12 +6,13 @@
 //!
 //! Members are files, folders, and links to members; what is below a linked folder is a file under that path, too. Anything
 //! else is an error, and so are a path that leads out of the collection and a duplicate member. Members that `FILES.json`
-//! does not list are ignored.
+//! does not list are ignored. The gzip file has to be complete, and nothing may follow the archive: other programs would
+//! read an incomplete file not at all, and another one after the first differently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use flate2::read::GzDecoder;
+use flate2::read::{GzDecoder, MultiGzDecoder};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, SourceText, Span};
 use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use sha2::{Digest as _, Sha256};
@@ -373,7 +374,9 @@ impl<'name> MemberReader<'name> {
         }
         let most = most_unpacked(bytes, self.limits);
         // Headers and padding count as well, and one more byte shows that the limit is exceeded.
-        let mut archive = tar::Archive::new(GzDecoder::new(bytes).take(most.saturating_add(1)));
+        // Other programs read all members of a gzip file, too.
+        let decoder = MultiGzDecoder::new(bytes);
+        let mut archive = tar::Archive::new(decoder.take(most.saturating_add(1)));
         let broken = |reader: &Self, error: &std::io::Error| {
             let shown = error.to_string();
             reader.error(format!(
@@ -454,7 +457,30 @@ impl<'name> MemberReader<'name> {
                 return Err(self.error(format!("`{shown}` comes twice")));
             }
         }
+        let mut rest = archive.into_inner();
+        let is_padding = is_zero(&mut rest).map_err(|error| broken(self, &error))?;
+        if rest.limit() == 0 {
+            return Err(self.limit("bytes in the files of an archive of this size", most));
+        }
+        if !is_padding {
+            return Err(self.error("something follows the end of the archive".to_owned()));
+        }
         Ok(())
+    }
+}
+
+/// Whether all that is left to read is zero. Reads to the end, where the checksum of a gzip file is.
+fn is_zero(rest: &mut impl Read) -> std::io::Result<bool> {
+    let mut buffer = [0; 4096];
+    let mut is_zero = true;
+    loop {
+        let length = match rest.read(&mut buffer) {
+            Ok(0) => return Ok(is_zero),
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        is_zero = is_zero && buffer[..length].iter().all(|byte| *byte == 0);
     }
 }
 

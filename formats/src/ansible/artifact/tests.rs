@@ -320,3 +320,42 @@ fn bombs_and_broken_archives_are_errors() {
     options.limits.archive_bytes = 10;
     assert!(CollectionArtifact::read("a", &good, &options).is_err());
 }
+
+/// Other programs refuse an incomplete file, and read what follows the first member of a gzip file.
+#[test]
+fn a_gzip_file_is_whole_and_holds_one_archive() {
+    let whole = good().finish();
+    assert_eq!(errors(&whole), [""; 0]);
+    for missing in 1..=20 {
+        let cut = errors(&whole[..whole.len() - missing]);
+        assert!(
+            cut[0].contains("not a gzipped tar file"),
+            "{missing}: {cut:?}"
+        );
+    }
+    let mut damaged = whole.clone();
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    assert!(errors(&damaged)[0].contains("not a gzipped tar file"));
+    let with_garbage = [&whole[..], b"x"].concat();
+    assert!(errors(&with_garbage)[0].contains("not a gzipped tar file"));
+    let twice = [&whole[..], &whole[..]].concat();
+    assert!(errors(&twice)[0].contains("something follows the end of the archive"));
+
+    let compress = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).expect("memory can be written");
+        encoder.finish().expect("memory can be written")
+    };
+    let mut tar = Vec::new();
+    let mut decoder = GzDecoder::new(&*whole);
+    decoder.read_to_end(&mut tar).expect("it is whole");
+    let in_pieces = [compress(&tar[..700]), compress(&tar[700..])].concat();
+    assert_eq!(errors(&in_pieces), [""; 0]);
+    let padded = [&tar[..], &[0; 9000]].concat();
+    assert_eq!(errors(&compress(&padded)), [""; 0]);
+    // Without the zeros at its end, an archive goes on in the next member.
+    let end = tar.len() - 1024;
+    let continued = [compress(&tar[..end]), compress(&tar)].concat();
+    assert!(errors(&continued)[0].contains("comes twice"));
+}

@@ -36,6 +36,7 @@ mod read_release;
 mod registries;
 mod requirement;
 mod root;
+mod root_places;
 mod settings;
 mod show;
 mod solve;

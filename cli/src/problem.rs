@@ -32,6 +32,7 @@ use crate::project::Project;
 use crate::project_uses::ProjectUses;
 use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
 use crate::requirement::{add_commands, repair_hint};
+use crate::root_places::RootPlaces;
 use crate::show;
 
 /// A request and everything that it is solved with.
@@ -50,6 +51,8 @@ pub(crate) struct Problem {
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,
+    /// The same for a root of another ecosystem.
+    places: Option<RootPlaces>,
     /// The manifest of the root, if that is a project, which commands can name.
     manifest: Option<PathBuf>,
     /// The existing lockfile. If the resolution differs from it, a note reports that.
@@ -76,6 +79,7 @@ impl Problem {
             compares_registries: false,
             accept_changed: false,
             root: None,
+            places: None,
             manifest: None,
             existing_lock: None,
             warnings: Vec::new(),
@@ -146,6 +150,7 @@ impl Problem {
     /// Makes a project the root.
     pub(crate) fn with_root(mut self, project: &Project, context: &Context) -> Result<Self> {
         self.root = project.package().cloned();
+        self.places = RootPlaces::of(project);
         self.manifest = Some(project.manifest.clone());
         self.add_root(project, context)?;
         Ok(self)
@@ -171,6 +176,9 @@ impl Problem {
                 let mut required = record.requirements.iter();
                 required.any(|required| required.package == one.package)
             });
+            if let Some(places) = &mut self.places {
+                places.add(&uses);
+            }
             record = ProjectUses::new(&record, uses).record;
             strict_uses(&mut record);
         }
@@ -308,6 +316,9 @@ impl Problem {
                     if has_one_root {
                         add_commands(&mut conflict, root.name(), &context.invocation);
                     }
+                }
+                if let Some(places) = self.places.filter(|_| has_one_root) {
+                    places.locate(&mut conflict, &context.read_options);
                 }
                 // A registry that fails here does not change the conflict.
                 let _ = self.registries.advise(&mut conflict);

@@ -45,7 +45,7 @@ pub(crate) struct Project {
 enum RootContent {
     Package(Arc<Package>),
     /// A root of another ecosystem, and the content of its file.
-    Foreign(Box<Root>, Vec<u8>),
+    Foreign(Box<Root>, Arc<Vec<u8>>),
 }
 
 impl Project {
@@ -66,7 +66,7 @@ impl Project {
             manifest: foreign.path,
             format: foreign.format,
             warnings: foreign.warnings,
-            content: RootContent::Foreign(Box::new(foreign.root), foreign.bytes),
+            content: RootContent::Foreign(Box::new(foreign.root), Arc::new(foreign.bytes)),
         }
     }
 
@@ -239,6 +239,14 @@ impl Project {
         match &self.content {
             RootContent::Package(package) => Cow::Borrowed(package.manifest.source().text()),
             RootContent::Foreign(_, bytes) => String::from_utf8_lossy(bytes),
+        }
+    }
+
+    /// The content of the file of a root of another ecosystem.
+    pub(crate) fn foreign_bytes(&self) -> Option<&Arc<Vec<u8>>> {
+        match &self.content {
+            RootContent::Package(_) => None,
+            RootContent::Foreign(_, bytes) => Some(bytes),
         }
     }
 

@@ -100,7 +100,7 @@ impl RegistryOptions {
     pub(crate) fn provided(&self, options: &ReadOptions) -> Result<Vec<IndexRecord>> {
         let mut records = Vec::new();
         for path in &self.provided_files {
-            if let Some(record) = provided_host(path) {
+            if let Some(record) = provided_host(path)? {
                 records.push(record);
                 continue;
             }
@@ -138,15 +138,28 @@ fn with_hints(error: RegistryError, hints: impl IntoIterator<Item = String>) -> 
 }
 
 /// Returns the release that `NAME=VERSION` declares, with the name of a package that the host provides, such as
-/// `ansible-core`.
-fn provided_host(path: &Path) -> Option<IndexRecord> {
-    let (name, version) = path.file_name()?.to_str()?.split_once('=')?;
+/// `ansible-core`. `None` for anything else, such as a file.
+fn provided_host(path: &Path) -> Result<Option<IndexRecord>> {
+    let text = path.file_name().and_then(|name| name.to_str());
+    let Some((name, text)) = text.and_then(|text| text.split_once('=')) else {
+        return Ok(None);
+    };
     let is_host = |format: &&&dyn Format| format.rules().host == Some(name);
-    let format = pkgres_formats::ALL.iter().find(is_host)?;
-    let name = PackageName::native(name).ok()?;
-    let mut record = IndexRecord::new(name, format.host_version(version)?).with_classes([]);
+    let format = pkgres_formats::ALL.iter().find(is_host);
+    let (Some(format), Ok(package)) = (format, PackageName::native(name)) else {
+        return Ok(None);
+    };
+    let Some(version) = format.host_version(text) else {
+        if path.exists() {
+            return Ok(None);
+        }
+        let text = Escaped::shortened(text);
+        let message = format!("`{text}` is not a version of {name}");
+        return Err(Failure::usage(message));
+    };
+    let mut record = IndexRecord::new(package, version).with_classes([]);
     record.ecosystem = format.ecosystem();
-    Some(record)
+    Ok(Some(record))
 }
 
 /// Opens the package in a folder, which replaces the releases that registries have of it.

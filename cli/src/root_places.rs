@@ -1,0 +1,68 @@
+//! The places at which a root of another ecosystem refers to classes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pkgres_formats::{Format, FormatFile, ProjectUse};
+use pkgres_manifest::diagnostic::Location;
+use pkgres_manifest::{ClassName, PackageName, ReadOptions};
+use pkgres_registry_client::FolderTree;
+use pkgres_resolver::Conflict;
+
+use crate::project::Project;
+
+/// The file of a root, with the uses in the files around it. Nothing is read before a conflict asks for places.
+pub(crate) struct RootPlaces {
+    name: PackageName,
+    format: &'static dyn Format,
+    path: PathBuf,
+    folder: PathBuf,
+    bytes: Arc<Vec<u8>>,
+    uses: Vec<ProjectUse>,
+}
+
+impl RootPlaces {
+    /// The places of a project; `None` if it is a class package.
+    pub(crate) fn of(project: &Project) -> Option<Self> {
+        Some(Self {
+            bytes: Arc::clone(project.foreign_bytes()?),
+            name: project.record().name,
+            format: project.format,
+            path: project.manifest.clone(),
+            folder: project.folder.clone(),
+            uses: Vec::new(),
+        })
+    }
+
+    /// Adds the uses in the files around the root.
+    pub(crate) fn add(&mut self, uses: &[ProjectUse]) {
+        self.uses.extend_from_slice(uses);
+    }
+
+    /// Locates the classes that the root extends or uses in a conflict.
+    pub(crate) fn locate(&self, conflict: &mut Conflict, options: &ReadOptions) {
+        let path = self.path.to_string_lossy();
+        let file = FormatFile {
+            path: &path,
+            bytes: &self.bytes,
+        };
+        let tree = FolderTree::new(&self.folder);
+        conflict.locate_references(&self.name, |class| {
+            self.place_of(class, &file, &tree, options)
+        });
+    }
+
+    fn place_of(
+        &self,
+        class: &ClassName,
+        file: &FormatFile<'_>,
+        tree: &FolderTree,
+        options: &ReadOptions,
+    ) -> Option<Location> {
+        let place = self.format.reference_place(file, tree, class, options);
+        place.or_else(|| {
+            let mut uses = self.uses.iter();
+            Some(uses.find(|one| one.class == *class)?.at.clone())
+        })
+    }
+}

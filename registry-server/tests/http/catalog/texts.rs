@@ -82,8 +82,8 @@ fn texts_cannot_act_on_a_terminal() {
     let tags = id(&served.upload("{}", &files(&[("manifest.yaml", manifest.as_bytes())])));
     let change = |op: &str, value: &str| {
         let body = json!([{"op": op, "path": "/tags", "value": [value]}]).to_string();
-        let path = format!("{PACKAGES}/{tags}");
-        let answer = served.catalog("PATCH", &path, patch_kind, body.as_bytes());
+        let tagged = format!("{PACKAGES}/{tags}");
+        let answer = served.catalog("PATCH", &tagged, patch_kind, body.as_bytes());
         answer.json()["tags"].clone()
     };
     assert_eq!(change("add", "c"), json!([tag, "b", "c"]));

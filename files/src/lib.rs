@@ -41,7 +41,7 @@ pub use atomic::{
 };
 pub use error::FileError;
 pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
-pub use lock::{FileLock, lock_file, lock_folder};
+pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, open_file, read_file, read_file_below};
 pub use real::RealFileSystem;

@@ -42,22 +42,26 @@ pub fn lock_file(path: &Path) -> Result<FileLock, FileError> {
 /// The lock makes reading files of a folder, deciding and writing them one step for all that take it. It ends with
 /// the process. On a file system without locks nothing is locked.
 pub fn lock_folder(folder: &Path, wait: impl FnOnce()) -> Result<FileLock, FileError> {
+    if let Some(lock) = try_lock_folder(folder)? {
+        return Ok(lock);
+    }
+    wait();
     let failed = || FileError::system("cannot lock", folder);
     let file = open_for_lock(folder).map_err(failed())?;
-    match file.try_lock() {
-        Ok(()) => return Ok(FileLock(file)),
-        Err(TryLockError::WouldBlock) => wait(),
-        Err(TryLockError::Error(error)) if is_without_locks(&error) => return Ok(FileLock(file)),
-        Err(TryLockError::Error(error)) => return Err(failed()(error)),
-    }
     match file.lock() {
         Err(error) if !is_without_locks(&error) => Err(failed()(error)),
         _ => Ok(FileLock(file)),
     }
 }
 
+/// Locks a folder itself; `None` if another process has locked it. On a file system without locks nothing is locked.
+pub fn try_lock_folder(folder: &Path) -> Result<Option<FileLock>, FileError> {
+    let open = open_for_lock(folder);
+    open.and_then(try_lock_open_folder)
+        .map_err(FileError::system("cannot lock", folder))
+}
+
 /// Locks an open folder; `None` if another process has locked it.
-#[cfg(target_os = "linux")]
 pub(crate) fn try_lock_open_folder(folder: File) -> io::Result<Option<FileLock>> {
     match folder.try_lock() {
         Ok(()) => Ok(Some(FileLock(folder))),

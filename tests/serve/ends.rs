@@ -165,6 +165,30 @@ fn a_busy_port_has_a_hint_that_works() {
 }
 
 #[test]
+fn a_data_folder_has_one_server() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let server = Server::start(&data, &[]);
+    let second = || {
+        Command::new(env!("CARGO_BIN_EXE_pkgres"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .output()
+            .expect("it ends")
+    };
+    let output = second();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(
+        stderr.contains("error[PK0040]: another server uses") && stderr.contains("`--data`"),
+        "{stderr}"
+    );
+    // The lock ends with the process, however that ends.
+    drop(server);
+    let _again = Server::start(&data, &[]);
+}
+
+#[test]
 fn a_static_mirror_has_the_documents_of_the_server() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");

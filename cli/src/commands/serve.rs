@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pkgres_files::{RealFileSystem, write_private_file};
+use pkgres_files::{FileLock, RealFileSystem, try_lock_folder, write_private_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_server::{
     AccessKey, Background, BlobError, Bucket, DatabaseError, Environment, OpenError,
@@ -40,7 +40,16 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         .with_writer(std::io::stderr)
         .try_init();
     let runtime = runtime()?;
+    // Nodes that share a database see what others write.
+    let is_alone = args.storage.database.is_none();
+    let data = args.storage.data.as_path();
+    let mut lock = (is_alone && data.is_dir())
+        .then(|| lock_data(data))
+        .transpose()?;
     let registry = Arc::new(open(&args.storage, args.private, runtime.handle())?);
+    if is_alone && lock.is_none() {
+        lock = Some(lock_data(data)?);
+    }
     let token_file = args.storage.data.join(TOKEN_FILE);
     let is_new = registry.create_first_token(|secret| write_token(&token_file, secret))?;
     let background = Background::start(&registry);
@@ -68,8 +77,23 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
     drop(background);
     // Connections to databases and buckets need the runtime to close.
     drop(registry);
+    drop(lock);
     runtime.shutdown_timeout(Duration::from_secs(5));
     served.map(|()| Exit::Done)
+}
+
+/// Makes this process the only server of a data folder: another one would not see what this one writes.
+fn lock_data(folder: &Path) -> Result<FileLock> {
+    try_lock_folder(folder)?.ok_or_else(|| {
+        let shown = folder.to_string_lossy();
+        let message = format!("another server uses {}", Escaped::new(&shown));
+        Failure {
+            findings: vec![Diagnostic::error(Code::RegistryUnreachable, message).hint(
+                "stop it, name another folder with `--data`, or share a database with `--database`",
+            )],
+            exit: Exit::Registry,
+        }
+    })
 }
 
 /// The runtime that answers requests.

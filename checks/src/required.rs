@@ -136,6 +136,23 @@ pub(crate) fn check(
                     let similar = suggestions.similar_to(&named.value, effort, known);
                     let name = &named.value;
                     let mut finding = nowhere(named, is_parent, similar);
+                    if similar == Some(&named.value) {
+                        // A version that the manifest does not allow defines it.
+                        let any = Spec::any();
+                        let defines = |package: &PackageName| {
+                            matches!(required.defines(package, &any, name), Defines::Yes)
+                        };
+                        let defining = requirements.iter().find(|(package, _)| defines(package));
+                        finding.hints = match defining {
+                            Some((package, spec)) => {
+                                vec![format!(
+                                    "other versions of `{package}` than `{}` define it",
+                                    spec.written()
+                                )]
+                            }
+                            None => Vec::new(),
+                        };
+                    }
                     let defining = first_defining(&|package, spec| {
                         required.defines_interface(package, spec, name)
                     });

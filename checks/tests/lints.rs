@@ -336,3 +336,40 @@ fn values_can_be_shared_between_threads() {
     is_shared::<pkgres_manifest::Spec>();
     is_shared::<pkgres_manifest::diagnostic::Diagnostic>();
 }
+
+/// A package whose version 2.0.0 alone defines its class.
+struct Later;
+
+impl RequiredPackages for Later {
+    fn defines(&self, package: &PackageName, spec: &Spec, _: &ClassName) -> Defines {
+        let is_defined = package.as_str() == "acme.Db" && spec.matches(&Version::new(2, 0, 0));
+        if is_defined {
+            Defines::Yes
+        } else {
+            Defines::No
+        }
+    }
+
+    fn classes(&self, _: &PackageName) -> Vec<ClassName> {
+        vec![ClassName::parse("acme.db.Table").expect("a class name")]
+    }
+
+    fn newest(&self, _: &PackageName) -> Option<Version> {
+        None
+    }
+}
+
+#[test]
+fn a_class_of_versions_that_are_not_allowed_is_no_misspelling() {
+    let manifest = format!("{HEAD}Require:\n  acme.Db: '1'\nClasses:\n  acme.App: App.yaml\n");
+    let package = read(
+        &manifest,
+        &format!("{NAMESPACES}Name: App\nExtends: db:Table\n"),
+    );
+    let findings = check_package(&package, None, &Later);
+    let missing = findings.iter().find(|it| it.code == Code::ClassUnavailable);
+    assert_eq!(
+        missing.expect("it is missing").hints,
+        ["other versions of `acme.Db` than `1` define it"]
+    );
+}

@@ -381,7 +381,8 @@ impl YamlComposer<'_> {
     /// Reports anchors and tags.
     fn report_properties(&mut self, event: &Event<'_>, span: Span) {
         if event.anchor_id().is_some() && !self.is_past_cap() {
-            self.report(Code::ForbiddenYaml, "anchors are not allowed", span);
+            let at = self.property_before(span, '&');
+            self.report(Code::ForbiddenYaml, "anchors are not allowed", at);
         }
         let Some(tag) = event.tag() else {
             return;
@@ -403,8 +404,30 @@ impl YamlComposer<'_> {
                 "the tag `{}` is not allowed",
                 Escaped::shortened(&tag.original())
             );
-            self.report(Code::ForbiddenYaml, message, span);
+            let at = self.property_before(span, '!');
+            self.report(Code::ForbiddenYaml, message, at);
         }
+    }
+
+    /// The anchor or tag of a node, which is in front of it, by the mark that it begins with; the parser has no position
+    /// of its own for it.
+    fn property_before(&self, node: Span, mark: char) -> Span {
+        let text = self.source.text();
+        let mut words = text[..node.start]
+            .split_inclusive(char::is_whitespace)
+            .rev();
+        let mut end = node.start;
+        let found = words.find_map(|word| {
+            let start = end - word.len();
+            end = start;
+            let at = word.find(mark)?;
+            let name = word[at..].trim_end();
+            (name.len() > 1).then(|| Span {
+                start: start + at,
+                end: start + at + name.len(),
+            })
+        });
+        found.unwrap_or(node)
     }
 
     fn add(&mut self, node: Node) {

@@ -44,7 +44,7 @@ pub use file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 pub use lock::{FileLock, lock_file, lock_folder, try_lock_folder};
 pub use map::{FileBytes, map_file};
 pub use read::{Follow, open_file, read_file, read_file_below};
-pub use real::RealFileSystem;
+pub use real::{RealFileSystem, make_private};
 #[cfg(target_os = "linux")]
 pub use root_folder::{EntryAttributes, RootEntry, RootFolder};
 pub use spool::Spool;

@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use crate::error::FileError;
 use crate::file_system::{Access, BeingFilled, EntryKind, FileSystem, NewFile};
 
 /// The file system of the machine.
@@ -122,6 +123,22 @@ impl Drop for LockedFile {
 fn for_another_group(mode: u32) -> u32 {
     let common = (mode >> 3) & mode & 0o7;
     (mode & 0o700) | (common << 3) | common
+}
+
+/// Takes the rights on a file or folder away from everyone but its owner.
+pub fn make_private(path: &Path) -> Result<(), FileError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let failed = || FileError::system("cannot change the rights of", path);
+        let mode = fs::metadata(path).map_err(failed())?.permissions().mode();
+        if mode & 0o077 != 0 {
+            let private = fs::Permissions::from_mode(mode & 0o700);
+            fs::set_permissions(path, private).map_err(failed())?;
+        }
+    }
+    Ok(())
 }
 
 impl FileSystem for RealFileSystem {

@@ -36,8 +36,8 @@ pub use database::DatabaseError;
 pub use environment::Environment;
 pub use problem::{Problem, ProblemCode};
 pub use registry::{
-    Bucket, OpenError, PackageView, Published, RegistryBackend, RegistryOptions, ReleaseView,
-    Storage, TokenView,
+    Bucket, ExportedState, OpenError, PackageView, Published, RegistryBackend, RegistryOptions,
+    ReleaseView, Storage, TokenView,
 };
 
 /// Everything that an embedder holds can be shared between threads.

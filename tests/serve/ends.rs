@@ -80,11 +80,24 @@ fn only_the_owner_can_read_secrets() {
 
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    let _server = Server::start(&data, &[]);
-    for name in ["admin-token", "registry.sqlite", "registry.sqlite-wal"] {
+    let mode = |name: &str| {
         let metadata = std::fs::metadata(data.join(name)).expect("a file");
-        assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+        metadata.permissions().mode() & 0o777
+    };
+    let server = Server::start(&data, &[]);
+    for name in ["admin-token", "registry.sqlite", "registry.sqlite-wal"] {
+        assert_eq!(mode(name), 0o600, "{name}");
     }
+    assert_eq!(mode(""), 0o700);
+    drop(server);
+    // A backup that was put back with other rights. A folder that somebody opened stays open.
+    for (name, rights) in [("registry.sqlite", 0o644), ("", 0o750)] {
+        let rights = std::fs::Permissions::from_mode(rights);
+        std::fs::set_permissions(data.join(name), rights).expect("it is ours");
+    }
+    let _server = Server::start(&data, &[]);
+    assert_eq!(mode("registry.sqlite"), 0o600);
+    assert_eq!(mode(""), 0o750);
 }
 
 #[test]

@@ -150,7 +150,7 @@ pub(crate) struct ForgetArgs {
 /// The storage of a registry.
 #[derive(Debug, Args)]
 pub(crate) struct StorageArgs {
-    /// The folder for the data; created if it does not exist
+    /// The folder for the data; `pkgres serve` creates it if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) data: PathBuf,
 
@@ -203,6 +203,12 @@ pub(crate) struct ServeArgs {
     /// Also require a token for reading
     #[arg(long)]
     pub(crate) private: bool,
+
+    /// Create another administrator's token in `DIR/admin-token`, for example because the last one was lost
+    ///
+    /// It replaces the file. Other tokens stay valid: revoke those that were lost.
+    #[arg(long)]
+    pub(crate) new_admin_token: bool,
 }
 
 /// The address to listen on. A port alone, or with `localhost`, is one of this machine only.

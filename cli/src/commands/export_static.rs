@@ -14,10 +14,10 @@ use crate::show::counted;
 
 pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> {
     let runtime = serve::runtime()?;
-    let registry = serve::open(&args.storage, false, runtime.handle())?;
+    let registry = serve::open_existing(&args.storage, runtime.handle())?;
     let progress = output.progress("Exporting the registry", &NetworkActivity::default());
     let mut files = Vec::new();
-    let serial = registry.export(|path, bytes| {
+    let state = registry.export(|path, bytes| {
         let path = PackagePath::parse(&path)
             .map_err(|error| Failure::usage(format!("{path}: {error}")))?;
         files.push((path, bytes));
@@ -34,11 +34,18 @@ pub(super) fn run(args: &ExportStaticArgs, output: &mut Output) -> Result<Exit> 
     write_tree(&RealFileSystem, &args.output, tree)?;
     drop(progress);
     if output.is_json() {
-        output.json(&json!({ "schema_version": 1, "serial": serial, "files": count }));
+        output.json(&json!({
+            "schema_version": 1,
+            "serial": state.serial,
+            "files": count,
+            "expires": state.expires,
+        }));
     } else {
         output.note(&format!(
-            "Exported {} at serial {serial}",
-            counted(count, "file")
+            "Exported {} at serial {}; clients accept them until {}",
+            counted(count, "file"),
+            state.serial,
+            state.expires
         ));
     }
     Ok(Exit::Done)

@@ -51,7 +51,11 @@ pub(super) fn run(args: &ServeArgs, output: &mut Output) -> Result<Exit> {
         lock = Some(lock_data(data)?);
     }
     let token_file = args.storage.data.join(TOKEN_FILE);
-    let is_new = registry.create_first_token(|secret| write_token(&token_file, secret))?;
+    let is_first = registry.create_first_token(|secret| write_token(&token_file, secret))?;
+    if args.new_admin_token && !is_first {
+        registry.create_admin_token(|secret| write_token(&token_file, secret))?;
+    }
+    let is_new = is_first || args.new_admin_token;
     let background = Background::start(&registry);
     let service = Arc::new(Service::new(Arc::clone(&registry)));
     let served = runtime.block_on(async {
@@ -105,12 +109,33 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime> {
         .map_err(|error| cannot_start(format!("cannot start threads: {error}")))
 }
 
-/// Opens the storage of a registry.
-pub(super) fn open(
+/// Opens the storage of a registry, or creates it.
+fn open(
     args: &StorageArgs,
     is_private: bool,
     runtime: &tokio::runtime::Handle,
 ) -> Result<RegistryBackend> {
+    let options = RegistryOptions::default().with_private(is_private);
+    let storage = storage(args, runtime);
+    Ok(RegistryBackend::open(&storage, options, environment())?)
+}
+
+/// Opens the storage of a registry that exists.
+pub(super) fn open_existing(
+    args: &StorageArgs,
+    runtime: &tokio::runtime::Handle,
+) -> Result<RegistryBackend> {
+    let storage = storage(args, runtime);
+    let options = RegistryOptions::default();
+    Ok(RegistryBackend::open_existing(
+        &storage,
+        options,
+        environment(),
+    )?)
+}
+
+/// The storage that arguments and variables describe.
+fn storage(args: &StorageArgs, runtime: &tokio::runtime::Handle) -> Storage {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let key = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let key = key.map(|(id, secret)| {
@@ -118,11 +143,9 @@ pub(super) fn open(
     });
     let bucket = args.blobs.clone();
     let bucket = bucket.map(|address| Bucket::new(address, runtime.clone()).with_access_key(key));
-    let storage = Storage::new(&args.data)
+    Storage::new(&args.data)
         .with_database(args.database.clone())
-        .with_blobs(bucket);
-    let options = RegistryOptions::default().with_private(is_private);
-    Ok(RegistryBackend::open(&storage, options, environment())?)
+        .with_blobs(bucket)
 }
 
 fn environment() -> Environment {
@@ -199,6 +222,13 @@ impl From<OpenError> for Failure {
             }
             OpenError::Blobs(error @ BlobError::Address(_)) => {
                 Failure::usage(Escaped::new(&error.to_string()).to_string())
+            }
+            OpenError::Missing(_) => {
+                let message = Escaped::new(&error.to_string()).to_string();
+                let finding = Diagnostic::error(Code::Usage, message);
+                finding
+                    .hint("`--data` is the folder that `pkgres serve` created")
+                    .into()
             }
             OpenError::Database(DatabaseError::NoTls) => failed(Code::NoTls, error.to_string()),
             OpenError::Database(DatabaseError::Untrusted(_)) => failed(

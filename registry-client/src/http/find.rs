@@ -1,10 +1,13 @@
 //! Finding packages on a registry on the network.
 
+use std::collections::BTreeSet;
+
 use pkgres_manifest::PackageName;
 
 use crate::registry::{Found, PackageDescription, RegistryError, matches};
 
 use super::HttpRegistry;
+use crate::threads::lock;
 
 /// The most packages that one request returns.
 const PAGE: usize = 1000;
@@ -66,7 +69,7 @@ impl HttpRegistry {
         limit: usize,
     ) -> Result<Vec<Found>, RegistryError> {
         if self.config()?.api.is_none() {
-            return Err(self.rejected("it is a mirror, and cannot be searched"));
+            return self.search_names(words, limit);
         }
         let phrases = longest(words.iter().map(|word| phrase(word)).collect());
         let single = longest(
@@ -141,6 +144,25 @@ impl HttpRegistry {
         }
         found.truncate(limit);
         Ok(found)
+    }
+
+    /// The packages of a mirror with all words in their names, sorted: the list of names is all that it has of its packages
+    /// as a whole.
+    fn search_names(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
+        let session = &mut *lock(&self.session);
+        self.load(session)?;
+        self.refresh(session)?;
+        let names = session.names.as_ref().ok_or_else(|| {
+            let reason = "it gave no list of its packages";
+            self.transport.unreachable(reason)
+        })?;
+        let is_match = |name: &&PackageName| matches(words, std::iter::once(name.as_str()));
+        let found: BTreeSet<&PackageName> = names.keys().filter(is_match).collect();
+        let found = found.into_iter().take(limit).map(|name| Found {
+            name: name.clone(),
+            title: None,
+        });
+        Ok(found.collect())
     }
 
     /// The packages with a release that requires a package; `None` if the registry cannot tell.

@@ -32,6 +32,20 @@ pub(crate) fn open_postgres(address: &str) -> Result<Database> {
     up_to_date(Database::Postgres(Box::new(server)))
 }
 
+/// Whether the database of a server has the tables of a registry.
+pub(crate) fn is_postgres_in_use(address: &str) -> Result<bool> {
+    let server = postgres::Postgres::open(address)?;
+    let database = Database::Postgres(Box::new(server));
+    database.read(|transaction| {
+        let row = transaction.query_one(
+            "SELECT 1 FROM information_schema.tables
+             WHERE table_schema = current_schema() AND table_name = 'migrations'",
+            &[],
+        )?;
+        Ok(row.is_some())
+    })
+}
+
 fn up_to_date(database: Database) -> Result<Database> {
     migrations::run(&database)?;
     Ok(database)

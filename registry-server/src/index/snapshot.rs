@@ -27,6 +27,8 @@ pub(crate) struct Signed {
     serial: u64,
     /// When the state is signed again.
     renew: Timestamp,
+    /// When clients stop accepting the signature.
+    pub(crate) expires: Timestamp,
     pub(crate) snapshot: Arc<SignedSnapshot>,
     pub(crate) document: Arc<Document>,
 }
@@ -71,6 +73,7 @@ impl Signer {
         let signed = Signed {
             serial: state.serial,
             renew: now + VALIDITY / 2,
+            expires: now + VALIDITY,
             document: Arc::new(Document::new(snapshot.to_json())),
             snapshot: Arc::new(snapshot),
         };

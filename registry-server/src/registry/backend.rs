@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pkgres_files::{EntryKind, FileSystem as _, RealFileSystem, make_folder, write_private_file};
+use pkgres_files::{
+    EntryKind, FileSystem as _, RealFileSystem, make_folder, make_private, write_private_file,
+};
 use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
 use super::listing;
@@ -18,6 +20,12 @@ use crate::index::{Node, Signer};
 use crate::problem::Problem;
 use crate::store::{changes, facts};
 
+/// The file with the database of a registry on one node.
+const DATABASE_FILE: &str = "registry.sqlite";
+
+/// The folder with the artifacts, if they are files.
+const BLOBS_FOLDER: &str = "blobs";
+
 /// The reason why a registry cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +36,9 @@ pub enum OpenError {
     /// The store of artifacts cannot be opened.
     #[error("the artifacts cannot be reached: {0}")]
     Blobs(#[from] BlobError),
+    /// There is no registry in the storage.
+    #[error("there is no registry in {0}")]
+    Missing(String),
     /// A file or folder cannot be created.
     #[error(transparent)]
     File(#[from] pkgres_files::FileError),
@@ -50,6 +61,30 @@ pub struct RegistryBackend {
 }
 
 impl RegistryBackend {
+    /// Opens a registry that exists. Creates nothing in a storage without one.
+    pub fn open_existing(
+        storage: &Storage,
+        options: RegistryOptions,
+        environment: Environment,
+    ) -> Result<Self, OpenError> {
+        let data = || storage.data.display().to_string();
+        let has_file = || {
+            let file = storage.data.join(DATABASE_FILE).metadata();
+            file.is_ok_and(|file| file.is_file() && file.len() > 0)
+        };
+        match &storage.database {
+            None if !has_file() => return Err(OpenError::Missing(data())),
+            Some(address) if !database::is_postgres_in_use(address)? => {
+                return Err(OpenError::Missing("the database".to_owned()));
+            }
+            _ => {}
+        }
+        if storage.blobs.is_none() && !storage.data.join(BLOBS_FOLDER).is_dir() {
+            return Err(OpenError::Missing(data()));
+        }
+        Self::open(storage, options, environment)
+    }
+
     /// Opens a registry, or creates it if the storage is empty.
     pub fn open(
         storage: &Storage,
@@ -57,10 +92,14 @@ impl RegistryBackend {
         environment: Environment,
     ) -> Result<Self, OpenError> {
         options.batch_names = options.batch_names.clamp(1, MAX_BATCH_NAMES);
+        let is_new = !storage.data.exists();
         make_folder(&RealFileSystem, &storage.data)?;
+        if is_new {
+            make_private(&storage.data)?;
+        }
         let database = match &storage.database {
             Some(address) => database::open_postgres(address)?,
-            None => database::open_sqlite(&private_file(&storage.data.join("registry.sqlite"))?)?,
+            None => database::open_sqlite(&private_file(&storage.data.join(DATABASE_FILE))?)?,
         };
         let blobs = match &storage.blobs {
             Some(bucket) => Blobs::Object(ObjectBlobs::open(
@@ -68,7 +107,9 @@ impl RegistryBackend {
                 bucket.access_key.as_ref(),
                 bucket.runtime.clone(),
             )?),
-            None => Blobs::Folder(Folder::open(storage.data.join("blobs").join("sha256"))?),
+            None => Blobs::Folder(Folder::open(
+                storage.data.join(BLOBS_FOLDER).join("sha256"),
+            )?),
         };
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
         listing::add_missing(&database, &blobs, &incoming, &options.read)?;
@@ -187,10 +228,12 @@ impl RegistryBackend {
     }
 }
 
-/// Creates a file that only its owner can read, before anything else creates it with wider rights.
+/// Creates a file that only its owner can read, before anything else creates it with wider rights. An existing one, such as
+/// a backup that was put back, loses the rights of others: the database has the key that signs.
 fn private_file(path: &Path) -> Result<PathBuf, pkgres_files::FileError> {
     if !matches!(RealFileSystem.kind(path), Ok(Some(EntryKind::File))) {
         write_private_file(&RealFileSystem, path, b"")?;
     }
+    make_private(path)?;
     Ok(path.to_owned())
 }

@@ -12,15 +12,25 @@ use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
 use crate::store::read_record;
 
+/// What was exported.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ExportedState {
+    /// The serial of the state.
+    pub serial: u64,
+    /// Clients reject the files from this time on, because the signature of the state has expired.
+    pub expires: jiff::Timestamp,
+}
+
 impl RegistryBackend {
     /// Passes every file of a static mirror to `sink`, with its path below the base: one state of the
-    /// index, signed, and all artifacts. Returns the serial of the state.
+    /// index, signed, and all artifacts.
     ///
     /// An error if a document is replaced meanwhile; then the export has to be repeated.
     pub fn export<E: From<Problem>>(
         &self,
         mut sink: impl FnMut(String, Bytes) -> Result<(), E>,
-    ) -> Result<u64, E> {
+    ) -> Result<ExportedState, E> {
         let state = self.node.refresh(0)?;
         let config = self.config();
         let config = Config {
@@ -78,7 +88,10 @@ impl RegistryBackend {
             let bytes = self.artifact(&digest)?.ok_or_else(missing)?;
             sink(format!("blobs/sha256/{digest}"), bytes)?;
         }
-        Ok(state.serial)
+        Ok(ExportedState {
+            serial: state.serial,
+            expires: signed.expires,
+        })
     }
 
     /// The digests of the artifacts that an index document names.

@@ -29,6 +29,7 @@ pub(crate) use catalog::{
 pub(crate) use checks::no_such_package;
 pub(crate) use collections::CollectionView;
 pub(crate) use contents::ReleaseContents;
+pub use export::ExportedState;
 pub(crate) use extenders::{Bounds, Extender, Extenders};
 pub(crate) use implementers::Implementers;
 pub(crate) use lineage::{ClassPart, Lineage};

@@ -2,6 +2,7 @@
 //!
 //! A secret is random, is shown once, and is stored as its digest alone.
 
+use jiff::Timestamp;
 use pkgres_manifest::Hexadecimal;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
@@ -98,6 +99,21 @@ impl RegistryBackend {
         (row, secret)
     }
 
+    /// Creates a token for everything, for an operator who has none any more. `keep` stores the secret where the operator
+    /// finds it, before the token is valid.
+    pub fn create_admin_token<E: From<Problem>>(
+        &self,
+        keep: impl FnOnce(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let new = NewToken::new("admin", [Scope::Admin]).with_note("created by the operator");
+        let (row, secret) = self.new_token(&new);
+        keep(&secret)?;
+        let digest = Digest::of(secret.as_bytes()).to_string();
+        self.database
+            .write(|transaction| tokens::add(transaction, &row, &digest))
+            .map_err(|error: DatabaseError| Problem::from(error).into())
+    }
+
     /// Creates the first token of a registry that has none, for everything. Returns whether there was
     /// none.
     ///
@@ -154,17 +170,29 @@ impl RegistryBackend {
 
     /// Removes a token, which is invalid from then on. Any token may remove itself, and a principal
     /// those that it may see. Tokens that it created stay: which token created another one is not
-    /// stored.
+    /// stored. The last token for everything stays: without it, nobody could create another one.
     pub fn remove_token(&self, principal: &Principal, id: &str) -> Result<(), Problem> {
         if principal.credential.token() != Some(id) {
             principal.require(Scope::Tokens)?;
         }
-        let is_removed =
-            self.database
-                .write(|transaction| match tokens::by_id(transaction, id)? {
-                    Some(row) if may_handle(principal, &row) => tokens::remove(transaction, id),
-                    _ => Ok(false),
-                })?;
+        let now = self.environment.now();
+        let is_removed = self.database.write(|transaction| {
+            let Some(row) = tokens::by_id(transaction, id)? else {
+                return Ok(false);
+            };
+            if !may_handle(principal, &row) {
+                return Ok(false);
+            }
+            if is_for_everything(&row, now) {
+                let all = tokens::list(transaction, None)?;
+                let mut others = all.iter().filter(|other| other.id != id);
+                if !others.any(|other| is_for_everything(other, now)) {
+                    let detail = "this is the last valid token with the scope `admin`: create another one first";
+                    return Err(Problem::new(ProblemCode::NotChangeable, detail));
+                }
+            }
+            Ok(tokens::remove(transaction, id)?)
+        })?;
         if is_removed {
             return Ok(());
         }
@@ -178,6 +206,14 @@ impl RegistryBackend {
 /// Whether a principal may see and remove a token. One that cannot be read is for administrators.
 fn may_handle(principal: &Principal, row: &TokenRow) -> bool {
     principal.is_admin() || principal_of(row.clone()).is_ok_and(|other| principal.governs(&other))
+}
+
+/// Whether a token permits everything at a time.
+fn is_for_everything(row: &TokenRow, now: Timestamp) -> bool {
+    let principal = principal_of(row.clone());
+    principal.is_ok_and(|principal| {
+        principal.is_admin() && principal.expires.is_none_or(|end| end > now)
+    })
 }
 
 /// The principal of a token. A row that cannot be read is an error: a token without one of its names,

@@ -59,6 +59,11 @@ fn a_mirror_of_static_files_is_a_registry() {
         run.stderr
     );
 
+    // Names of packages can be searched, and other registries besides it.
+    let found = user.does(&["search", "Database", "org.example"]).stdout;
+    assert!(found.contains("org.example.Database "), "{found}");
+    assert_eq!(found.lines().count(), 1, "{found}");
+
     // A file that differs from the signed list is rejected.
     let document = files.join("index/v1/packages/org.example.!database.ndjson");
     let mut bytes = std::fs::read(&document).expect("it was exported");

@@ -230,7 +230,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 access: Access::Token,
                 run: tokens::remove,
                 answers: &[(204, AnswerBody::Nothing)],
-                problems: &[ProblemCode::NoSuchToken],
+                problems: &[ProblemCode::NoSuchToken, ProblemCode::NotChangeable],
                 ..GET
             }],
         },

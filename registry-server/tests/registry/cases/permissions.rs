@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jiff::Timestamp;
 use pkgres_registry_client::protocol::Digest;
@@ -199,6 +200,19 @@ pub(super) fn rights_of_tokens(place: &Place) {
         .map_err(code);
     assert_eq!(outcome, Err(ProblemCode::NoSuchToken));
     assert_eq!(registry.remove_token(&all_of_ann, &everywhere), Ok(()));
+    // The last one for everything stays: nobody could create another one.
+    let outcome = registry.remove_token(&operator, &everything).map_err(code);
+    assert_eq!(outcome, Err(ProblemCode::NotChangeable));
+    let expired = new_token("ann", &[Scope::Admin], &[], time(60));
+    assert!(make(&operator, &expired).is_ok());
+    place.seconds.fetch_add(120, Ordering::Relaxed);
+    let outcome = registry.remove_token(&operator, &everything).map_err(code);
+    assert_eq!(outcome, Err(ProblemCode::NotChangeable));
+    let made = registry.create_admin_token(|secret| {
+        assert!(secret.starts_with("pkgres_"));
+        Ok::<_, pkgres_registry_server::Problem>(())
+    });
+    assert_eq!(made, Ok(()));
     assert_eq!(registry.remove_token(&operator, &everything), Ok(()));
     assert_eq!(registry.remove_token(&operator, &of_bob), Ok(()));
 }

@@ -3,7 +3,9 @@
 //! Commands take their own arguments and this. Shared values (registries, how packages are read, how versions are
 //! chosen, the workspace) reach them only as the validated values here.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pkgres_formats::Format;
 use pkgres_manifest::diagnostic::Escaped;
@@ -18,10 +20,23 @@ use crate::settings::Settings;
 use crate::solve_options::solve_options;
 use crate::workspace::{Workspace, no_workspace};
 
-/// The validated values that the code of several commands uses.
+/// The validated values of a run, and its command line. The values are shared by the projects of a run.
 pub(crate) struct Context {
     /// The command line, for the commands that hints suggest.
     pub(crate) invocation: Invocation,
+    values: Arc<Values>,
+}
+
+impl Deref for Context {
+    type Target = Values;
+
+    fn deref(&self) -> &Values {
+        &self.values
+    }
+}
+
+/// The validated values that the code of several commands uses.
+pub(crate) struct Values {
     pub(crate) settings: Settings,
     /// The options for reading packages, with the core library.
     pub(crate) read_options: ReadOptions,
@@ -76,8 +91,8 @@ impl Context {
                 Err(failure) => return Err(failure.clone()),
             },
         };
-        Ok(Self {
-            invocation: invocation.about(&members),
+        let invocation = invocation.about(&members);
+        let values = Values {
             members,
             registries: RegistryOptions::new(args.registry, args.network, &settings)?,
             workspace,
@@ -87,7 +102,34 @@ impl Context {
             ecosystem,
             certificate: command.certificate().map(Path::to_owned),
             strict_uses: args.policy.is_some_and(|args| args.strict_uses),
+        };
+        Ok(Self {
+            invocation,
+            values: Arc::new(values),
         })
+    }
+
+    /// The context for projects of a run that are solved together: hints name all of them, or the workspace.
+    pub(crate) fn for_all(&self, projects: &[PathBuf]) -> Result<Self> {
+        let invocation = if self.invocation.names_project() {
+            self.invocation.clone()
+        } else if self.workspace()?.is_some() {
+            self.invocation.about_workspace()
+        } else {
+            self.invocation.clone().about(projects)
+        };
+        Ok(Self {
+            invocation,
+            values: Arc::clone(&self.values),
+        })
+    }
+
+    /// The context for one project of a run that names none: hints name the project.
+    pub(crate) fn for_one(&self, project: &Path) -> Self {
+        Self {
+            invocation: self.invocation.about_only(project),
+            values: Arc::clone(&self.values),
+        }
     }
 
     /// The core library, which every package requires, unless there is none.

@@ -38,7 +38,7 @@ pub(crate) fn is_explicit(matches: &ArgMatches, id: &str) -> bool {
 }
 
 /// The parts of the command line that a command about the same project repeats.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Invocation {
     /// All words of the command line.
     words: Vec<OsString>,
@@ -128,6 +128,24 @@ impl Invocation {
     pub(crate) fn about(mut self, members: &[PathBuf]) -> Self {
         self.projects.extend(members.iter().cloned());
         self
+    }
+
+    /// The same command about one project only.
+    pub(crate) fn about_only(&self, project: &Path) -> Self {
+        Self {
+            projects: vec![project.to_owned()],
+            flags: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same command about all members of the workspace.
+    pub(crate) fn about_workspace(&self) -> Self {
+        let mut about = self.clone();
+        if !about.is_for_workspace() {
+            about.flags.insert(0, "workspace");
+        }
+        about
     }
 
     /// A path of this run as it is named where the run began, before `-C`.

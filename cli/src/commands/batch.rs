@@ -26,6 +26,8 @@ pub(super) struct Batch {
     pub(super) manifests: Vec<PathBuf>,
     /// Whether they are solved together.
     pub(super) one_solve: bool,
+    /// Members of the workspace that have settings of their own, and are not among the projects.
+    pub(super) apart: Vec<PathBuf>,
     /// The requests of the run that have no answer yet.
     activity: NetworkActivity,
 }
@@ -44,12 +46,39 @@ pub(super) struct BatchResult {
 }
 
 impl Batch {
-    /// The members of the workspace.
+    /// The members of the workspace that have its settings.
     pub(super) fn of_workspace(context: &Context) -> Result<Self> {
         let Some(workspace) = context.workspace()? else {
             return Err(no_workspace());
         };
-        Self::new(&workspace.folders, workspace.one_solve, context)
+        let mut apart = Vec::new();
+        let mut members = Vec::new();
+        for folder in &workspace.folders {
+            let is_apart = own_settings(folder, context)?.is_some();
+            if is_apart { &mut apart } else { &mut members }.push(folder.clone());
+        }
+        Ok(Self {
+            apart,
+            ..Self::new(&members, workspace.one_solve, context)?
+        })
+    }
+
+    /// Fails if members have settings of their own, for a result that has to have all members.
+    pub(super) fn require_all(&self, context: &Context) -> Result<()> {
+        check_settings(&self.apart, context)
+    }
+
+    /// Says which members of the workspace are left out because they have settings of their own.
+    pub(super) fn report_left_out(&self, context: &Context, output: &mut Output) {
+        for folder in &self.apart {
+            let shown = folder.to_string_lossy();
+            let command = context.invocation.same_command_for(folder);
+            let command = command.map_or_else(String::new, |command| format!(": `{command}`"));
+            output.note(&format!(
+                "{} has settings of its own, and is left out{command}",
+                Escaped::new(&shown)
+            ));
+        }
     }
 
     /// Named projects, which must all have the settings of the run.
@@ -66,6 +95,7 @@ impl Batch {
         Ok(Self {
             manifests,
             one_solve,
+            apart: Vec::new(),
             activity: context.registries.activity().clone(),
         })
     }
@@ -75,6 +105,7 @@ impl Batch {
         Self {
             manifests: without_duplicates(manifests),
             one_solve: false,
+            apart: Vec::new(),
             activity: context.registries.activity().clone(),
         }
     }
@@ -180,7 +211,7 @@ fn check_settings(manifests: &[PathBuf], context: &Context) -> Result<()> {
         let verb = context.invocation.command_name();
         let command = context.invocation.command_for(verb, manifest);
         return Err(Diagnostic::error(Code::Usage, message)
-            .hint(format!("{verb} it by itself: `{command}`"))
+            .hint(format!("use a run of its own for it: `{command}`"))
             .into());
     }
     Ok(())

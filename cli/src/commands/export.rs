@@ -38,10 +38,14 @@ pub(super) fn run(args: &ExportArgs, context: &Context, output: &mut Output) -> 
             let message = "`--format requirements` writes the file of one project";
             return Err(Failure::usage(message));
         }
-        Projects::Several(batch) => match solve_all(args, &batch, context, output) {
-            Ok(resolutions) => resolutions,
-            Err(exit) => return Ok(exit),
-        },
+        Projects::Several(batch) => {
+            // Without a member, the document would look as if it had everything.
+            batch.require_all(context)?;
+            match solve_all(args, &batch, context, output) {
+                Ok(resolutions) => resolutions,
+                Err(exit) => return Ok(exit),
+            }
+        }
     };
     if output.format == Format::Requirements {
         for resolution in &resolutions {

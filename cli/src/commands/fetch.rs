@@ -248,18 +248,28 @@ pub(super) fn fetch(args: &LockedArgs, context: &Context, output: &mut Output) -
         Err(Diagnostic::error(reason.code, message).hint(&hint).into())
     };
     let projects = Projects::of(&args.members, &args.manifest, context)?;
-    projects.run(("Fetching", "Fetched"), output, |manifest, output| {
-        let words = ("fetched", "Fetched");
-        fetch_project(args, manifest, words, &keep, context, output)
-    })
+    projects.run(
+        ("Fetching", "Fetched"),
+        context,
+        output,
+        |manifest, output| {
+            let words = ("fetched", "Fetched");
+            fetch_project(args, manifest, words, &keep, context, output)
+        },
+    )
 }
 
 pub(super) fn verify(args: &LockedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let projects = Projects::of(&args.members, &args.manifest, context)?;
-    projects.run(("Verifying", "Verified"), output, |manifest, output| {
-        let words = ("verified", "Verified");
-        fetch_project(args, manifest, words, &|_| Ok(()), context, output)
-    })
+    projects.run(
+        ("Verifying", "Verified"),
+        context,
+        output,
+        |manifest, output| {
+            let words = ("verified", "Verified");
+            fetch_project(args, manifest, words, &|_| Ok(()), context, output)
+        },
+    )
 }
 
 /// Fetches the artifacts of one project, which verifies their digests; `check` decides whether one is enough.

@@ -31,6 +31,7 @@ impl Projects {
     pub(super) fn run(
         &self,
         (doing, done): (&str, &str),
+        context: &Context,
         output: &mut Output,
         each: impl Fn(&Path, &mut Output) -> Result<Exit> + Sync,
     ) -> Result<Exit> {
@@ -38,6 +39,7 @@ impl Projects {
             Self::One(manifest) => each(manifest, output),
             Self::Several(batch) => {
                 let result = batch.run(doing, each, output);
+                batch.report_left_out(context, output);
                 let exit = result.exit;
                 let summary = result.summary_of_reading(done);
                 if output.is_json() {

@@ -23,7 +23,7 @@ pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
     let is_titled = matches!(projects, Projects::Several(_));
     let words = ("Looking for newer versions", "Looked at");
-    projects.run(words, output, |manifest, output| {
+    projects.run(words, context, output, |manifest, output| {
         show_outdated(args, manifest, is_titled, context, output)
     })
 }

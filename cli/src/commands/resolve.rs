@@ -27,7 +27,7 @@ pub(super) fn run(args: &ResolveArgs, context: &Context, output: &mut Output) ->
         return print_model(args, model, context, output);
     }
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
-    projects.run(("Resolving", "Resolved"), output, |manifest, output| {
+    projects.run(("Resolving", "Resolved"), context, output, |manifest, output| {
         resolve(args, manifest, context, output)
     })
 }

@@ -24,7 +24,7 @@ pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Re
     let inverted = args.invert.as_deref().map(release_name).transpose()?;
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
     let words = ("Resolving", "Looked at");
-    projects.run(words, output, |manifest, output| {
+    projects.run(words, context, output, |manifest, output| {
         show_tree(args, manifest, inverted.as_ref(), context, output)
     })
 }

@@ -28,7 +28,7 @@ pub(super) fn run(args: &WhyArgs, context: &Context, output: &mut Output) -> Res
     // A package need not be in all of several projects.
     let is_found = AtomicBool::new(false);
     let words = ("Resolving", "Looked at");
-    let exit = projects.run(words, output, |manifest, output| {
+    let exit = projects.run(words, context, output, |manifest, output| {
         if show_paths(args, manifest, &name, version, context, output)? {
             is_found.store(true, Ordering::Relaxed);
         }

@@ -116,19 +116,32 @@ fn lock_batch(
     output: &mut Output,
 ) -> Result<Exit> {
     batch.one_solve |= args.one_solve;
-    let agreement = if batch.one_solve {
+    let apart = std::mem::take(&mut batch.apart);
+    let agreement = if batch.one_solve && !batch.manifests.is_empty() {
         Some(agree(&batch.manifests, &args.options(), context, output)?)
     } else {
         None
     };
     let agreed = agreement.as_ref().map(|agreement| &agreement.releases);
+    // Hints name the project, or all that are solved together.
+    let together = match &agreed {
+        Some(_) => Some(context.for_all(&batch.manifests)?),
+        None => None,
+    };
+    let names_projects = context.invocation.names_project();
+    batch.manifests.extend(apart);
     let lock = |manifest: &Path, output: &mut Output| {
         if own_settings(manifest, context)?.is_none() {
-            return lock_one(args, manifest, agreed, context, output);
+            return match &together {
+                Some(context) => lock_one(args, manifest, agreed, context, output),
+                None if names_projects => lock_one(args, manifest, None, context, output),
+                None => lock_one(args, manifest, None, &context.for_one(manifest), output),
+            };
         }
         let (own, context) = CommandLine::for_project(context, &folder_of(manifest))?;
+        let context = context.for_one(manifest);
         match &own.command {
-            Command::Lock(args) => lock_one(args, manifest, agreed, &context, output),
+            Command::Lock(args) => lock_one(args, manifest, None, &context, output),
             _ => unreachable!("the command is that of the run"),
         }
     };

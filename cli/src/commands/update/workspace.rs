@@ -25,6 +25,7 @@ use crate::update_effects::{ProjectEffects, Replacement};
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let batch = Batch::of_workspace(context)?;
+    batch.report_left_out(context, output);
     if batch.one_solve {
         update_together(args, &batch, context, output)
     } else {

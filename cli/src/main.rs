@@ -45,6 +45,7 @@ mod terminal_text;
 mod update_effects;
 mod usage_error;
 mod workspace;
+mod yank_reasons;
 
 use std::process::ExitCode;
 

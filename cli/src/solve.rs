@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::project::Project;
 use crate::root::ForeignRoot;
 use crate::show;
+use crate::yank_reasons::YankReasons;
 
 /// Solves the project of a manifest.
 pub(crate) fn solve(
@@ -35,6 +36,23 @@ pub(crate) fn solve(
     let project = Project::open(manifest, context)?;
     let (resolution, _) = solve_project(args, &project, context, output)?;
     Ok(resolution)
+}
+
+/// Solves the project of a manifest, and looks up why its releases were yanked.
+pub(crate) fn solve_with_reasons(
+    args: &SolveArgs,
+    manifest: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(Box<Resolution>, YankReasons)> {
+    if args.mode.frozen {
+        let resolution = Box::new(read_frozen(args, manifest, context)?);
+        return Ok((resolution, YankReasons::default()));
+    }
+    let project = Project::open(manifest, context)?;
+    let (resolution, registries) = solve_project(args, &project, context, output)?;
+    let reasons = YankReasons::of_resolution(&resolution, &registries);
+    Ok((resolution, reasons))
 }
 
 /// Solves a project, and returns the registries as well.

@@ -124,7 +124,7 @@ pub use outdated::{BlockingRequirement, Outdated, outdated};
 pub use package_folder::{FolderFile, LeftOut, LeftOutBecause, PackageFolder, VENDORED_FILE};
 #[cfg(feature = "index")]
 pub use registry::{Artifact, ReceivedArtifact, TakeArtifact, WantedArtifact};
-pub use registry::{Found, PackageDescription, Registry, RegistryError};
+pub use registry::{Found, PackageDescription, Registry, RegistryError, ReleaseDescription};
 pub use set::{NewerElsewhere, RegistrySet};
 pub use single_package::SinglePackage;
 pub use strict_uses::strict_uses;

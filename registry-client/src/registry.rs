@@ -237,6 +237,29 @@ pub struct PackageDescription {
     /// The owners.
     #[cfg_attr(feature = "http", serde(default))]
     pub owners: BTreeSet<String>,
+    /// What the registry says of the releases.
+    #[cfg_attr(feature = "http", serde(default))]
+    pub versions: Vec<ReleaseDescription>,
+}
+
+/// What a registry says of a release besides its record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "http", derive(serde::Deserialize))]
+pub struct ReleaseDescription {
+    /// The version.
+    pub version: Version,
+    /// Why it was yanked, if it was.
+    #[cfg_attr(feature = "http", serde(default))]
+    pub yank_reason: Option<String>,
+}
+
+impl PackageDescription {
+    /// The reason why a release was yanked, if the registry gives one.
+    pub fn yank_reason(&self, version: &Version) -> Option<&str> {
+        let mut versions = self.versions.iter();
+        let release = versions.find(|release| release.version == *version)?;
+        release.yank_reason.as_deref()
+    }
 }
 
 /// Whether each word is in one of the texts, in upper or lower case.

@@ -19,6 +19,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::problem::shown_location;
 use crate::registries::{ConfiguredRegistry, is_unconfigured, unconfigured_hint};
+use crate::yank_reasons::shown_reason;
 
 /// How many characters of a description are shown.
 const DESCRIPTION_CHARACTERS: usize = 2000;
@@ -239,6 +240,12 @@ impl Info<'_> {
         }
     }
 
+    /// The reason why a release was yanked, as the registry has it.
+    fn yank_reason(&self, record: &IndexRecord) -> Option<&str> {
+        let description = self.description.filter(|_| record.yanked)?;
+        description.yank_reason(&record.version)
+    }
+
     fn classes(&self) -> Option<Vec<&IndexedClass>> {
         let classes = self.record.classes.as_ref()?;
         Some(classes.iter().filter(|class| !class.internal).collect())
@@ -275,7 +282,12 @@ impl Info<'_> {
             line(format!("sha256: {digest}"));
         }
         if record.yanked {
-            line("yanked: only lockfiles that have it use it".to_owned());
+            let reason = self.yank_reason(record).map(shown_reason);
+            let reason = reason.map(|reason| format!(" ({reason})"));
+            let reason = reason.unwrap_or_default();
+            line(format!(
+                "yanked{reason}: only lockfiles that have it use it"
+            ));
         }
         text.push_str("versions:\n");
         for record in self.releases.records.iter().rev() {
@@ -348,6 +360,7 @@ impl Info<'_> {
             json!({
                 "version": record.version,
                 "yanked": record.yanked,
+                "yank_reason": self.yank_reason(record),
                 "published": record.published,
                 "sha256": record.digest,
             })
@@ -376,6 +389,7 @@ impl Info<'_> {
             "source": self.releases.source,
             "format": record.format.as_deref(),
             "yanked": record.yanked,
+            "yank_reason": self.yank_reason(record),
             "published": record.published,
             "sha256": record.digest,
             "size": record.size,

@@ -18,6 +18,7 @@ use crate::project::Project;
 use crate::show::{self, counted};
 use crate::solve::{problem_with_lock, read_frozen};
 use crate::update_effects::{ProjectEffects, Replacement};
+use crate::yank_reasons::YankReasons;
 
 pub(super) fn run(args: &OutdatedArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
@@ -70,6 +71,7 @@ fn show_outdated(
         drop(progress);
         found?
     };
+    let reasons = YankReasons::of_resolution(&resolution, &registries);
     output.registry_findings(&registries.take_findings());
     let exit = if args.exit_code && !outdated_packages.is_empty() {
         Exit::Pending
@@ -82,7 +84,7 @@ fn show_outdated(
             "status": if outdated_packages.is_empty() { "up_to_date" } else { "outdated" },
             "packages": show::outdated_json(&outdated_packages, &effects),
             "not_compared": show::not_compared_json(&effects),
-            "notes": show::excluded(&resolution),
+            "notes": show::excluded(&resolution, &reasons),
         }));
         return Ok(exit);
     }
@@ -91,7 +93,7 @@ fn show_outdated(
     }
     output.data(&show::outdated(&outdated_packages, &effects));
     output.notes(show::not_compared(&effects));
-    output.notes(show::excluded(&resolution));
+    output.notes(show::excluded(&resolution, &reasons));
     let held_back = outdated_packages
         .iter()
         .filter(|entry| entry.allowed.as_ref() != Some(&entry.latest))

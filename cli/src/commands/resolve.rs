@@ -20,16 +20,19 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::project::Project;
 use crate::show::{self, counted};
-use crate::solve::{solve, solve_project};
+use crate::solve::{solve_project, solve_with_reasons};
 
 pub(super) fn run(args: &ResolveArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if let Some(model) = &args.model {
         return print_model(args, model, context, output);
     }
     let projects = Projects::of(&args.members, &args.solve.manifest, context)?;
-    projects.run(("Resolving", "Resolved"), context, output, |manifest, output| {
-        resolve(args, manifest, context, output)
-    })
+    projects.run(
+        ("Resolving", "Resolved"),
+        context,
+        output,
+        |manifest, output| resolve(args, manifest, context, output),
+    )
 }
 
 /// Resolves one project.
@@ -43,18 +46,18 @@ fn resolve(
     if output.format == Format::Requirements {
         require_collections(manifest, context)?;
     }
-    let resolution = solve(&args.solve, manifest, context, output)?;
+    let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
     if output.format == Format::Requirements {
         output.data(&show::requirements_file(&resolution));
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(&resolution, context));
+        output.json(&show::resolution_json(&resolution, &reasons, context));
         return Ok(Exit::Done);
     }
     let is_frozen = args.solve.mode.frozen;
     output.tree(&show::tree(&resolution, context.core(), None, is_frozen));
-    output.notes(show::notes(&resolution, context));
+    output.notes(show::notes(&resolution, &reasons, context));
     let packages = counted(resolution.len(), "package");
     output.note(&format!(
         "Resolved {packages} in {} ms",

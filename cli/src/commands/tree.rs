@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::show;
-use crate::solve::solve;
+use crate::solve::solve_with_reasons;
 
 pub(super) fn run(args: &TreeArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.depth.is_some() && output.is_json() {
@@ -37,7 +37,7 @@ fn show_tree(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
-    let resolution = solve(&args.solve, manifest, context, output)?;
+    let (resolution, reasons) = solve_with_reasons(&args.solve, manifest, context, output)?;
     if let Some((package, version)) = inverted {
         let version = version.as_ref();
         let mut packages = resolution.packages().iter();
@@ -69,7 +69,7 @@ fn show_tree(
         return Ok(Exit::Done);
     }
     if output.is_json() {
-        output.json(&show::resolution_json(&resolution, context));
+        output.json(&show::resolution_json(&resolution, &reasons, context));
     } else {
         output.tree(&show::tree(
             &resolution,

@@ -1,6 +1,8 @@
 //! Findings as annotations of GitHub workflows: `::error file=FILE,line=LINE::MESSAGE`.
 
-use pkgres_manifest::diagnostic::{Code, Diagnostic, Location};
+use std::fmt::Display;
+
+use pkgres_manifest::diagnostic::{Diagnostic, Location};
 
 /// The file and line of an annotation, if it has any.
 #[derive(Debug, Default)]
@@ -29,7 +31,12 @@ impl Subject {
 }
 
 /// One annotation, as a line.
-pub(super) fn annotation(kind: &str, subject: &Subject, code: Code, message: &str) -> String {
+pub(super) fn annotation(
+    kind: &str,
+    subject: &Subject,
+    title: impl Display,
+    message: &str,
+) -> String {
     let mut properties = Vec::new();
     if let Some(file) = &subject.file {
         let file = file.strip_prefix("./").unwrap_or(file);
@@ -38,9 +45,14 @@ pub(super) fn annotation(kind: &str, subject: &Subject, code: Code, message: &st
     if let Some((line, column)) = subject.line_and_column {
         properties.push(format!("line={line},col={column}"));
     }
-    properties.push(format!("title={code}"));
+    properties.push(format!("title={title}"));
     let message = escaped(message, false);
     format!("::{kind} {}::{message}\n", properties.join(","))
+}
+
+/// A warning without a code, as an annotation of a whole file.
+pub(crate) fn warning_of_file(title: &str, message: &str, file: &str) -> String {
+    annotation("warning", &Subject::file(file), title, message)
 }
 
 /// A finding as an annotation of a whole file.
@@ -58,17 +70,17 @@ pub(crate) fn annotations(findings: &[Diagnostic]) -> String {
     findings
         .iter()
         .map(|finding| {
-            let kind = if finding.is_error() {
-                "error"
-            } else {
-                "warning"
-            };
             let label = finding.labels.first();
             let subject = label.map(|label| Subject::at(&label.location));
             let mut message = finding.message.clone();
             for hint in &finding.hints {
                 message.push_str(&format!("\nhint: {hint}"));
             }
+            let kind = if finding.is_error() {
+                "error"
+            } else {
+                "warning"
+            };
             annotation(kind, &subject.unwrap_or_default(), finding.code, &message)
         })
         .collect()

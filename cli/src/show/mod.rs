@@ -19,7 +19,7 @@ mod terminal;
 mod tree;
 mod update;
 
-pub(crate) use annotation::{annotation_of_file, annotations};
+pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
 pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};

@@ -11,10 +11,15 @@ use pkgres_resolver::{
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
+use crate::yank_reasons::YankReasons;
 
 /// Notes on unusual parts of a resolution, with their reasons: packages with several releases, prereleases,
 /// yanked releases, what is built in, and overrides without effect.
-pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
+pub(crate) fn notes(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    context: &Context,
+) -> Vec<String> {
     let mut lines = side_by_side(resolution, context);
     for ChosenPrerelease {
         name,
@@ -32,7 +37,7 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
         };
         lines.push(format!("{name} {version} is a prerelease: {reason}"));
     }
-    lines.extend(excluded(resolution));
+    lines.extend(excluded(resolution, reasons));
     lines.extend(resolution.built_in().iter().map(|(name, version)| {
         format!("{name} {version} is built into pkgres: no registry has {name}")
     }));
@@ -45,15 +50,16 @@ pub(crate) fn notes(resolution: &Resolution, context: &Context) -> Vec<String> {
 }
 
 /// Notes on releases that are used although the policy excludes them.
-pub(crate) fn excluded(resolution: &Resolution) -> Vec<String> {
+pub(crate) fn excluded(resolution: &Resolution, reasons: &YankReasons) -> Vec<String> {
     let excluded = resolution.excluded().into_iter();
     let notes = excluded.map(|chosen| {
         let ChosenExcluded { name, version, .. } = &chosen;
         let was = excluded_because(chosen.exclusion);
+        let reason = reasons.in_parentheses(name, version);
         if chosen.was_asked_for {
-            format!("{name} {version} {was}; it is used because it was requested")
+            format!("{name} {version} {was}{reason}; it is used because it was requested")
         } else {
-            format!("{name} {version} {was}; it is kept because the lockfile has it")
+            format!("{name} {version} {was}{reason}; it is kept because the lockfile has it")
         }
     });
     notes.collect()
@@ -145,7 +151,11 @@ fn requires(requirements: &[BoundRequirement]) -> Value {
 }
 
 /// A resolution as a JSON document.
-pub(crate) fn resolution_json(resolution: &Resolution, context: &Context) -> Value {
+pub(crate) fn resolution_json(
+    resolution: &Resolution,
+    reasons: &YankReasons,
+    context: &Context,
+) -> Value {
     let roots: Vec<Value> = resolution
         .roots()
         .iter()
@@ -176,7 +186,7 @@ pub(crate) fn resolution_json(resolution: &Resolution, context: &Context) -> Val
         "root": roots.first(),
         "packages": packages,
         "side_by_side": side_by_side_json(resolution),
-        "notes": notes(resolution, context),
+        "notes": notes(resolution, reasons, context),
         "stats": {"steps": resolution.stats().steps},
     })
 }

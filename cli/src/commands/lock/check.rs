@@ -25,6 +25,7 @@ use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
 use crate::show::{self, counted};
+use crate::yank_reasons::YankReasons;
 
 /// Checks the lockfile of a project; `manifest` is its path on the command line. `agreed` are the releases that several
 /// projects agreed on, if they were solved together.
@@ -45,12 +46,15 @@ pub(super) fn check(
     let known = question.as_ref().and_then(|(question, _)| {
         question.known_to_fit(|path| manifest_file.file(path, options).ok())
     });
-    let (report, count) = match known {
-        Some(count) => (LockReport::default(), count),
+    let checked = match known {
+        Some(count) => Checked {
+            count,
+            ..Checked::default()
+        },
         None => check_content(manifest_file, problem, question, context, output)?,
     };
     let disagreement = match agreed {
-        Some(agreed) if report.stale.is_empty() => {
+        Some(agreed) if checked.report.stale.is_empty() => {
             Disagreement::of_lockfile(manifest, agreed, &args.options(), context, output)?
         }
         _ => Disagreement::default(),
@@ -58,9 +62,8 @@ pub(super) fn check(
     Ok(show_report(
         args,
         &path,
-        &report,
+        &checked,
         &disagreement,
-        count,
         context,
         output,
     ))
@@ -74,28 +77,38 @@ pub(super) fn check_foreign(
     output: &mut Output,
 ) -> Result<Exit> {
     let problem = Problem::of_project(project, context)?;
-    let CheckedEntries { report, count, .. } = check_entries(project, problem, context, output)?;
+    let CheckedEntries { checked, .. } = check_entries(project, problem, context, output)?;
     let none = Disagreement::default();
     let path = project.lock_path();
-    Ok(show_report(
-        args, &path, &report, &none, count, context, output,
-    ))
+    Ok(show_report(args, &path, &checked, &none, context, output))
+}
+
+/// What is reported of a lockfile.
+#[derive(Default)]
+struct Checked {
+    report: LockReport,
+    /// The number of locked releases.
+    count: usize,
+    yank_reasons: YankReasons,
 }
 
 /// Shows a report, and returns the exit code that it means.
 fn show_report(
     args: &LockArgs,
     path: &Path,
-    report: &LockReport,
+    checked: &Checked,
     disagreement: &Disagreement,
-    count: usize,
     context: &Context,
     output: &mut Output,
 ) -> Exit {
+    let report = &checked.report;
     match output.format {
-        Format::Json => output.json(&to_json(report, disagreement)),
+        Format::Json => output.json(&to_json(checked, disagreement)),
         Format::Github => {
             let file = path.to_string_lossy();
+            for yanked in warnings(checked) {
+                output.data(&show::warning_of_file("yanked release", &yanked, &file));
+            }
             output.data(&show::staleness_annotations(&report.stale, &file));
             if !disagreement.is_empty() {
                 let finding = disagreement.finding("", context);
@@ -108,7 +121,7 @@ fn show_report(
             } else {
                 String::new()
             };
-            print(report, disagreement, count, &mode, context, output);
+            print(checked, disagreement, &mode, context, output);
         }
     }
     match Exit::of_lock_check(&report.stale) {
@@ -144,36 +157,34 @@ fn question(
     Some((question?, lock))
 }
 
-/// Checks the lockfile entry by entry. Returns the report and the number of locked releases.
+/// Checks the lockfile entry by entry.
 fn check_content(
     manifest_file: ManifestFile,
     problem: Result<Problem>,
     question: Option<(LockQuestion, LockContent)>,
     context: &Context,
     output: &mut Output,
-) -> Result<(LockReport, usize)> {
+) -> Result<Checked> {
     let mut files = Vec::new();
     let package = manifest_file.parse(&context.read_options, |path, bytes| {
         files.push(RootFile::new(path.clone(), bytes));
     })?;
     let project = Project::new(manifest_file, package);
     let problem = problem?.with_root(&project, context)?;
-    let checked = check_entries(&project, problem, context, output)?;
-    let CheckedEntries { report, count, .. } = &checked;
+    let entries = check_entries(&project, problem, context, output)?;
+    let checked = entries.checked;
     if let Some((question, content)) = question
-        && !checked.has_findings
-        && content == LockContent::of(&checked.bytes)
+        && !entries.has_findings
+        && content == LockContent::of(&entries.bytes)
     {
-        question.remember(report, *count, &files, &checked.registries);
+        question.remember(&checked.report, checked.count, &files, &entries.registries);
     }
-    Ok((checked.report, checked.count))
+    Ok(checked)
 }
 
 /// What a check of the entries of a lockfile found.
 struct CheckedEntries {
-    report: LockReport,
-    /// The number of locked releases.
-    count: usize,
+    checked: Checked,
     registries: RegistrySet,
     /// The content of the lockfile.
     bytes: Vec<u8>,
@@ -210,9 +221,17 @@ fn check_entries(
     {
         return Err(other_capabilities(&path, context));
     }
+    let yanked = report.yanked.iter();
+    let yank_reasons = YankReasons::find(
+        yanked.map(|(name, version)| (name, version)),
+        &problem.registries,
+    );
     Ok(CheckedEntries {
-        report,
-        count,
+        checked: Checked {
+            report,
+            count,
+            yank_reasons,
+        },
         registries: problem.registries,
         bytes,
         has_findings: !findings.is_empty(),
@@ -232,18 +251,25 @@ fn other_capabilities(path: &Path, context: &Context) -> Failure {
     }
 }
 
+/// The warnings about locked releases that were yanked.
+fn warnings(checked: &Checked) -> Vec<String> {
+    let yanked = checked.report.yanked.iter().map(|(name, version)| {
+        let reason = checked.yank_reasons.in_parentheses(name, version);
+        format!("{name} {version} was yanked{reason}; the lockfile still has it")
+    });
+    yanked.collect()
+}
+
 fn print(
-    report: &LockReport,
+    checked: &Checked,
     disagreement: &Disagreement,
-    count: usize,
     mode: &str,
     context: &Context,
     output: &mut Output,
 ) {
-    for (name, version) in &report.yanked {
-        output.note(&format!(
-            "warning: {name} {version} was yanked; the lockfile still has it"
-        ));
+    let report = &checked.report;
+    for yanked in warnings(checked) {
+        output.note(&format!("warning: {yanked}"));
     }
     if !disagreement.is_empty() {
         output.findings(&[disagreement.finding(mode, context)]);
@@ -252,19 +278,20 @@ fn print(
     if report.stale.is_empty() {
         output.note(&format!(
             "The lockfile is up to date: {}",
-            counted(count, "package")
+            counted(checked.count, "package")
         ));
         return;
     }
     output.findings(&show::staleness(&report.stale, mode, context));
 }
 
-fn to_json(report: &LockReport, disagreement: &Disagreement) -> Value {
-    let yanked: Vec<Value> = report
-        .yanked
-        .iter()
-        .map(|(name, version)| json!({"package": name, "version": version}))
-        .collect();
+fn to_json(checked: &Checked, disagreement: &Disagreement) -> Value {
+    let report = &checked.report;
+    let yanked = report.yanked.iter().map(|(name, version)| {
+        let reason = checked.yank_reasons.get(name, version);
+        json!({"package": name, "version": version, "reason": reason})
+    });
+    let yanked: Vec<Value> = yanked.collect();
     let stale = report.stale.iter().map(show::staleness_json);
     let stale: Vec<Value> = stale.chain(disagreement.to_json()).collect();
     json!({

@@ -259,6 +259,7 @@ fn write(
         previous,
         resolution,
         lock,
+        yank_reasons,
     } = proposal;
     // A manifest whose package was renamed is still the only one in its folder.
     if project.package().is_none()
@@ -283,12 +284,12 @@ fn write(
     let diff = previous.diff(&lock);
     if output.is_json() {
         let mut document = written.to_json(&diff);
-        document["notes"] = show::notes(&resolution, context).into();
+        document["notes"] = show::notes(&resolution, &yank_reasons, context).into();
         output.json(&document);
         return Ok(Exit::Done);
     }
     output.notes(show::changes(&previous.shown_diff(diff)));
-    output.notes(show::notes(&resolution, context));
+    output.notes(show::notes(&resolution, &yank_reasons, context));
     output.note(&written.summary(resolution.len(), 0));
     Ok(Exit::Done)
 }

@@ -12,6 +12,7 @@ use crate::lockfile::PreviousLock;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::project::Project;
+use crate::yank_reasons::YankReasons;
 
 /// The releases that several projects agreed on.
 pub(crate) type AgreedReleases = BTreeSet<(PackageName, Version)>;
@@ -33,6 +34,7 @@ pub(super) struct Proposal {
     pub(super) resolution: Box<Resolution>,
     /// The lockfile of the resolution.
     pub(super) lock: Lockfile,
+    pub(super) yank_reasons: YankReasons,
 }
 
 /// Solves for the lockfile of a project. `agreed` are the releases that several projects agreed on, if they were solved
@@ -70,9 +72,11 @@ pub(super) fn propose(
     };
     let (resolution, registries) = problem.solve_with_registries(context, output)?;
     let lock = lock_with_capabilities(&resolution, project.package(), &registries, context)?;
+    let yank_reasons = YankReasons::of_resolution(&resolution, &registries);
     Ok(Proposal {
         previous,
         resolution,
         lock,
+        yank_reasons,
     })
 }

@@ -23,6 +23,7 @@ use crate::project::Project;
 use crate::show;
 use crate::solve::reject_lock_modes;
 use crate::update_effects::{ProjectEffects, Replacement};
+use crate::yank_reasons::YankReasons;
 
 pub(super) fn run(args: &UpdateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     reject_lock_modes("update", &args.write, context)?;
@@ -69,6 +70,7 @@ fn update_one(
         &context.read_options,
     )?;
     let diff = LockDiff::between(&lock, &updated);
+    let reasons = YankReasons::of_resolution(&resolution, &registries);
     let replacements = Replacement::of_lock(&diff);
     let affected = project.affected(context);
     let progress = output.progress("Comparing classes", context.registries.activity());
@@ -87,7 +89,7 @@ fn update_one(
         document["held_back"] = all.into();
         document["effects"] = show::effects_json(&effects, None).into();
         document["not_compared"] = show::not_compared_json(&effects).into();
-        document["notes"] = show::notes(&resolution, context).into();
+        document["notes"] = show::notes(&resolution, &reasons, context).into();
         output.json(&document);
     } else {
         let changes = show::changes(&diff);
@@ -96,7 +98,7 @@ fn update_one(
         output.notes(show::left_behind(&held_back));
         output.notes(show::update_effects(&effects));
         output.notes(show::not_compared(&effects));
-        output.notes(show::notes(&resolution, context));
+        output.notes(show::notes(&resolution, &reasons, context));
         output.note(&written.summary(resolution.len(), changes.len()));
     }
     let workspace = context.workspace()?;

@@ -17,7 +17,10 @@ pub(crate) fn add_commands(conflict: &mut Conflict, root: &PackageName, invocati
     if invocation.is("add") || invocation.is("remove") {
         return;
     }
-    let is_own = |repair: &&mut SingleRepair| repair.owner == *root && !repair.is_override;
+    // A changed requirement is not enough for a release that has to be requested as well.
+    let is_own = |repair: &&mut SingleRepair| {
+        repair.owner == *root && !repair.is_override && repair.exclusion.is_none()
+    };
     for repair in conflict.repairs.iter_mut().filter(is_own) {
         // An implied requirement has no location: there is nothing to change.
         let Some(location) = &repair.location else {

@@ -79,10 +79,11 @@ pub use request::{
     SolveOptions, Update, UpdateTarget,
 };
 pub use resolution::{
-    ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Compromise, Exclusion,
+    ArtifactChange, BoundRequirement, ChosenExcluded, ChosenPrerelease, Compromise,
     ModelNotLockable, PathStep, PrereleaseReason, RequirementPath, Requirer, Resolution,
     ResolvedOwner, ResolvedPackage, ResolvedRoot, SideBySide, Stats,
 };
 pub use resolver::{Resolver, Step};
 pub use supply::{ProvideError, Supply};
+pub use universe::Exclusion;
 pub use update::{HeldBack, Moved, UpdateReport};

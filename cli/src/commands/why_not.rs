@@ -87,17 +87,22 @@ pub(super) fn run(args: &WhyNotArgs, context: &Context, output: &mut Output) -> 
                 .invocation
                 .command(&format!("update {name} --precise {version}"));
             let lock = context.invocation.command("lock");
+            let is_locked = project.lockfile(context)?.is_some();
+            let because = if is_locked {
+                "it is locked or preferred"
+            } else {
+                "it is preferred"
+            };
             output.note(&match excluded.map(|one| one.exclusion) {
                 Some(exclusion) => {
                     let was = show::excluded_because(exclusion);
                     format!("{name} {version} {was}, so it is chosen only if it is requested")
                 }
                 None => format!(
-                    "Nothing prevents {name} {version}: {} is chosen because it is locked or preferred",
+                    "Nothing prevents {name} {version}: {} is chosen because {because}",
                     listed(&chosen)
                 ),
             });
-            let is_locked = project.lockfile(context)?.is_some();
             output.note(&if is_locked {
                 format!("hint: `{command}` moves to it")
             } else {

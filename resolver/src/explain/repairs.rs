@@ -13,7 +13,7 @@ use crate::problem::{Fact, Goals, Problem, Relaxation};
 use crate::search::Verdict;
 use crate::set::PositionSet;
 use crate::tiers::split_more;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{Exclusion, PackageId, ReleaseId, Universe};
 
 /// The maximum number of requirements to try. In a conflict with more reasons, no single change is
 /// likely to help.
@@ -42,6 +42,8 @@ pub struct SingleRepair {
     pub is_override: bool,
     /// The version to allow.
     pub allow: Version,
+    /// Why that version is chosen only by the update that requested it, if it is.
+    pub exclusion: Option<Exclusion>,
     /// The location of the requirement, if it comes from a file.
     pub location: Option<Location>,
     /// The change in one sentence.
@@ -202,6 +204,9 @@ fn try_repair(
         universe.catalog.name(*target),
     );
     let allow = universe.catalog.version(release);
+    // Without an update, only a lock lets such a release in, and goes on to do so.
+    let is_update = !goals.is_empty();
+    let exclusion = Exclusion::of(universe, release).filter(|_| is_update);
     let text = if is_overridden {
         format!("it can be solved if the override of {package} allows {package} {allow}")
     } else if universe.catalog.is_root(*owner) {
@@ -211,6 +216,10 @@ fn try_repair(
     } else {
         format!("it can be solved with a release of {name} that allows {package} {allow}")
     };
+    let text = match exclusion {
+        Some(exclusion) => format!("{text}, which {exclusion} and also has to be requested"),
+        None => text,
+    };
     Ok(Some(SingleRepair {
         owner: name.clone(),
         versions,
@@ -218,6 +227,7 @@ fn try_repair(
         spec: spec.written().to_owned(),
         is_override: is_overridden,
         allow: allow.clone(),
+        exclusion,
         location,
         text,
     }))

@@ -21,8 +21,7 @@ use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
 pub use notes::{
-    ArtifactChange, ChosenExcluded, ChosenPrerelease, Exclusion, PrereleaseReason, Requirer,
-    SideBySide,
+    ArtifactChange, ChosenExcluded, ChosenPrerelease, PrereleaseReason, Requirer, SideBySide,
 };
 pub use paths::{PathStep, RequirementPath};
 

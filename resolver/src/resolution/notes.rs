@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::contents::{BoundRequirement, Contents, ResolvedOwner};
 use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
 use crate::selection::Selection;
-use crate::universe::{EffectiveRequirement, ReleaseId, Universe};
+use crate::universe::{EffectiveRequirement, Exclusion, ReleaseId, Universe};
 
 /// A package that has several releases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,16 +107,6 @@ pub struct ChosenExcluded {
     pub was_asked_for: bool,
 }
 
-/// Why a release is not chosen unless it is locked or requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Exclusion {
-    /// It was yanked.
-    Yanked,
-    /// It was published after the cut-off date.
-    TooNew,
-}
-
 /// A release whose digest or source differs from what was locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactChange {
@@ -206,13 +196,7 @@ pub(super) fn excluded(
     let mut excluded: Vec<ChosenExcluded> = chosen
         .filter(|release| !catalog.is_root(release.package))
         .filter_map(|release| {
-            let exclusion = if catalog.is_yanked(*release) {
-                Exclusion::Yanked
-            } else if catalog.is_too_new(*release) {
-                Exclusion::TooNew
-            } else {
-                return None;
-            };
+            let exclusion = Exclusion::of(universe, *release)?;
             Some(ChosenExcluded {
                 name: catalog.name(release.package).clone(),
                 version: catalog.read_version(*release),

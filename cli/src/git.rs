@@ -19,9 +19,82 @@ fn not_run(error: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot run git, which reads revisions: {error}"))
 }
 
-/// Whether the current folder is in a repository.
-pub(crate) fn is_repository() -> Result<bool> {
-    Ok(git(&["rev-parse", "--git-dir"])?.is_some())
+/// Why git finds no revision of a name.
+pub(crate) enum NoRevision {
+    /// The current folder is in no repository.
+    NoRepository,
+    /// git does not read the repository: its own reason, and the command that it suggests.
+    Refused {
+        reason: String,
+        command: Option<String>,
+    },
+    /// The clone has only the newest commits.
+    Shallow,
+    /// There is no such revision.
+    Unknown,
+}
+
+impl NoRevision {
+    /// Asks git about the repository of the current folder.
+    pub(crate) fn find() -> Result<Self> {
+        let output = Command::new("git")
+            .args(["rev-parse", "--is-shallow-repository"])
+            .env("LC_ALL", "C")
+            .output()
+            .map_err(|error| not_run(&error))?;
+        if output.status.success() {
+            let is_shallow = output.stdout.trim_ascii() == b"true";
+            return Ok(if is_shallow {
+                Self::Shallow
+            } else {
+                Self::Unknown
+            });
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        let shown = |line: &str| Escaped::shortened(line.trim()).to_string();
+        let reason = text.lines().find_map(|line| line.strip_prefix("fatal: "));
+        let Some(reason) = reason.filter(|reason| !reason.starts_with("not a git repository"))
+        else {
+            return Ok(Self::NoRepository);
+        };
+        let mut commands = text.lines().map(str::trim);
+        let command = commands.find(|line| line.starts_with("git config "));
+        Ok(Self::Refused {
+            reason: shown(reason),
+            command: command.map(shown),
+        })
+    }
+
+    /// The error for a text that names no revision, with the reason; `hints` are for a folder that is in no repository,
+    /// and for a name that git does not know.
+    pub(crate) fn complete(self, mut finding: Diagnostic, hints: [&str; 2]) -> Diagnostic {
+        let [without_repository, unknown] = hints;
+        let (reason, hint) = match self {
+            Self::NoRepository => (
+                Some("this folder is in no git repository".to_owned()),
+                Some(without_repository.to_owned()),
+            ),
+            Self::Refused { reason, command } => (
+                Some(format!("git says: {reason}")),
+                command.map(|command| format!("`{command}` makes git read it")),
+            ),
+            Self::Shallow => (
+                Some("this clone is shallow, and has only the newest commits".to_owned()),
+                Some(
+                    "`git fetch --unshallow` gets the others; in a workflow, `fetch-depth: 0` of the checkout does"
+                        .to_owned(),
+                ),
+            ),
+            Self::Unknown => (None, Some(unknown.to_owned())),
+        };
+        if let Some(reason) = reason {
+            finding.message.push_str(&format!(": {reason}"));
+        }
+        match hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        }
+    }
 }
 
 /// Whether a text names a commit.

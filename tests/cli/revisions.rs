@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pkgres_tests::repository::git;
 
-use super::program::{pkgres, write};
+use super::program::{command, pkgres, write};
 
 /// Exit code, stdout and stderr of a run.
 fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -298,6 +298,51 @@ fn without_a_repository_there_are_no_revisions() {
         assert_eq!(code, Some(2), "{stderr}");
         assert!(stderr.contains(expected), "{stderr}");
     }
+}
+
+#[test]
+fn a_repository_that_git_does_not_read_is_reported_in_its_words() {
+    let repository = history();
+    let app = repository.path().join("app");
+    for words in [&["diff", "HEAD"][..], &["semver", "HEAD", "."]] {
+        let mut command = command(&app, words);
+        // git takes all folders for those of another user.
+        let command = command
+            .env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let output = command.output().expect("the program starts");
+        let stderr = String::from_utf8(output.stderr).expect("it is text");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(": git says: detected dubious ownership in repository at "),
+            "{stderr}"
+        );
+        let hint = "hint: `git config --global --add safe.directory ";
+        assert!(stderr.contains(hint), "{stderr}");
+    }
+}
+
+#[test]
+fn a_shallow_clone_is_named_as_the_reason() {
+    let repository = history();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = format!("file://{}", repository.path().display());
+    git(
+        folder.path(),
+        &["clone", "--quiet", "--depth=1", &source, "clone"],
+    );
+    let app = folder.path().join("clone/app");
+    let (code, _, stderr) = diff(&app, &["HEAD~1"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert_eq!(
+        stderr,
+        "error[PK0091]: `HEAD~1` is neither a lockfile nor a git revision: this clone is shallow, and has only the \
+         newest commits\n\
+         hint: `git fetch --unshallow` gets the others; in a workflow, `fetch-depth: 0` of the checkout does\n"
+    );
+    git(&app, &["fetch", "--quiet", "--unshallow"]);
+    assert_eq!(diff(&app, &["HEAD~1"]).0, Some(0));
 }
 
 /// A repository whose first commit has a package with a method that the folder does not have any more.

@@ -14,7 +14,7 @@ use crate::args::{DiffArgs, Format};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::git::{folder_in_git, git, is_folder_of_revision, is_repository, is_revision};
+use crate::git::{NoRevision, folder_in_git, git, is_folder_of_revision, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::locked_folders;
 use crate::output::Output;
@@ -251,20 +251,16 @@ fn lockfile_of_revision(text: &str, project: &Path, context: &Context) -> Result
         } else {
             format!("`{shown}` is neither a lockfile nor a git revision")
         };
-        let mut finding = Diagnostic::error(Code::Usage, message);
-        if !is_repository()? {
-            finding
-                .message
-                .push_str(": this folder is in no git repository");
-            finding =
-                finding.hint("`pkgres diff OLD NEW` compares two lockfiles, or folders with one");
-        } else if text == "HEAD" {
-            finding = finding.hint("commit the lockfile first, or name two: `pkgres diff OLD NEW`");
+        let unknown = if text == "HEAD" {
+            "commit the lockfile first, or name two: `pkgres diff OLD NEW`"
         } else {
-            finding = finding.hint(
-                "a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected",
-            );
-        }
+            "a file, a folder with a pkgres.lock or a revision such as `HEAD~1` is expected"
+        };
+        let without_repository =
+            "`pkgres diff OLD NEW` compares two lockfiles, or folders with one";
+        let hints = [without_repository, unknown];
+        let finding = Diagnostic::error(Code::Usage, message);
+        let finding = NoRevision::find()?.complete(finding, hints);
         return Err(finding.into());
     }
     match git(&["show", "--end-of-options", &object])? {

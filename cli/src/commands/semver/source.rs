@@ -14,7 +14,7 @@ use pkgres_resolver::Supply;
 use crate::bound::BoundRelease;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::git::{RevisionFiles, folder_in_git, is_repository, is_revision};
+use crate::git::{NoRevision, RevisionFiles, folder_in_git, is_revision};
 use crate::lockfile::parse_lock;
 use crate::manifest_file::folder_of;
 use crate::output::Output;
@@ -74,13 +74,11 @@ impl Source {
             let revision = revision.to_owned();
             return Ok(Self::Revision { revision, folder });
         }
-        let mut message = format!("`{shown}` is neither a package nor a git revision");
-        if !is_repository()? {
-            message.push_str(": this folder is in no git repository");
-        }
-        Err(Diagnostic::error(Code::Usage, message)
-            .hint("a package folder, an archive, a revision such as `HEAD~1`, `@newest` or `@1.2.0` is expected")
-            .into())
+        let message = format!("`{shown}` is neither a package nor a git revision");
+        let hint = "a package folder, an archive, a revision such as `HEAD~1`, `@newest` or `@1.2.0` is expected";
+        let finding = Diagnostic::error(Code::Usage, message);
+        let finding = NoRevision::find()?.complete(finding, [hint; 2]);
+        Err(finding.into())
     }
 
     /// The folder or archive, if it is one.

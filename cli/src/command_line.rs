@@ -135,7 +135,9 @@ impl CommandLine {
         } else {
             self.arguments
         };
-        check_required_version(&settings)?;
+        if needs_required_version(&path, deepest) {
+            check_required_version(&settings)?;
+        }
         Ok((arguments, invocation.under(&settings), settings))
     }
 }
@@ -206,6 +208,20 @@ fn color_of(words: &[OsString]) -> ColorChoice {
 pub(crate) fn color() -> ColorChoice {
     let words: Vec<OsString> = std::env::args_os().collect();
     color_of(&words)
+}
+
+/// Whether a command does something with the project, so that the version has to match. Others show or change settings, or
+/// print texts: the way to another version needs them.
+fn needs_required_version(path: &[String], matches: &ArgMatches) -> bool {
+    match path.first().map_or("", String::as_str) {
+        "cache" | "completions" | "config" | "man" | "schema" => false,
+        "explain" => {
+            // Codes and rules are no paths.
+            let subject = matches.get_one::<PathBuf>("subject");
+            subject.is_none_or(|subject| subject.exists())
+        }
+        _ => true,
+    }
 }
 
 /// Checks the version of pkgres that the project requires.

@@ -341,9 +341,12 @@ impl Output {
         self.data("\n");
     }
 
-    /// Writes a message to stderr, unless `--quiet` is set.
+    /// Writes a message to stderr, unless `--quiet` is set, or data before it could not be written: it would report a
+    /// success.
     pub(crate) fn note(&mut self, text: &str) {
-        if !self.quiet {
+        self.flush();
+        let is_incomplete = |error: &io::Error| !is_reader_gone(error);
+        if !self.quiet && !self.failure.as_ref().is_some_and(is_incomplete) {
             self.message(text);
         }
     }

@@ -168,6 +168,10 @@ fn an_invalid_model_is_rejected_with_its_location() {
             "m.yaml:1:27: error[PK0060]: `x` is not a spec: `x` is not a number",
         ),
         (
+            "'?': {type: a.B, version: ''}",
+            "m.yaml:1:27: error[PK0060]: the version is empty; hint: leave it out for any version",
+        ),
+        (
             "'?': {type: a.B, package: 1}",
             "m.yaml:1:27: error[PK0060]: this is not a package name: each part of a name begins with a letter or `_`, not with `1`",
         ),

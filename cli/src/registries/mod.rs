@@ -388,11 +388,25 @@ impl RegistryOptions {
         options.key = registry.key;
         for path in self.network.ca_files.iter().chain(&registry.ca) {
             let bytes = read_file(path, MAX_CERTIFICATE_BYTES, Follow::Links)?;
+            require_certificate(path, &bytes)?;
             options.authorities.push(bytes);
         }
         options.credentials = credential_sources(&registry.location.name)?;
         Ok(options)
     }
+}
+
+/// Rejects a file without certificates, such as a private key: it would be trusted for nothing.
+fn require_certificate(path: &Path, bytes: &[u8]) -> Result<()> {
+    const BEGIN: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+    if bytes.windows(BEGIN.len()).any(|part| part == BEGIN) {
+        return Ok(());
+    }
+    let shown = path.to_string_lossy();
+    let message = format!("{} has no certificate", Escaped::new(&shown));
+    let hint = "the certificate of the authority is expected, in PEM format: `-----BEGIN CERTIFICATE-----`";
+    Err(Diagnostic::error(Code::Usage, message).hint(hint).into())
 }
 
 /// The limits of what a registry may cost a run.

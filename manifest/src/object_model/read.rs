@@ -447,6 +447,14 @@ impl<'source> ModelReader<'source> {
 
     /// Reads a version: with all three components it is a pin, shorter it is a range.
     fn version(&mut self, text: &str, span: Span) -> VersionPin {
+        if text.trim().is_empty() {
+            // As a spec it would be 0, which nobody wrote.
+            let location = self.location(span);
+            let finding = Diagnostic::error(Code::Model, "the version is empty").at(location);
+            self.diagnostics
+                .push(finding.hint("leave it out for any version"));
+            return VersionPin::None;
+        }
         let is_full = text
             .split(['-', '+'])
             .next()

@@ -179,7 +179,13 @@ impl RequestError {
             0 | 1 => String::new(),
             attempts => format!(" (tried {attempts} times)"),
         };
+        let is_write = ["PUT ", "DELETE "]
+            .iter()
+            .any(|method| request.starts_with(method));
         let (code, what) = match error.kind {
+            ErrorKind::Unreachable if is_write => {
+                (Code::RegistryUnreachable, "did not carry out the request")
+            }
             ErrorKind::Unreachable | ErrorKind::WithoutTls => {
                 (Code::RegistryUnreachable, "cannot be read")
             }
@@ -199,6 +205,10 @@ impl RequestError {
         let finding = Diagnostic::error(code, message);
         match error.kind {
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
+                Some(hint) if is_write => finding.hint(hint),
+                None if is_write => {
+                    finding.hint("try again later, or ask the operator of the registry")
+                }
                 Some(hint) => finding.hint(hint).hint(OFFLINE_HINT),
                 None => finding.hint(OFFLINE_HINT),
             },
@@ -278,6 +288,33 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_registry_that_cannot_write_is_not_called_unreadable() {
+        let registry = RegistryName::parse("acme").expect("a name");
+        let shown = |request: &str| {
+            let failed = RequestError {
+                error: AttemptError::new(ErrorKind::Unreachable, "the disk is full"),
+                attempts: 1,
+                request: request.to_owned(),
+            };
+            let error = failed.to_error(&registry, "https://example.org/");
+            let finding = error.to_diagnostic();
+            (finding.message, finding.hints)
+        };
+        let (message, hints) = shown("PUT https://example.org/v1");
+        assert!(
+            message.contains("did not carry out the request"),
+            "{message}"
+        );
+        assert_eq!(
+            hints,
+            ["try again later, or ask the operator of the registry"]
+        );
+        let (message, hints) = shown("GET https://example.org/v1");
+        assert!(message.contains("cannot be read"), "{message}");
+        assert_eq!(hints, [OFFLINE_HINT]);
+    }
 
     #[test]
     fn a_known_caller_gets_no_hint_to_log_in() {

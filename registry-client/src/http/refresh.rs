@@ -263,7 +263,12 @@ impl HttpRegistry {
         if session.seen.as_ref() != Some(&seen) {
             if let Some(folder) = &options.state_folder {
                 let path = store::state_path(folder, &self.transport.address);
-                store::write_trusted_state(&path, &seen).map_err(|error| error.to_diagnostic())?;
+                store::write_trusted_state(&path, &seen).map_err(|error| {
+                    let finding = error.to_diagnostic();
+                    finding
+                        .hint("set PKGRES_STATE to a folder that can be written and is kept")
+                        .hint("PKGRES_NO_STATE=1 uses registries without the protection against old states")
+                })?;
             }
             session.seen = Some(seen);
         }

@@ -267,7 +267,7 @@ fn a_class_shows_its_members_and_those_it_inherits() {
         "href=\"../packages/org.acme.Base/1.1.0\"",
         "<code class=\"member\">grow</code>",
         // The core library is not in this registry.
-        "href=\"../classes/io.murano.Object\"",
+        "What it inherits from <code><span class=\"namespace\">io.",
         "is unknown: no release here defines that",
     ] {
         assert!(web.contains(part), "no {part} in {web}");
@@ -278,6 +278,37 @@ fn a_class_shows_its_members_and_those_it_inherits() {
         "{store}"
     );
     assert!(store.contains("The class declares none itself."), "{store}");
+}
+
+#[test]
+fn every_link_on_a_page_leads_somewhere() {
+    let served = described();
+    let manifest = b"Format: 1.4\nType: Library\nFullName: org.acme.App\nVersion: 1.0.0\n\
+                     Classes: {org.acme.App: App.yaml}\n";
+    let class = b"Name: org.acme.App\nExtends: org.nowhere.Base\n";
+    let bytes = files(&[("manifest.yaml", manifest), ("Classes/App.yaml", class)]);
+    let allowed = "/v1/packages/org.acme.App/versions/1.0.0?allow_unsatisfiable=true";
+    let headers = [&*served.authorization(), "content-type: application/zip"];
+    let answer = served.ask("PUT", allowed, &headers, &bytes);
+    assert_eq!(answer.status, 201, "{answer:?}");
+    let mut seen = std::collections::BTreeSet::from(["/packages".to_owned()]);
+    let mut rest = vec!["/packages".to_owned()];
+    while let Some(path) = rest.pop() {
+        let text = page(&served, &path, 200);
+        let base = url::Url::parse("http://host").expect("an address");
+        let base = base.join(&path).expect("a path");
+        for link in text.split("href=\"").skip(1) {
+            let link = link.split('"').next().unwrap_or_default();
+            let found = base.join(link).expect("a link").path().to_owned();
+            let is_page = ["/packages", "/classes/"]
+                .iter()
+                .any(|start| found.starts_with(start));
+            if is_page && seen.insert(found.clone()) {
+                rest.push(found);
+            }
+        }
+    }
+    assert!(seen.contains("/classes/org.acme.App"), "{seen:?}");
 }
 
 #[test]

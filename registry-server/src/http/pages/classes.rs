@@ -134,9 +134,16 @@ fn one(
             }
             @for parent in &class.extends {
                 p.edge {
-                    span.quiet { "extends " } (class_link(root, parent))
-                    @for package in parents.get(parent).into_iter().flatten() {
-                        span.quiet { " of " } (package_link(root, package))
+                    span.quiet { "extends " }
+                    @match parents.get(parent).map(Vec::as_slice) {
+                        // It has no page here.
+                        None | Some([]) => code { (layout::name(parent.as_str())) },
+                        Some(packages) => {
+                            (class_link(root, parent))
+                            @for package in packages {
+                                span.quiet { " of " } (package_link(root, package))
+                            }
+                        }
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 use pkgres_manifest::{Argument, ClassName, Method, Property};
 
-use super::layout::{class_link, package_link, version_link};
+use super::layout::{class_link, name, package_link, version_link};
 use super::{contract, text};
 use crate::registry::{ClassPart, Lineage};
 
@@ -40,18 +40,19 @@ pub(super) fn sections(root: &str, lineage: &Lineage) -> Markup {
         (members(root, "methods", "Methods", &parts, &methods, &|one| method(root, one)))
         @if !lineage.unknown.is_empty() {
             p.quiet {
-                "What it inherits from " (unknown(root, &lineage.unknown)) " is unknown: no release here defines that."
+                "What it inherits from " (unknown(&lineage.unknown)) " is unknown: no release here defines that."
             }
         }
         @if lineage.is_partial { p.quiet { "Not all ancestors were read." } }
     }
 }
 
-fn unknown(root: &str, classes: &[ClassName]) -> Markup {
+/// The names of classes, which have no pages here.
+fn unknown(classes: &[ClassName]) -> Markup {
     html! {
         @for (at, class) in classes.iter().enumerate() {
             @if at > 0 { ", " }
-            (class_link(root, class))
+            code { (name(class.as_str())) }
         }
     }
 }

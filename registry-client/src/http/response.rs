@@ -99,7 +99,8 @@ pub(super) async fn classify(
         _ => format!("it answers {status}"),
     };
     Err(match status.as_u16() {
-        401 | 403 | 407 => AttemptError {
+        // No token may do what cannot be done: logging in would not help.
+        401 | 403 | 407 if code != "pkgres.not_changeable" => AttemptError {
             code,
             ..AttemptError::new(ErrorKind::Denied, reason)
         },

@@ -208,11 +208,11 @@ pub(super) fn rights_of_tokens(place: &Place) {
     place.seconds.fetch_add(120, Ordering::Relaxed);
     let outcome = registry.remove_token(&operator, &everything).map_err(code);
     assert_eq!(outcome, Err(ProblemCode::NotChangeable));
-    let made = registry.create_admin_token(|secret| {
+    let another = registry.create_admin_token(|secret| {
         assert!(secret.starts_with("pkgres_"));
         Ok::<_, pkgres_registry_server::Problem>(())
     });
-    assert_eq!(made, Ok(()));
+    assert_eq!(another, Ok(()));
     assert_eq!(registry.remove_token(&operator, &everything), Ok(()));
     assert_eq!(registry.remove_token(&operator, &of_bob), Ok(()));
 }

@@ -254,37 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn names_with_a_kind_are_those_of_the_class() {
-        let native = |name: &str| ClassName::native(name).expect("a name");
-        let class = |name: &str, parent: &str| {
-            let mut class = IndexedClass::new(native(name));
-            class.extends = vec![native(parent)];
-            class
-        };
-        let with =
-            |name: &str, classes: Vec<IndexedClass>| record(name, "{}").with_classes(classes);
-        let project = with(
-            "p.P",
-            vec![
-                class("p.X", "a.V(ObjectType)"),
-                class("p.X(ObjectType)", "p.X"),
-            ],
-        );
-        let old = with(
-            "a.A",
-            vec![class("a.V", "a.R"), class("a.V(ObjectType)", "a.V")],
-        );
-        let differences =
-            compare_records(&old, &record("a.A", "{}"), true).expect("the classes are known");
-        let found = RecordReliances::of(&project, [&old], true).effects(&differences);
-        let [effect] = found.as_slice() else {
-            panic!("{found:?}");
-        };
-        assert_eq!(effect.class, native("p.X"));
-        assert_eq!(effect.difference.class, native("a.V"));
-    }
-
-    #[test]
     fn options_concern_the_tasks_that_set_them_or_do_not() {
         let tasks = |rule, option: &str, set_it| RecordDifference {
             rule,

@@ -229,27 +229,10 @@ fn without_a_place_for_it_there_is_no_cache() {
 }
 
 #[test]
-fn errors_are_the_same_without_a_cache() {
-    for fault in [
-        "{\"name\":\"x.X\",\"version\":\"1.0.0\"}\n{\"name\":\"x.X\",\"version\":\"1.0.0+b\",\"yanked\":true}",
-    ] {
-        let setting = Setting::new(&format!("{LINES}{fault}\n"));
-        let error = |registry: &IndexFileRegistry| {
-            registry
-                .records(&names(&["x.X"]))
-                .expect_err("a line is wrong")
-        };
-        let expected = error(&setting.uncached().expect("the index can be opened"));
-        for run in 0..3 {
-            let registry = setting.open();
-            assert!(!is_compiled(&registry), "run {run}");
-            assert_eq!(error(&registry), expected, "run {run}");
-            assert!(registry.records(&names(&["a.A"])).is_ok());
-        }
-        assert!(setting.kept("compiled").is_empty());
-    }
+fn findings_are_the_same_without_a_cache() {
     // Lines that are left out.
     for fault in [
+        "{\"name\":\"x.X\",\"version\":\"1.0.0\"}\n{\"name\":\"x.X\",\"version\":\"1.0.0+b\",\"yanked\":true}",
         r#"{"name":"x.X","version":"one"}"#,
         r#"{"name":"x.X","version":"1.0.0",}"#,
         "nonsense",
@@ -408,34 +391,40 @@ fn the_number_of_threads_makes_no_difference() {
 }
 
 #[test]
-fn errors_do_not_depend_on_the_number_of_threads() {
+fn findings_do_not_depend_on_the_number_of_threads() {
     let lines = many_lines();
-    let differs = r#"{"name": "a.P0", "version": "1.0.0", "yanked": true}"#;
-    for fault in [differs] {
-        for at in [0, 1, lines.len() / 2, lines.len()] {
-            let mut lines = lines.clone();
-            lines.insert(at, fault.to_owned());
-            let mut first: Option<RegistryError> = None;
-            for threads in [1, 2, 7] {
-                let mut setting = Setting::new(&lines.join("\n"));
-                setting.threads = NonZeroUsize::new(threads).expect("it is not zero");
-                let registry = setting.open();
-                assert!(!is_compiled(&registry), "line {at}");
-                let error = registry.records(&names(&["a.P0"]));
-                let error = error.expect_err("a line is at fault");
-                drop(registry);
-                assert!(setting.kept("compiled").is_empty());
-                let uncached = setting.uncached().expect("the index can be opened");
-                let prepared = uncached.prepared(&names(&["a.P0"; 1000]));
-                assert!(prepared.expect("it can be asked").is_none());
-                let expected = uncached.records(&names(&["a.P0"]));
+    let differs = r#"{"name": "a.P0", "version": "1.1000.12", "yanked": true}"#;
+    for at in [0, 1, lines.len() / 2, lines.len()] {
+        let mut lines = lines.clone();
+        lines.insert(at, differs.to_owned());
+        let mut first: Option<Vec<String>> = None;
+        for threads in [1, 2, 7] {
+            let mut setting = Setting::new(&lines.join("\n"));
+            setting.threads = NonZeroUsize::new(threads).expect("it is not zero");
+            let seen = |registry: &IndexFileRegistry| {
+                let records = registry.records(&names(&["a.P0"]));
+                let findings = registry.take_findings().into_iter();
                 // Paths differ, so texts are compared that do not name them.
-                let text = |error: &RegistryError| error.to_diagnostic().message;
-                let expected = expected.expect_err("a line is at fault");
-                assert_eq!(error, expected, "line {at}, {threads} threads");
-                let known = first.get_or_insert(error);
-                assert_eq!(text(known), text(&expected), "line {at}, {threads} threads");
-            }
+                let messages: Vec<String> = findings.map(|finding| finding.message).collect();
+                (records.expect("the others can be used"), messages)
+            };
+            let (records, messages) = seen(&setting.open());
+            let uncached = setting.uncached().expect("the index can be opened");
+            let what = format!("line {at}, {threads} threads");
+            assert_eq!(
+                (&records, &messages),
+                (&seen(&uncached).0, &messages),
+                "{what}"
+            );
+            assert_eq!(messages.len(), 1, "{what}");
+            let known = first.get_or_insert_with(|| messages.clone());
+            assert_eq!(*known, messages, "{what}");
+            let left: Vec<_> = records.iter().flatten().flatten().collect();
+            let of_p0 = lines
+                .iter()
+                .filter(|line| line.contains("\"a.P0\""))
+                .count();
+            assert_eq!(left.len() + 2, of_p0, "neither of the two is used: {what}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! OPC UA models: the corpus, and how it resolves.
 
+mod aliases;
 mod loading;
 mod records;
 mod resolve;

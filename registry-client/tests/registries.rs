@@ -304,11 +304,6 @@ fn index(folder: &Path, lines: &str) -> Result<IndexFileRegistry, RegistryError>
 const DB: &str = r#"{"name":"acme.Db","version":"1.0.0"}"#;
 const WEB: &str = r#"{"name":"acme.Web","version":"1.0.0"}"#;
 
-fn index_place(folder: &Path, line: usize) -> (String, usize) {
-    let last = folder.file_name().expect("a name").to_string_lossy();
-    (format!("{last}/index.ndjson"), line)
-}
-
 #[test]
 fn lines_of_an_index_stand_in_any_order() {
     let folder = tempfile::tempdir().expect("a temporary folder");

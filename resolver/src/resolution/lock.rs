@@ -117,9 +117,15 @@ impl<'solved> LockBuilder<'solved> {
     /// The releases that are not roots, by name and version.
     fn packages(&self) -> impl Iterator<Item = ((PackageName, Version), LockedPackage)> {
         let positions = sorted_positions(self.universe, self.selection, &self.versions);
-        positions.into_iter().filter_map(|at| {
+        let catalog = &self.universe.catalog;
+        let has_locked_names = catalog.has_locked_names();
+        positions.into_iter().filter_map(move |at| {
             let release = self.selection.releases()[at];
-            let source = self.universe.catalog.source_for_lock(release)?.clone();
+            let source = if has_locked_names {
+                catalog.source_for_lock(release)?.clone()
+            } else {
+                catalog.source(release.package)?.clone()
+            };
             let locked = LockedPackage {
                 digest: digest(self.universe, release, &source),
                 source,

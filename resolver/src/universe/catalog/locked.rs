@@ -7,14 +7,19 @@ use crate::request::LockedObject;
 use crate::set::PositionSet;
 
 impl Catalog {
+    /// Whether the lock names another source than registries without names, which [such
+    /// registries](Self::source_for_lock) may replace.
+    pub(crate) fn has_locked_names(&self) -> bool {
+        let artifacts = self.policy.locked().artifacts.values();
+        let mut sources = artifacts.filter_map(|artifact| artifact.source.as_ref());
+        sources.any(|source| matches!(source, ReleaseSource::Registry(name) if !name.is_unnamed()))
+    }
+
     /// The source of a release that a lock names. It is still the locked one if the registry
     /// [replaces](ReleaseSource::can_replace) that one with the same artifact.
     pub(crate) fn source_for_lock(&self, release: ReleaseId) -> Option<&ReleaseSource> {
         let source = self.source(release.package)?;
         let artifacts = &self.policy.locked().artifacts;
-        if artifacts.is_empty() {
-            return Some(source);
-        }
         let key = (
             self.name(release.package).clone(),
             self.read_version(release),

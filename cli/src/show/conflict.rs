@@ -248,7 +248,12 @@ fn with_origin(reason: &Reason, text: &str, origin: &str) -> String {
 
 /// A requirement, package first: `Auth is required by Web 2.1.0 (app/manifest.yaml:12:3)`.
 fn brought_in(reason: &Reason, searched: &[String]) -> String {
-    let ReasonKind::Requires { package, .. } = &reason.kind else {
+    let ReasonKind::Requires {
+        package,
+        overridden_by,
+        ..
+    } = &reason.kind
+    else {
         return with_origin(reason, &reason.text, &origin(reason, searched));
     };
     let mut verbs = [" requires ", " require "].into_iter();
@@ -258,8 +263,10 @@ fn brought_in(reason: &Reason, searched: &[String]) -> String {
                 .strip_prefix(package.as_str())
                 .unwrap_or(what)
                 .trim_start();
+            // A relative clause about the override ends with a comma.
+            let comma = if overridden_by.is_some() { "," } else { "" };
             format!(
-                "{package} {spec} is required by {owner} ({})",
+                "{package} {spec}{comma} is required by {owner} ({})",
                 origin(reason, searched)
             )
         }

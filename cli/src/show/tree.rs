@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use pkgres_manifest::{PackageName, ReleaseSource, Version};
+use pkgres_manifest::{PackageName, ReleaseSource, Spec, Version};
 use pkgres_resolver::{
     BoundRequirement, Owner, RequirementPath, Requirer, Resolution, ResolvedPackage,
 };
@@ -127,7 +127,12 @@ impl<'a> Printer<'a> {
                 self.shown.insert(key)
             };
             if let Some(written) = &bound.overridden {
-                let spec = &bound.spec;
+                // A folder that overrides a package allows any version of it.
+                let spec = if bound.spec == Spec::any() {
+                    "any version".to_owned()
+                } else {
+                    bound.spec.to_string()
+                };
                 // A lockfile has the override, but not the requirement that it replaces.
                 let note = if self.is_frozen {
                     format!(" (overridden with {spec})")

@@ -115,7 +115,11 @@ pub(super) fn requirements(
                 text.push_str(" (implied)");
             }
             if let Some(overriding) = &overriding {
-                text.push_str(&format!(", which is overridden with {overriding}"));
+                text.push_str(&if *overriding == Spec::any() {
+                    ", which is overridden with any version".to_owned()
+                } else {
+                    format!(", which is overridden with {overriding}")
+                });
             }
             Reason {
                 text,

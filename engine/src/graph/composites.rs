@@ -1,4 +1,4 @@
-//! Composites: one name that stands for several resources, wherever a resource is named.
+//! Composites: names of groups of resources. A composite can be used wherever a resource is named.
 
 use std::collections::HashMap;
 

@@ -34,7 +34,7 @@ impl Ecosystem for CollectionNames {
         "ansible"
     }
 
-    /// The module of `MODULE.*`, which stands for names of the module that nobody wrote.
+    /// `MODULE` for the wildcard class `MODULE.*`, which defines all names of a module that is not known in full.
     fn first_name(&self, class: &ClassName) -> Option<ClassName> {
         ClassName::native(class.as_str().strip_suffix(".*")?).ok()
     }

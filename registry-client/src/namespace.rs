@@ -69,9 +69,32 @@ impl Namespace {
         self.contains(&other.name) && (self.is_open || !other.is_open)
     }
 
-    /// A measure of how narrow it is: the larger, the narrower.
-    pub fn depth(&self) -> (usize, bool) {
-        (self.name.as_str().len(), !self.is_open)
+    /// The binding that applies to a package: of the bindings whose namespaces contain its name, the one with the
+    /// narrowest.
+    pub fn narrowest<'bindings, T>(
+        bindings: impl IntoIterator<Item = (&'bindings Self, T)>,
+        package: &PackageName,
+    ) -> Option<(&'bindings Self, T)> {
+        Self::narrowest_of(bindings, |namespace| namespace.contains(package))
+    }
+
+    /// The binding that applies to a class, as [`narrowest`](Self::narrowest) is for a package.
+    pub(crate) fn narrowest_for_class<'bindings, T>(
+        bindings: impl IntoIterator<Item = (&'bindings Self, T)>,
+        class: &ClassName,
+    ) -> Option<(&'bindings Self, T)> {
+        Self::narrowest_of(bindings, |namespace| namespace.contains_class(class))
+    }
+
+    fn narrowest_of<'bindings, T>(
+        bindings: impl IntoIterator<Item = (&'bindings Self, T)>,
+        contains: impl Fn(&Self) -> bool,
+    ) -> Option<(&'bindings Self, T)> {
+        let matching = bindings
+            .into_iter()
+            .filter(|(namespace, _)| contains(namespace));
+        // The namespaces that contain a name contain each other, so the longest is the narrowest.
+        matching.max_by_key(|(namespace, _)| (namespace.name.as_str().len(), !namespace.is_open))
     }
 }
 

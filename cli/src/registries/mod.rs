@@ -326,16 +326,13 @@ impl RegistryOptions {
 
     /// The registry that a package is bound to by the settings, because of its name.
     pub(crate) fn bound(&self, package: &PackageName) -> Result<Option<ConfiguredRegistry>> {
-        let registries = self.configured(None)?.unwrap_or_default().into_iter();
-        let depth = |registry: &ConfiguredRegistry| {
-            let matching = registry.namespaces.iter();
-            let matching = matching.filter(|namespace| namespace.contains(package));
-            matching.map(Namespace::depth).max()
-        };
-        let bound = registries.filter_map(|registry| Some((depth(&registry)?, registry)));
-        Ok(bound
-            .max_by_key(|(depth, _)| *depth)
-            .map(|(_, registry)| registry))
+        let registries = self.configured(None)?.unwrap_or_default();
+        let bindings = registries.iter().flat_map(|registry| {
+            let namespaces = registry.namespaces.iter();
+            namespaces.map(move |namespace| (namespace, registry))
+        });
+        let bound = Namespace::narrowest(bindings, package);
+        Ok(bound.map(|(_, registry)| registry.clone()))
     }
 
     /// Opens a registry on the network.

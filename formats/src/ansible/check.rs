@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::foreign_routes::ForeignRoutes;
 use super::narrow::narrowed_range;
 use super::tree::named_places;
-use crate::lookup::FileTree;
+use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{
     AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,
 };
@@ -27,6 +27,28 @@ pub(crate) struct CollectionReferences<'check> {
     pub(super) routes: ForeignRoutes<'check>,
     /// Where its YAML files name classes of other collections, once it was asked for.
     pub(super) named: OnceCell<BTreeMap<(String, ClassName), Location>>,
+}
+
+impl<'check> CollectionReferences<'check> {
+    /// The references of the collection with these facts. `known` looks up the collections that it names.
+    pub(super) fn new(
+        facts: &'check Facts,
+        tree: &'check dyn FileTree,
+        prefix: &'check str,
+        manifest: &'check str,
+        options: &'check ReadOptions,
+        known: &'check dyn ReleaseLookup,
+    ) -> Self {
+        Self {
+            facts,
+            tree,
+            prefix,
+            manifest,
+            options,
+            routes: ForeignRoutes::new(known, options),
+            named: OnceCell::new(),
+        }
+    }
 }
 
 impl References for CollectionReferences<'_> {

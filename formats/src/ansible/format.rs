@@ -1,7 +1,5 @@
 //! The `Format` of collections: how roots and releases are recognized and read.
 
-use std::cell::OnceCell;
-
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, Hexadecimal, IndexRecord, PackageName,
@@ -207,15 +205,8 @@ impl Format for Collections {
                 if is_artifact {
                     findings.extend(more);
                 }
-                let references = CollectionReferences {
-                    facts: &facts,
-                    tree,
-                    prefix,
-                    manifest: file.path,
-                    options,
-                    routes: ForeignRoutes::new(known, options),
-                    named: OnceCell::new(),
-                };
+                let references =
+                    CollectionReferences::new(&facts, tree, prefix, file.path, options, known);
                 let check = ReferenceCheck {
                     record: &record,
                     root: &references,
@@ -243,15 +234,7 @@ impl Format for Collections {
         let (record, _) = read_folder(file, tree, options).into_result().ok()?;
         let prefix = folder_prefix(file);
         let (facts, ..) = tree::read(record.name.as_str(), prefix, tree, options).ok()?;
-        let references = CollectionReferences {
-            facts: &facts,
-            tree,
-            prefix,
-            manifest: file.path,
-            options,
-            routes: ForeignRoutes::new(&(), options),
-            named: OnceCell::new(),
-        };
+        let references = CollectionReferences::new(&facts, tree, prefix, file.path, options, &());
         let all = references.references();
         let mut found = all.iter().filter(|reference| reference.to == *class);
         // An import is more than a name in a YAML file.

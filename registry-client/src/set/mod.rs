@@ -87,23 +87,18 @@ impl RegistrySet {
 
     /// The narrowest namespace that binds a name, and the only registry in which it is looked up.
     pub fn binding(&self, name: &PackageName) -> Option<(&Namespace, &RegistryName)> {
-        self.narrowest(|namespace| namespace.contains(name))
+        Namespace::narrowest(self.bindings(), name)
     }
 
-    fn narrowest(
-        &self,
-        contains: impl Fn(&Namespace) -> bool,
-    ) -> Option<(&Namespace, &RegistryName)> {
+    fn bindings(&self) -> impl Iterator<Item = (&Namespace, &RegistryName)> {
         let bindings = self.bindings.iter();
-        let matching = bindings.filter(|(namespace, _)| contains(namespace));
-        let narrowest = matching.max_by_key(|(namespace, _)| namespace.depth());
-        narrowest.map(|(namespace, registry)| (namespace, registry))
+        bindings.map(|(namespace, registry)| (namespace, registry))
     }
 
     /// Whether packages that define a class are looked up in a registry. A class in a namespace is bound as a package is:
     /// otherwise, anybody could take the place of an internal class.
     fn may_define(&self, registry: &dyn Registry, class: &ClassName) -> bool {
-        self.narrowest(|namespace| namespace.contains_class(class))
+        Namespace::narrowest_for_class(self.bindings(), class)
             .is_none_or(|(_, bound)| bound == registry.name())
     }
 

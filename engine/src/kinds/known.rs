@@ -184,17 +184,50 @@ impl Kinds {
             findings.push(error.into());
             (properties, left, resource) = (renamed, left_then, resource_then);
         }
-        let finished = match resource {
-            Ok(resource) => left.finish().map(|()| resource),
-            Err(errors) => Err(errors),
-        };
-        match finished {
-            Ok(resource) if findings.is_empty() => Ok(resource),
-            Ok(_) => Err(findings),
+        match resource {
+            Ok(resource) => match left.finish() {
+                Ok(()) if findings.is_empty() => return Ok(resource),
+                Ok(()) => {}
+                Err(unknown) => findings.extend(unknown.into_diagnostics()),
+            },
             Err(errors) => {
+                let unknown = unknown_beside(&errors, properties, left, read);
                 findings.extend(errors.into_diagnostics());
-                Err(findings)
+                findings.extend(
+                    unknown
+                        .into_iter()
+                        .flat_map(PropertyErrors::into_diagnostics),
+                );
             }
+        }
+        Err(findings)
+    }
+}
+
+/// The properties that the kind does not know, if it has rejected others. A kind stops at the first value that is wrong,
+/// and has not asked for all properties then; so those values are set aside until it reads the rest. Errors about the
+/// rest are not told: what was set aside may be their cause.
+fn unknown_beside(
+    errors: &PropertyErrors,
+    mut properties: Properties,
+    mut left: Properties,
+    read: impl Fn(&mut Properties) -> Result<Arc<dyn Resource>, PropertyErrors>,
+) -> Option<PropertyErrors> {
+    let mut errors = errors.clone();
+    loop {
+        let is_there = |key: &&str| properties.keys().any(|own| own == *key) && left.has_taken(key);
+        let wrong = errors.iter().map(|error| error.key.as_str());
+        let wrong: Vec<&str> = wrong.filter(is_there).collect();
+        if wrong.is_empty() {
+            return None;
+        }
+        for key in wrong {
+            properties.take(key);
+        }
+        left = properties.clone();
+        match read(&mut left) {
+            Ok(_) => return left.finish().err(),
+            Err(next) => errors = next,
         }
     }
 }

@@ -214,6 +214,17 @@ fn mistakes_have_places() {
             "Web/r.yaml:1:94: error[PK0105]: `state` must be `present`, `absent` or `absent-if-empty`, not `gone`",
         ],
     );
+    // A value that is wrong does not hide a property that is unknown.
+    check(
+        "Package: [{file: /a, mode: 9999, contnt: x}, {file: /b, content: y, mode: 9, state: gone, owners: z}]",
+        None,
+        &[
+            "Web/r.yaml:1:28: error[PK0105]: `mode` must be three or four octal digits, not `9999`; hint: write it as in 0644",
+            "Web/r.yaml:1:34: error[PK0105]: unknown property `contnt`; hint: did you mean `content`?",
+            "Web/r.yaml:1:85: error[PK0105]: `state` must be `present` or `absent`, not `gone`",
+            "Web/r.yaml:1:91: error[PK0105]: unknown property `owners`; hint: did you mean `owner`?",
+        ],
+    );
     check(
         "Package: [{exec: a, command: [x]}, {exec: b, command: 'x y', creates: /y}, {query: c}, {link: /l}, {user: u, number: x}]",
         None,

@@ -1,6 +1,6 @@
 //! Files of a project that change together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pkgres_files::{FileError, FileSystem as _, RealFileSystem, write_file};
 
@@ -38,14 +38,24 @@ fn write(file: &ChangedFile) -> Result<()> {
         let reason = "it is read-only".to_owned();
         return Err(FileError::Rejected { path, reason }.into());
     }
-    write_file(&RealFileSystem, &file.path, file.after.as_bytes()).map_err(Failure::from)
+    write_text(&file.path, &file.after).map_err(Failure::from)
+}
+
+/// Writes the text of a file. A byte order mark stays: it is no part of the text that was read and edited.
+fn write_text(path: &Path, text: &str) -> std::result::Result<(), FileError> {
+    const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+    let is_marked =
+        std::fs::read(path).is_ok_and(|old| old.starts_with(BYTE_ORDER_MARK.as_bytes()));
+    let mark = if is_marked { BYTE_ORDER_MARK } else { "" };
+    write_file(&RealFileSystem, path, format!("{mark}{text}").as_bytes())
 }
 
 /// Restores what can be restored: the error that is reported is the first one.
 fn restore(files: &[ChangedFile]) {
     for file in files.iter().rev() {
         let _ = match &file.before {
-            Some(text) => write_file(&RealFileSystem, &file.path, text.as_bytes()).is_ok(),
+            Some(text) => write_text(&file.path, text).is_ok(),
             None => RealFileSystem.remove(&file.path).is_ok(),
         };
     }
@@ -91,5 +101,25 @@ mod tests {
         files.pop();
         write_together(&files, || Ok(())).expect("both can be written");
         assert_eq!(text(&files[1]).as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, "\u{feff}old").expect("it can be written");
+        let file = ChangedFile {
+            path: path.clone(),
+            before: Some("old".to_owned()),
+            after: "new".to_owned(),
+        };
+        let text = || std::fs::read_to_string(&path).expect("it exists");
+
+        let result = write_together(std::slice::from_ref(&file), || {
+            assert_eq!(text(), "\u{feff}new");
+            Err::<(), _>(Failure::usage("no"))
+        });
+        assert!(result.is_err());
+        assert_eq!(text(), "\u{feff}old");
     }
 }

@@ -320,8 +320,7 @@ fn as_typed(matches: &ArgMatches, id: &str, option: &str) -> Vec<String> {
         .into_iter()
         .flatten()
         .map(Path::new)
-        .filter(|value| !has_credentials(value))
-        .map(|value| format!("{option} {}", quoted(value)))
+        .map(|value| format!("{option} {}", quoted(&without_credentials(value))))
         .collect()
 }
 
@@ -340,14 +339,20 @@ fn packages_as_typed(matches: &ArgMatches) -> Vec<String> {
         .collect()
 }
 
-/// Whether a value is an address with credentials, which must not be shown.
-fn has_credentials(value: &Path) -> bool {
-    let value = value.to_string_lossy();
-    let Some((_, address)) = value.split_once("://") else {
-        return false;
+/// A value without the credentials of its address, which must not be shown.
+fn without_credentials(value: &Path) -> Cow<'_, Path> {
+    let text = value.to_string_lossy();
+    let Some((scheme, address)) = text.split_once("://") else {
+        return Cow::Borrowed(value);
     };
     let host = address.split(['/', '?', '#']).next().unwrap_or_default();
-    host.contains('@')
+    match host.rsplit_once('@') {
+        Some((credentials, _)) => {
+            let rest = &address[credentials.len() + 1..];
+            Cow::Owned(format!("{scheme}://{rest}").into())
+        }
+        None => Cow::Borrowed(value),
+    }
 }
 
 /// A path, quoted for a shell.
@@ -422,8 +427,11 @@ mod tests {
             suggested(&words, "update"),
             "pkgres update --manifest-path app --no-core-library --exclude-newer '7 days'"
         );
-        let words = ["--registry", "https://ann:secret@example.org/"];
-        assert_eq!(suggested(&words, "lock"), "pkgres lock");
+        let words = ["--registry", "a=https://ann:s@cret@example.org/a@b"];
+        assert_eq!(
+            suggested(&words, "lock"),
+            "pkgres lock --registry a=https://example.org/a@b"
+        );
     }
 
     #[test]

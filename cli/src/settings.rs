@@ -18,9 +18,18 @@ pub(crate) use workspace_table::{WorkspaceTable, workspace};
 
 use crate::failure::Result;
 
-/// Reads the nearest `pkgres.toml` in a folder or above it; there need not be one.
+/// Reads the nearest `pkgres.toml` in a folder or above it; there need not be one. "Above" is above the folder that a link
+/// leads to, as it is for a command that runs in the folder.
 pub(crate) fn nearest_settings(folder: &Path) -> Result<SettingsFile> {
-    let start = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let start = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let start = start
+        .canonicalize()
+        .or_else(|_| std::path::absolute(start))
+        .unwrap_or_else(|_| start.to_owned());
     for folder in start.ancestors() {
         let path = folder.join(SETTINGS_FILE);
         match read_file(&path, MAX_SETTINGS_BYTES, Follow::Links) {

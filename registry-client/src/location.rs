@@ -96,8 +96,14 @@ impl RegistryLocation {
     }
 
     /// The default registry: the folder that contains the package folder of the root. So packages in one folder find
-    /// each other.
+    /// each other. A link to a package folder stands for that folder: the packages near it are found, not those near
+    /// the link.
     pub fn beside(package_folder: &Path) -> Self {
+        let linked = package_folder
+            .is_symlink()
+            .then(|| package_folder.canonicalize().ok())
+            .flatten();
+        let package_folder = linked.as_deref().unwrap_or(package_folder);
         // A path such as `.` has no parent in its text.
         let folder = match package_folder.components().next_back() {
             Some(std::path::Component::Normal(_)) => package_folder

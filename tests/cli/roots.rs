@@ -58,6 +58,47 @@ fn class_files_of_a_root_are_not_read_through_links() {
     assert!(!stderr.contains("secret"), "{stderr}");
 }
 
+/// A project that a link names has the same neighbours and settings as from inside.
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_project_stands_for_the_project() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    for (place, name, rest) in [
+        ("real/shop", "Shop", "Require: {org.example.Db: '1'}\n"),
+        ("real/db", "Db", ""),
+        ("links/db", "Db", ""),
+    ] {
+        let place = folder.join(place);
+        make_folder(&RealFileSystem, &place).expect("a temporary folder can be written");
+        let manifest = format!(
+            "Format: 1.4\nType: Library\nFullName: org.example.{name}\nVersion: 1.0.0\n{rest}"
+        );
+        write(&place.join("manifest.yaml"), &manifest);
+    }
+    let link = folder.join("links/shop");
+    std::os::unix::fs::symlink("../real/shop", link).expect("a link can be made");
+    write(&folder.join("links/pkgres.toml"), "prefer = \"no such\"\n");
+    let lock = |options: &[&str]| {
+        let options = ["lock", "links/shop", "--no-core-library"]
+            .iter()
+            .chain(options);
+        let output = pkgres(folder, &options.copied().collect::<Vec<_>>());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        stderr
+    };
+    let expected = "  + org.example.Db 1.0.0\nLocked 1 package\n";
+    assert_eq!(lock(&[]), expected);
+
+    write(
+        &folder.join("real/pkgres.toml"),
+        "[registries.near]\nlocation = \"dir:.\"\n",
+    );
+    let expected = "  ~ org.example.Db 1.0.0 source default -> near\nLocked 1 package\n";
+    assert_eq!(lock(&["--ignore-lock"]), expected);
+}
+
 /// A lockfile over the size limit can still be replaced.
 #[test]
 fn a_lockfile_that_is_too_large_can_be_replaced() {

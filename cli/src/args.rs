@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GlobalArgs {
     /// Output format
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    #[arg(long, global = true, value_enum)]
+    pub(crate) format: Option<Format>,
 
     /// Print only results and errors
     #[arg(long, short, global = true)]

@@ -63,9 +63,9 @@ impl CommandLine {
         deepest(&self.matches).0.join(" ")
     }
 
-    /// The arguments of every command, without settings.
-    pub(crate) fn global(&self) -> &GlobalArgs {
-        &self.arguments.global
+    /// The arguments, without settings.
+    pub(crate) fn arguments(&self) -> &Arguments {
+        &self.arguments
     }
 
     /// Changes to the working directory of the run, reads its settings, and makes them the defaults of the
@@ -85,7 +85,7 @@ impl CommandLine {
             None => settings_folder(deepest),
         };
         let (arguments, invocation, settings) = self.with_settings_of(&folder, above)?;
-        let mut output = Output::new(&arguments.global);
+        let mut output = Output::new(&arguments);
         let locks = ProjectLocks::take(&arguments.command, &settings, &mut output)?;
         let context = Context::new(&arguments.command, invocation, settings)?;
         Ok((arguments, context, locks))

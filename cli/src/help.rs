@@ -49,7 +49,7 @@ fn examples_of(command: &str) -> &'static [Example] {
     declared.map_or(&[], |(_, examples)| examples)
 }
 
-/// The formats that a command can print.
+/// The formats that a command can print. The first one is the default.
 pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     use Format::{
         Cyclonedx, Dot, Github, Json, Markdown, Mermaid, Png, Requirements, Spdx, Svg, Text,
@@ -58,12 +58,19 @@ pub(crate) fn formats_of(command: &str) -> &'static [Format] {
     match command {
         "check" | "lock" | "semver" => &[Text, Json, Github],
         "diff" => &[Text, Json, Markdown],
-        "graph" | "plan" => &[Text, Json, Dot, Mermaid, Svg, Png],
-        "export" => &[Text, Json, Cyclonedx, Spdx, Requirements],
+        "plan" => &[Text, Json, Dot, Mermaid, Svg, Png],
+        "graph" => &[Dot, Json, Mermaid, Svg, Png],
+        "export" => &[Cyclonedx, Json, Spdx, Requirements],
         "resolve" => &[Text, Json, Requirements],
         "completions" | "man" | "reference" => &[Text],
         _ => &[Text, Json],
     }
+}
+
+/// The output format of a run: the stated one, or the default of the command.
+pub(crate) fn format_of(arguments: &Arguments) -> Format {
+    let default = formats_of(arguments.command.name())[0];
+    arguments.global.format.unwrap_or(default)
 }
 
 /// The grammar of all commands, with their complete help.
@@ -103,9 +110,7 @@ fn complete_command(command: Command, parent: &str, format: &Arg) -> Command {
     let path = format!("{parent}{}", command.get_name());
     let prefix = format!("{path} ");
     let formats = formats_of(path.split(' ').next().unwrap_or_default());
-    let mut command = command
-        .mut_args(as_shared)
-        .arg(format.clone().value_parser(parser_of(formats)));
+    let mut command = command.mut_args(as_shared).arg(in_formats(format, formats));
     let examples = examples_of(&path);
     if let Some((first, _)) = examples.first() {
         command = command.after_help(format!(
@@ -139,13 +144,15 @@ fn as_shared(argument: Arg) -> Arg {
     argument.help_heading(SHARED).hide_short_help(!is_common)
 }
 
-/// A parser that accepts these formats and lists them in help and errors.
-fn parser_of(formats: &'static [Format]) -> clap::builder::ValueParser {
-    let values = formats.iter().filter_map(Format::to_possible_value);
-    let parser = PossibleValuesParser::new(values).map(|name| {
+/// The argument `--format` that accepts these formats, and lists them in help and errors.
+fn in_formats(format: &Arg, formats: &'static [Format]) -> Arg {
+    let values = || formats.iter().filter_map(Format::to_possible_value);
+    let parser = PossibleValuesParser::new(values()).map(|name| {
         Format::from_str(&name, false).expect("the parser accepts only names of formats")
     });
-    parser.into()
+    let default = values().next().expect("a command has a format");
+    let default = default.get_name().to_owned();
+    format.clone().value_parser(parser).default_value(default)
 }
 
 #[cfg(test)]

@@ -68,10 +68,10 @@ fn main() -> ExitCode {
 /// Runs the command that the command line names.
 fn run(command_line: CommandLine) -> Exit {
     let command = command_line.command();
-    let mut output = Output::new(command_line.global());
+    let mut output = Output::new(command_line.arguments());
     let exit = match command_line.with_settings() {
         Ok((arguments, context, _locks)) => {
-            output = Output::new(&arguments.global);
+            output = Output::new(&arguments);
             commands::run(&arguments, &context, &mut output)
         }
         Err(failure) => commands::fail(&failure, &mut output),

@@ -10,9 +10,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic};
 use pkgres_registry_client::NetworkActivity;
 use terminal_size::{Width, terminal_size_of};
 
-use crate::args::{Color, Format, GlobalArgs};
+use crate::args::{Arguments, Color, Format};
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::help::format_of;
 use crate::invocation::quoted;
 use crate::pasted;
 use crate::progress::Progress;
@@ -121,7 +122,8 @@ pub(crate) struct OutputStyle {
 
 impl Output {
     /// The output of a process with these arguments.
-    pub(crate) fn new(args: &GlobalArgs) -> Self {
+    pub(crate) fn new(arguments: &Arguments) -> Self {
+        let args = &arguments.global;
         let (choice, data_choice) = match args.color {
             Color::Auto => (
                 AutoStream::choice(&io::stderr()),
@@ -136,7 +138,7 @@ impl Output {
         let is_watched = io::stderr().is_terminal() && !is_ci && !is_dumb;
         Self {
             shows_progress: is_watched && !args.no_progress && !args.quiet,
-            format: args.format,
+            format: format_of(arguments),
             quiet: args.quiet,
             styled: Styled {
                 messages: choice != ColorChoice::Never,

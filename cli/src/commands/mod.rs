@@ -53,7 +53,7 @@ use crate::args::{Arguments, Command, Format, LockArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::help::formats_of;
+use crate::help::{format_of, formats_of};
 use crate::output::Output;
 use crate::show;
 
@@ -142,7 +142,7 @@ pub(crate) fn fail(failure: &Failure, output: &mut Output) -> Exit {
 /// Checks that the command supports the output format.
 fn check_format(arguments: &Arguments) -> Result<()> {
     let command = &arguments.command;
-    let format = arguments.global.format;
+    let format = format_of(arguments);
     let possible = formats_of(command.name());
     let is_check = |args: &LockArgs| args.check || args.locked;
     let lacks_check = matches!(command, Command::Lock(args) if !is_check(args));

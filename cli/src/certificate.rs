@@ -1,4 +1,4 @@
-//! Writing the certificates of a verdict, for `--certificate`.
+//! Writes the certificates of a verdict, for `--certificate`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Parsing the command line into arguments and a context, with settings as defaults.
+//! Parses the command line into arguments and a context, with settings as defaults.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reading revisions, and files in them, with the system's git.
+//! Reads revisions, and files in them, with the system's git.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Solving a project with its lockfile, in the lock mode of the command.
+//! Solves a project with its lockfile, in the lock mode of the command.
 //!
 //! `--locked` needs a lockfile that is up to date; `--frozen` uses it as it is, without looking at anything else.
 

@@ -1,4 +1,4 @@
-//! Reading the texts of inequalities.
+//! Reads the texts of inequalities.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! Running a command on several projects, in parallel, with one summary.
+//! Runs a command on several projects, in parallel, with one summary.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

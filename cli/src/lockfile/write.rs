@@ -1,4 +1,4 @@
-//! Writing a lockfile, and reporting what was written.
+//! Writes a lockfile, and reports what was written.
 
 use std::path::Path;
 

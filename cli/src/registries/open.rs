@@ -1,4 +1,4 @@
-//! Opening registries and the other sources of releases: the host and overrides.
+//! Opens registries and the other sources of releases: the host and overrides.
 
 use std::collections::BTreeMap;
 use std::path::Path;

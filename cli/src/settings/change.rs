@@ -1,4 +1,4 @@
-//! Writing one setting into a settings file. The rest of the file stays as it is, and two runs at once lose nothing.
+//! Writes one setting into a settings file. The rest of the file stays as it is, and two runs at once lose nothing.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Rendering results as text and JSON.
+//! Renders results as text and JSON.
 
 mod annotation;
 mod changes;

@@ -1,4 +1,4 @@
-//! Unpacking contents piece by piece, so that memory does not depend on their sizes.
+//! Unpacks contents piece by piece, so that memory does not depend on their sizes.
 
 use flate2::{Decompress, FlushDecompress, Status};
 

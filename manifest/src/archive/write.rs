@@ -1,4 +1,4 @@
-//! Writing archives that are the same for the same files.
+//! Writes archives that are the same for the same files.
 
 use std::io::{Cursor, Write as _};
 

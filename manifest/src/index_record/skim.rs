@@ -1,4 +1,4 @@
-//! Finding the package of an index line without reading the line.
+//! Finds the package of an index line without reading the line.
 //!
 //! Opening an index finds the lines of each package; only the lines of required packages are read later. Lines
 //! that begin with the name, as nearly all do, need no JSON parser ([`written_first`]): this saves 18 % of the

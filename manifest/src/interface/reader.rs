@@ -1,4 +1,4 @@
-//! Reading interface files.
+//! Reads interface files.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reading lockfiles line by line.
+//! Reads lockfiles line by line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Writing lockfiles.
+//! Writes lockfiles.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Writing versions into the text of a model.
+//! Writes versions into the text of a model.
 //!
 //! Each version is a small edit of the text, so that everything else stays as it was. The result is read
 //! again: nothing but the versions may differ, or nothing is written.

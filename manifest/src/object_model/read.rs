@@ -1,4 +1,4 @@
-//! Reading object models.
+//! Reads object models.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

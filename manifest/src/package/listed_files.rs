@@ -1,4 +1,4 @@
-//! Reading the files that a manifest lists: class files, interfaces, the validation and the resources.
+//! Reads the files that a manifest lists: class files, interfaces, the validation and the resources.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Reading versions, and suggesting one for a text that is not a version.
+//! Reads versions, and suggests one for a text that is not a version.
 
 use super::{MAX_VERSION_BYTES, Version, VersionError};
 

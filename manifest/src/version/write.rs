@@ -1,4 +1,4 @@
-//! Writing versions, with a short way for plain numbers.
+//! Writes versions, with a short way for plain numbers.
 
 use std::fmt;
 

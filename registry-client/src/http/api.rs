@@ -1,4 +1,4 @@
-//! Publishing and yanking releases.
+//! Publishes and yanks releases.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Fetching index documents and all that they require in one request.
+//! Fetches index documents and all that they require in one request.
 //!
 //! Documents are read by other threads while the rest of the response arrives, but nothing is taken over before the
 //! whole response was verified.

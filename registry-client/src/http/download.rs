@@ -1,4 +1,4 @@
-//! Downloading artifacts.
+//! Downloads artifacts.
 
 use std::collections::BTreeMap;
 use std::future;

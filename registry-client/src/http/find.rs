@@ -1,4 +1,4 @@
-//! Finding packages on a registry on the network.
+//! Finds packages on a registry on the network.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Fetching index documents one by one, from mirrors of plain files.
+//! Fetches index documents one by one, from mirrors of plain files.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

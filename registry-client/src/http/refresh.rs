@@ -1,4 +1,4 @@
-//! Refreshing the cache: what changed since the last run.
+//! Refreshes the cache: what changed since the last run.
 //!
 //! A registry with batch requests lists the changes since a serial, in one small answer. A mirror has a list of all
 //! documents with their digests, which is downloaded only if it changed.

@@ -1,4 +1,4 @@
-//! Sending requests, with retries and redirects.
+//! Sends requests, with retries and redirects.
 //!
 //! One attempt is everything from sending to the last byte of the body and its check, because each of these
 //! can fail for a reason that is gone the next time. Only this module retries.

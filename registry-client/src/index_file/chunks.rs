@@ -1,4 +1,4 @@
-//! Reading all records of a file on several threads.
+//! Reads all records of a file on several threads.
 //!
 //! The file is read in chunks of whole lines. A thread that has finished a chunk fetches the next one, so that only
 //! the chunks being read are in memory. The result does not depend on which thread reads a chunk: chunks are put

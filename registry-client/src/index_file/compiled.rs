@@ -1,4 +1,4 @@
-//! Compiling index files, and when that is worthwhile.
+//! Compiles index files, and decides when that is worthwhile.
 
 use std::io::Read;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reading the lines of a package from the file.
+//! Reads the lines of a package from the file.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::{Arc, MutexGuard};

@@ -1,4 +1,4 @@
-//! Decoding the response to a batch request while it arrives.
+//! Decodes the response to a batch request while it arrives.
 
 use bytes::{Bytes, BytesMut};
 use pkgres_manifest::PackageName;

@@ -1,4 +1,4 @@
-//! Reading ahead of the walk.
+//! Reads ahead of the walk.
 //!
 //! Problem: a large index does not fit into the caches of a processor, and a release can be anywhere in it, so the
 //! walk mostly waits for memory.

@@ -1,4 +1,4 @@
-//! Solving several projects together, so that they agree on versions.
+//! Solves several projects together, so that they agree on versions.
 //!
 //! All projects are solved as one problem, and each lockfile gets its part of the answer. A lockfile does not record
 //! that: when the projects are solved together again, only the releases in their lockfiles are preferred. If a package

@@ -1,4 +1,4 @@
-//! Making the changes of a repair.
+//! Makes the changes of a repair.
 
 use std::path::{Path, PathBuf};
 

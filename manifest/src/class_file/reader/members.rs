@@ -1,4 +1,4 @@
-//! Reading the members of a class: properties, and methods with their arguments and bodies.
+//! Reads the members of a class: properties, and methods with their arguments and bodies.
 
 use super::ClassFileReader;
 use crate::class_file::contract::{parse_expression, unreadable};

@@ -1,4 +1,4 @@
-//! Reading the documents of a class file.
+//! Reads the documents of a class file.
 
 mod members;
 

@@ -1,4 +1,4 @@
-//! Reading the classes of a record.
+//! Reads the classes of a record.
 
 use std::borrow::Cow;
 use std::fmt;

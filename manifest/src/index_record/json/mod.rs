@@ -1,4 +1,4 @@
-//! Reading a record from JSON in any form.
+//! Reads a record from JSON in any form.
 //!
 //! Serde visitors read the fields in whatever order they come, and parse texts at once with the interner
 //! of names and specs. An error then has the column at which the JSON parser is.

@@ -1,4 +1,4 @@
-//! Reading the requirements of a record.
+//! Reads the requirements of a record.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Reading the fields of a manifest.
+//! Reads the fields of a manifest.
 
 use std::collections::HashSet;
 use std::sync::Arc;

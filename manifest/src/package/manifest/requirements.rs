@@ -1,4 +1,4 @@
-//! Reading the requirements of a manifest.
+//! Reads the requirements of a manifest.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Reading edges between resources, and the values that resources receive from others.
+//! Reads edges between resources, and the values that resources receive from others.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reading the parameters that every resource has.
+//! Reads the parameters that every resource has.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Reading resources files.
+//! Reads resources files.
 
 mod edges;
 mod meta;

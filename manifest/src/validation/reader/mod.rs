@@ -1,4 +1,4 @@
-//! Reading validation files: the document and its arguments. [`validators`] reads the validators.
+//! Reads validation files: the document and its arguments. [`validators`] reads the validators.
 
 mod validators;
 

@@ -1,4 +1,4 @@
-//! Reading validators, each of which is a mapping with one key.
+//! Reads validators, each of which is a mapping with one key.
 
 use std::collections::HashSet;
 

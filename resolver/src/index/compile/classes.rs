@@ -1,4 +1,4 @@
-//! Compiling classes: tables of classes, each stored once, with the parents of each class.
+//! Compiles classes: tables of classes, each stored once, with the parents of each class.
 
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! Compiling records of releases into an index.
+//! Compiles records of releases into an index.
 //!
 //! Records are sorted, and names, specs and classes are numbered. The releases that a spec allows
 //! are found by binary search, once for each spec and target. If several releases of a package have

@@ -482,8 +482,8 @@ pub trait Registry: Send + Sync {
         Ok(None)
     }
 
-    /// The places of packages of this name that cannot be read, as far as they were looked at. Such a package is not
-    /// among the [`records`](Self::records).
+    /// A sentence for each package of this name that cannot be read, as far as it was looked at, for a hint. Such a
+    /// package is not among the [`records`](Self::records).
     fn unreadable(&self, _package: &PackageName) -> Vec<String> {
         Vec::new()
     }

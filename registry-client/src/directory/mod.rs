@@ -497,7 +497,13 @@ impl Registry for DirectoryRegistry {
     fn unreadable(&self, package: &PackageName) -> Vec<String> {
         let unreadable = lock(&self.unreadable);
         let paths = unreadable.get(package.as_str()).into_iter().flatten();
-        paths.map(|path| shown(path)).collect()
+        let sentence = |path: &PathBuf| {
+            let place = shown(path);
+            format!(
+                "{place} has the package `{package}`, but cannot be read: `pkgres check {place}` shows why"
+            )
+        };
+        paths.map(sentence).collect()
     }
 
     fn artifact(&self, digest: &ArtifactDigest) -> Result<Option<Artifact>, RegistryError> {

@@ -197,9 +197,9 @@ impl IndexFileRegistry {
             let now = self
                 .file
                 .metadata()
-                .map_err(|error| self.unreadable(&error))?;
+                .map_err(|error| self.read_error(&error))?;
             if Fingerprint::of(&now) != self.fingerprint {
-                return Err(self.unreadable(&"the file changed while it was in use"));
+                return Err(self.read_error(&"the file changed while it was in use"));
             }
         }
         let runs = self.find_runs()?;
@@ -208,14 +208,14 @@ impl IndexFileRegistry {
 
     /// Scans the file for the lines of each package.
     fn find_runs(&self) -> Result<Runs, RegistryError> {
-        let _cursor = self.seek(0).map_err(|error| self.unreadable(&error))?;
+        let _cursor = self.seek(0).map_err(|error| self.read_error(&error))?;
         let mut found = Runs::default();
         let mut current: Option<PackageName> = None;
         let mut first_error: Option<Diagnostic> = None;
         let mut lines = Lines::new(&self.file, self.limits.index_line_bytes);
         let mut number = 0;
         loop {
-            let line = lines.next().map_err(|error| self.unreadable(&error))?;
+            let line = lines.next().map_err(|error| self.read_error(&error))?;
             let Some(line) = line else {
                 // Without any record, this is no index.
                 return match first_error {
@@ -263,7 +263,7 @@ impl IndexFileRegistry {
         }
     }
 
-    fn unreadable(&self, error: &dyn std::fmt::Display) -> RegistryError {
+    fn read_error(&self, error: &dyn std::fmt::Display) -> RegistryError {
         unreachable(&self.name, &self.path, error)
     }
 }
@@ -357,6 +357,17 @@ impl Registry for IndexFileRegistry {
         let runs = self.runs();
         let packages = runs.map(|runs| runs.packages().into_iter().cloned().collect());
         packages.unwrap_or_default()
+    }
+
+    fn unreadable(&self, package: &PackageName) -> Vec<String> {
+        let has_lines = |runs: &Runs| runs.name(package.as_str()).is_some();
+        let sentence = || {
+            let path = self.path.to_string_lossy();
+            let path = Escaped::new(&path);
+            format!("no line of {path} about `{package}` can be used: the warnings say why")
+        };
+        let has_lines = self.runs().is_ok_and(has_lines);
+        has_lines.then(sentence).into_iter().collect()
     }
 
     fn take_findings(&self) -> Vec<Diagnostic> {

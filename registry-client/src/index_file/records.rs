@@ -69,11 +69,11 @@ impl IndexFileRegistry {
         let read = self
             .seek(run.start)
             .and_then(|_cursor| file.take(length).read_to_end(buffer))
-            .map_err(|error| self.unreadable(&error))?;
+            .map_err(|error| self.read_error(&error))?;
         if read as u64 == length {
             Ok(())
         } else {
-            Err(self.unreadable(&"the file became shorter while it was in use"))
+            Err(self.read_error(&"the file became shorter while it was in use"))
         }
     }
 
@@ -116,7 +116,7 @@ impl IndexFileRegistry {
                             records.push((record, Run::of_line(number, start, end)));
                         }
                         Ok(_) => {
-                            return Err(self.unreadable(&"the file changed while it was in use"));
+                            return Err(self.read_error(&"the file changed while it was in use"));
                         }
                         Err(error) => self.skip_line(number, &error),
                     }

@@ -48,11 +48,7 @@ impl RegistrySet {
         for package in required.into_iter().filter(|package| !self.has(package)) {
             let registries = self.registries.iter();
             let unreadable = registries.flat_map(|registry| registry.unreadable(&package));
-            advice.extend(unreadable.map(|place| {
-                Hint::packages(format!(
-                    "{place} has the package `{package}`, but cannot be read: `pkgres check {place}` shows why"
-                ))
-            }));
+            advice.extend(unreadable.map(Hint::packages));
             let mut hints = conflict.hints.iter().enumerate();
             let known = hints.find_map(|(at, hint)| match &hint.kind {
                 HintKind::Similar { unknown, similar } if *unknown == package => {

@@ -4,10 +4,12 @@
 //! defines it, beginning with the core library. If no required package defines a class, it is an error to
 //! extend it, and a warning to use it. If a package is unknown, findings that depend on it are not reported.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Located};
-use pkgres_manifest::{ClassName, Package, PackageName, Spec, Version, most_similar_name};
+use pkgres_manifest::{
+    ClassDefinition, ClassName, Package, PackageName, Spec, Version, most_similar_name,
+};
 
 use crate::suggestions::{Effort, Suggestions};
 
@@ -49,7 +51,7 @@ pub trait RequiredPackages {
     fn newest(&self, package: &PackageName) -> Option<Version>;
 }
 
-/// The package that a class name refers to.
+/// The package that a name refers to.
 enum Origin {
     Own,
     Required(PackageName),
@@ -65,163 +67,214 @@ pub(crate) fn check(
     findings: &mut Vec<Diagnostic>,
 ) {
     let unspecified = Spec::unspecified();
-    let is_named = |core: &&PackageName| {
-        let mut named = package.manifest.requirements.iter();
-        named.any(|required| required.package == **core)
-    };
-    let implicit_core = core.filter(|core| *core != package.name() && !is_named(core));
+    let stated = &package.manifest.requirements;
+    let implicit_core = core.filter(|core| {
+        let is_named = stated.iter().any(|required| required.package == **core);
+        *core != package.name() && !is_named
+    });
     if let Some(core) = implicit_core {
         findings.extend(newer_core(package, core, &unspecified, required));
     }
     let Some(classes) = &package.classes else {
         return;
     };
-    let requirements: Vec<(&PackageName, &Spec)> = implicit_core
-        .map(|core| (core, &unspecified))
-        .into_iter()
-        .chain(
-            package
-                .manifest
-                .requirements
-                .iter()
-                .map(|requirement| (&requirement.package, &requirement.spec)),
-        )
-        .collect();
-    let first_defining = |defines: &dyn Fn(&PackageName, &Spec) -> Defines| {
-        let mut unknown = false;
-        for (package, spec) in &requirements {
+    let stated = stated.iter().map(|stated| (&stated.package, &stated.spec));
+    let implicit = implicit_core.map(|core| (core, &unspecified));
+    let mut names = RequiredNames {
+        package,
+        classes,
+        required,
+        requirements: implicit.into_iter().chain(stated).collect(),
+        used: core.cloned().into_iter().collect(),
+        any_unknown: false,
+    };
+    names.check_classes(effort, findings);
+    names.check_implemented(findings);
+    names.check_unused(findings);
+}
+
+/// The names in a package, and what they refer to.
+struct RequiredNames<'package> {
+    package: &'package Package,
+    /// The classes of the package itself.
+    classes: &'package BTreeMap<ClassName, ClassDefinition>,
+    required: &'package dyn RequiredPackages,
+    /// The requirements, beginning with the implicit one on the core library.
+    requirements: Vec<(&'package PackageName, &'package Spec)>,
+    /// The required packages that a name refers to.
+    used: HashSet<PackageName>,
+    /// Whether it is unknown what a name refers to.
+    any_unknown: bool,
+}
+
+impl RequiredNames<'_> {
+    /// The first requirement that defines something.
+    fn first_defining(&self, defines: impl Fn(&PackageName, &Spec) -> Defines) -> Origin {
+        let mut origin = Origin::Nowhere;
+        for (package, spec) in &self.requirements {
             if spec.set().is_empty() {
                 continue;
             }
             match defines(package, spec) {
                 Defines::Yes => return Origin::Required((*package).clone()),
-                Defines::Unknown => unknown = true,
+                Defines::Unknown => origin = Origin::Unknown,
                 Defines::No => {}
             }
         }
-        if unknown {
-            Origin::Unknown
-        } else {
-            Origin::Nowhere
-        }
-    };
-    let origin = |class: &ClassName| {
-        if classes.contains_key(class) {
+        origin
+    }
+
+    fn origin_of_class(&self, class: &ClassName) -> Origin {
+        if self.classes.contains_key(class) {
             return Origin::Own;
         }
-        first_defining(&|package, spec| required.defines(package, spec, class))
-    };
-    let mut used: HashSet<PackageName> = core.cloned().into_iter().collect();
-    let mut any_unknown = false;
-    let mut suggestions = Suggestions::default();
-    for class in classes.values() {
-        for (named, is_parent) in class
-            .extends
-            .iter()
-            .map(|parent| (parent, true))
-            .chain(class.uses.iter().map(|named| (named, false)))
-        {
-            match origin(&named.value) {
-                Origin::Own => {}
-                Origin::Required(package) => {
-                    used.insert(package);
-                }
-                Origin::Unknown => any_unknown = true,
-                Origin::Nowhere => {
+        self.first_defining(|package, spec| self.required.defines(package, spec, class))
+    }
+
+    fn origin_of_interface(&self, interface: &ClassName) -> Origin {
+        if self.package.interfaces.contains_key(interface) {
+            return Origin::Own;
+        }
+        self.first_defining(|package, spec| {
+            (self.required).defines_interface(package, spec, interface)
+        })
+    }
+
+    /// Remembers the origin of a name. Returns whether the name comes from nowhere.
+    fn is_nowhere(&mut self, origin: Origin) -> bool {
+        match origin {
+            Origin::Own => {}
+            Origin::Required(package) => {
+                self.used.insert(package);
+            }
+            Origin::Unknown => self.any_unknown = true,
+            Origin::Nowhere => return true,
+        }
+        false
+    }
+
+    /// Checks the classes that the package extends and uses.
+    fn check_classes(&mut self, effort: &mut Effort, findings: &mut Vec<Diagnostic>) {
+        let mut suggestions = Suggestions::default();
+        for class in self.classes.values() {
+            let parents = class.extends.iter().map(|parent| (parent, true));
+            let uses = class.uses.iter().map(|used| (used, false));
+            for (named, is_parent) in parents.chain(uses) {
+                if self.is_nowhere(self.origin_of_class(&named.value)) {
                     let known = || {
-                        let others = requirements.iter();
-                        let others = others.flat_map(|(package, _)| required.classes(package));
-                        classes.keys().cloned().chain(others).collect()
+                        let others = self.requirements.iter();
+                        let others = others.flat_map(|(package, _)| self.required.classes(package));
+                        self.classes.keys().cloned().chain(others).collect()
                     };
                     let similar = suggestions.similar_to(&named.value, effort, known);
-                    let name = &named.value;
-                    let mut finding = nowhere(named, is_parent, similar);
-                    if similar == Some(&named.value) {
-                        // A version that the manifest does not allow defines it.
-                        let any = Spec::any();
-                        let defines = |package: &PackageName| {
-                            matches!(required.defines(package, &any, name), Defines::Yes)
-                        };
-                        let defining = requirements.iter().find(|(package, _)| defines(package));
-                        finding.hints = match defining {
-                            Some((package, spec)) => {
-                                vec![format!(
-                                    "other versions of `{package}` than `{}` define it",
-                                    spec.written()
-                                )]
-                            }
-                            None => Vec::new(),
-                        };
-                    }
-                    let defining = first_defining(&|package, spec| {
-                        required.defines_interface(package, spec, name)
-                    });
-                    let is_required = matches!(defining, Origin::Required(_));
-                    if let Origin::Required(package) = defining {
-                        used.insert(package);
-                    }
-                    if is_required || package.interfaces.contains_key(name) {
-                        finding = finding.hint(format!(
-                            "`{name}` is an interface: the manifest names it under `Implements`"
-                        ));
-                    }
-                    findings.push(finding);
+                    findings.push(self.undefined_class(named, is_parent, similar));
                 }
             }
         }
     }
-    for implementation in &package.manifest.implements {
-        for interface in &implementation.interfaces {
-            let name = &interface.value;
-            if package.interfaces.contains_key(name) {
+
+    /// The finding on a class that no required package defines.
+    fn undefined_class(
+        &mut self,
+        named: &Located<ClassName>,
+        is_parent: bool,
+        similar: Option<&ClassName>,
+    ) -> Diagnostic {
+        let class = &named.value;
+        let mut finding = if is_parent {
+            let message = format!("`{class}` is extended, but no required package defines it");
+            Diagnostic::error(Code::ClassUnavailable, message)
+        } else {
+            let message = format!("`{class}` is used, but no required package defines it");
+            Diagnostic::warning(Code::UndefinedUse, message)
+        };
+        finding = finding.at(named.location.clone());
+        let hint = match similar {
+            Some(similar) if similar == class => self.other_versions_define(class),
+            Some(similar) => Some(format!("did you mean `{similar}`?")),
+            None => None,
+        };
+        finding.hints.extend(hint);
+        let interface = self.origin_of_interface(class);
+        let is_interface = matches!(interface, Origin::Own | Origin::Required(_));
+        if let Origin::Required(package) = interface {
+            self.used.insert(package);
+        }
+        if is_interface {
+            finding = finding.hint(format!(
+                "`{class}` is an interface: the manifest names it under `Implements`"
+            ));
+        }
+        finding
+    }
+
+    /// The hint that a required package defines a class, but in no version that the manifest allows.
+    fn other_versions_define(&self, class: &ClassName) -> Option<String> {
+        let any = Spec::any();
+        let mut requirements = self.requirements.iter();
+        let (package, spec) = requirements.find(|(package, _)| {
+            matches!(self.required.defines(package, &any, class), Defines::Yes)
+        })?;
+        Some(format!(
+            "other versions of `{package}` than `{}` define it",
+            spec.written()
+        ))
+    }
+
+    /// Checks the interfaces that the package implements.
+    fn check_implemented(&mut self, findings: &mut Vec<Diagnostic>) {
+        for implementation in &self.package.manifest.implements {
+            for interface in &implementation.interfaces {
+                if self.is_nowhere(self.origin_of_interface(&interface.value)) {
+                    let finding = undefined_interface(&implementation.class.value, interface);
+                    findings.push(finding.hint(self.meant_by_interface(&interface.value)));
+                }
+            }
+        }
+    }
+
+    /// What an interface that no required package defines may mean.
+    fn meant_by_interface(&self, interface: &ClassName) -> String {
+        if matches!(
+            self.origin_of_class(interface),
+            Origin::Own | Origin::Required(_)
+        ) {
+            return format!("`{interface}` is a class, and no interface");
+        }
+        let others = self.requirements.iter();
+        let others: Vec<ClassName> = others
+            .flat_map(|(package, _)| self.required.interfaces(package))
+            .collect();
+        let known = self.package.interfaces.keys().chain(&others);
+        match most_similar_name(interface.as_str(), known.map(ClassName::as_str)) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => how_to_require(interface, self.required),
+        }
+    }
+
+    /// Reports requirements on packages that no name refers to.
+    fn check_unused(&self, findings: &mut Vec<Diagnostic>) {
+        if self.any_unknown {
+            return;
+        }
+        for requirement in &self.package.manifest.requirements {
+            let package = &requirement.package;
+            // An empty spec is reported already, and explains why none of the classes is found.
+            if requirement.spec.set().is_empty() || self.used.contains(package) {
                 continue;
             }
-            match first_defining(&|package, spec| required.defines_interface(package, spec, name)) {
-                Origin::Own => {}
-                Origin::Required(package) => {
-                    used.insert(package);
-                }
-                Origin::Unknown => any_unknown = true,
-                Origin::Nowhere => {
-                    let mut finding = undefined_interface(&implementation.class.value, interface);
-                    let others = requirements.iter();
-                    let others: Vec<ClassName> = others
-                        .flat_map(|(package, _)| required.interfaces(package))
-                        .collect();
-                    let known = package.interfaces.keys().chain(&others);
-                    let known = known.map(ClassName::as_str);
-                    if !matches!(origin(name), Origin::Nowhere | Origin::Unknown) {
-                        finding = finding.hint(format!("`{name}` is a class, and no interface"));
-                    } else if let Some(similar) = most_similar_name(name.as_str(), known) {
-                        finding = finding.hint(format!("did you mean `{similar}`?"));
-                    } else {
-                        finding = finding.hint(how_to_require(name, required));
-                    }
-                    findings.push(finding);
-                }
+            // A package without classes and interfaces is required for something else, such as its resources.
+            let has_classes = !self.required.classes(package).is_empty();
+            if !has_classes && self.required.interfaces(package).is_empty() {
+                continue;
             }
+            let message = format!("`{package}` is required, but none of its classes is used");
+            let mut finding = Diagnostic::warning(Code::UnusedRequirement, message);
+            if let Some(location) = &requirement.location {
+                finding = finding.at(location.clone());
+            }
+            findings.push(finding);
         }
-    }
-    for requirement in &package.manifest.requirements {
-        // An empty spec is reported already, and explains why none of the classes is found.
-        let is_empty = requirement.spec.set().is_empty();
-        if any_unknown || is_empty || used.contains(&requirement.package) {
-            continue;
-        }
-        // A package without classes and interfaces is required for something else, such as its resources.
-        let target = &requirement.package;
-        if required.classes(target).is_empty() && required.interfaces(target).is_empty() {
-            continue;
-        }
-        let message = format!(
-            "`{}` is required, but none of its classes is used",
-            requirement.package
-        );
-        let mut finding = Diagnostic::warning(Code::UnusedRequirement, message);
-        if let Some(location) = &requirement.location {
-            finding = finding.at(location.clone());
-        }
-        findings.push(finding);
     }
 }
 
@@ -275,19 +328,4 @@ pub(crate) fn undefined_interface(class: &ClassName, interface: &Located<ClassNa
         interface.value
     );
     Diagnostic::error(Code::Interface, message).at(interface.location.clone())
-}
-
-fn nowhere(named: &Located<ClassName>, is_parent: bool, similar: Option<&ClassName>) -> Diagnostic {
-    let class = &named.value;
-    let mut finding = if is_parent {
-        let message = format!("`{class}` is extended, but no required package defines it");
-        Diagnostic::error(Code::ClassUnavailable, message)
-    } else {
-        let message = format!("`{class}` is used, but no required package defines it");
-        Diagnostic::warning(Code::UndefinedUse, message)
-    };
-    if let Some(similar) = similar {
-        finding = finding.hint(format!("did you mean `{similar}`?"));
-    }
-    finding.at(named.location.clone())
 }

@@ -249,8 +249,8 @@ impl hierarchy::Part for Paths<'_> {
         false
     }
 
-    /// A circle is one path.
-    fn forbids_circles(&self) -> bool {
+    /// A cycle is one path.
+    fn forbids_cycles(&self) -> bool {
         self.0.len() == 1
     }
 

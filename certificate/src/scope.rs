@@ -23,7 +23,7 @@ pub struct Scope {
     pub(crate) requirements: BTreeSet<(PackageName, PackageName)>,
     /// Classes that releases of the package extend and that have to be found.
     pub(crate) classes: BTreeSet<(PackageName, ClassName)>,
-    /// Packages whose releases must not have classes that extend each other in a circle.
+    /// Packages whose releases must not have classes that extend each other in a cycle.
     pub(crate) own_cycles: BTreeSet<PackageName>,
     /// The names of classes whose hierarchy is part of the problem.
     pub(crate) hierarchy: BTreeSet<ClassName>,

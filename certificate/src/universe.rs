@@ -17,7 +17,7 @@ pub struct Universe {
     pub(crate) model: Option<ModelRoot>,
     /// The candidates, ascending by version.
     pub(crate) candidates: BTreeMap<PackageName, Vec<Candidate>>,
-    /// Whether classes must not extend each other in circles, and not inherit two classes of one name.
+    /// Whether classes must not extend each other in cycles, and not inherit two classes of one name.
     pub(crate) has_hierarchy: bool,
 }
 
@@ -74,7 +74,7 @@ impl Candidate {
         classes.flat_map(|class| class.parents.iter().map(|parent| (&class.name, parent)))
     }
 
-    /// Whether classes of the release extend each other in a circle.
+    /// Whether classes of the release extend each other in a cycle.
     pub(crate) fn has_cycle(&self) -> bool {
         let classes = self.classes.iter().flatten();
         // Classes are removed whose parents are all elsewhere or removed, until that changes nothing.

@@ -316,10 +316,10 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_other_releases_concern_nobody() {
-        let circle = r#"{"t.Y":{"extends":["t.Z"]},"t.Z":{"extends":["t.Y"]}}"#;
+    fn cycles_and_other_releases_concern_nobody() {
+        let cycle = r#"{"t.Y":{"extends":["t.Z"]},"t.Z":{"extends":["t.Y"]}}"#;
         let project = r#"{"p.X":{"extends":["t.Y"]}}"#;
-        assert_eq!(effects(project, circle, r#"{"a.U":{}}"#, true), [""; 0]);
+        assert_eq!(effects(project, cycle, r#"{"a.U":{}}"#, true), [""; 0]);
         assert_eq!(effects("{}", "{}", r#"{"a.U":{}}"#, true), [""; 0]);
     }
 

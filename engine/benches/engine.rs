@@ -60,7 +60,7 @@ fn tree(root: &Path, count: usize) -> (Graph, Vec<String>) {
         }
         paths.push(path);
     }
-    (builder.build().expect("it has no circle"), paths)
+    (builder.build().expect("it has no cycle"), paths)
 }
 
 fn run(graph: Graph, root: &Path, noop: bool) {

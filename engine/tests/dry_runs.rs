@@ -50,7 +50,7 @@ fn run(root: &Path, graph: Graph, noop: bool) -> Run {
 fn with(resources: impl FnOnce(&mut GraphBuilder)) -> Graph {
     let mut builder = GraphBuilder::new();
     resources(&mut builder);
-    builder.build().expect("it has no circle")
+    builder.build().expect("it has no cycle")
 }
 
 fn noop() -> MetaParameters {
@@ -243,7 +243,7 @@ fn a_folder_that_goes_if_it_is_empty_goes_in_the_run_that_empties_it() {
     run(root.path(), graph(), false);
     assert!(!root.path().join("a").exists());
 
-    // Another order that the packages ask for is no circle.
+    // Another order that the packages ask for is no cycle.
     with(|builder| {
         let folder = Directory::new("/x").absent_if_empty();
         builder.add(id("directory:/x"), folder, default());

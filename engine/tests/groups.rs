@@ -82,7 +82,7 @@ fn graph(names: &[&str]) -> Graph {
         let resource = Together(vec![(*name).to_owned()]);
         builder.add(id, resource, MetaParameters::default());
     }
-    let graph = builder.build().expect("it has no circle");
+    let graph = builder.build().expect("it has no cycle");
     assert_eq!(graph.nodes().len(), 1, "they are one group");
     graph
 }

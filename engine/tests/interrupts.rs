@@ -35,7 +35,7 @@ impl Run {
         let id = "exec:it".parse().expect("it is an identity");
         let exec = Exec::new(command, Guard::creates(never));
         builder.add(id, exec, MetaParameters::default());
-        let graph = builder.build().expect("it has no circle");
+        let graph = builder.build().expect("it has no cycle");
         let machine = Arc::new(Machine::local().expect("this machine is there"));
         let (control, controlled) = channel();
         let thread = spawn(move || drive(graph, machine, &options, controlled, |_| {}));

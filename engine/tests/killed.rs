@@ -77,7 +77,7 @@ fn apply(root: &Path, version: u64) -> Status {
         let id = ResourceId::new("file", &path).expect("it is an identity");
         builder.add(id, file, meta);
     }
-    let graph = builder.build().expect("it has no circle");
+    let graph = builder.build().expect("it has no cycle");
     let machine = Arc::new(Machine::root_folder(root).expect("it is a folder"));
     let location = StateLocation::new("killed").in_folder("/state");
     let state = AppliedState::lock(&*machine, location, Kinds::default());

@@ -46,7 +46,7 @@ impl Run {
         for (number, meta) in parameters.into_iter().enumerate() {
             builder.add(id(number), Any, meta);
         }
-        let graph = builder.build().expect("it has no circle");
+        let graph = builder.build().expect("it has no cycle");
         let mut run = Self {
             runner: Runner::new(graph, options),
             now: Duration::ZERO,

@@ -58,7 +58,7 @@ fn services(
             builder.order(id(first), id(second));
         }
     }
-    builder.build().expect("it has no circle")
+    builder.build().expect("it has no cycle")
 }
 
 fn changed() -> Outcome {
@@ -171,7 +171,7 @@ fn a_resource_that_another_graph_replaces_gets_the_value_that_was_sent() {
             value: "address".to_owned(),
         };
         builder.receive(&id("file:/host"), receipt);
-        builder.build().expect("it has no circle")
+        builder.build().expect("it has no cycle")
     };
     let mut run = Run::watched(graph("before"));
     let sent = BTreeMap::from([("address".to_owned(), "10.0.0.7".into())]);

@@ -77,7 +77,7 @@ fn graph(path: &str) -> Graph {
     let id = "unpacked:it".parse().expect("it is an identity");
     let resource = Unpacked(Path::new(path).to_owned());
     builder.add(id, resource, MetaParameters::default());
-    builder.build().expect("it has no circle")
+    builder.build().expect("it has no cycle")
 }
 
 fn watched() -> RunOptions {

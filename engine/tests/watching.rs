@@ -96,7 +96,7 @@ fn one_file() -> Graph {
         .with_content("page\n")
         .with_mode(0o640);
     builder.add(id("file:page"), file, MetaParameters::default());
-    builder.build().expect("it has no circle")
+    builder.build().expect("it has no cycle")
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_has_failed_is_tried_again_when_something_happens() {
     let file = File::new("/polled").with_content("polled\n");
     builder.add(id("file:polled"), file, polled);
     fs::create_dir(root.path().join("polled")).expect("the root is there");
-    let run = Run::start(root.path(), builder.build().expect("it has no circle"));
+    let run = Run::start(root.path(), builder.build().expect("it has no cycle"));
     let fails = |name: &str| {
         run.wait(|step| matches!(step, Step::Failed(at, _) if *at == id(name)));
     };
@@ -190,7 +190,7 @@ fn a_file_behind_a_link_is_watched() {
     let mut builder = GraphBuilder::new();
     let file = File::new("/srv/page").with_content("page\n");
     builder.add(id("file:page"), file, MetaParameters::default());
-    let run = Run::start(root.path(), builder.build().expect("it has no circle"));
+    let run = Run::start(root.path(), builder.build().expect("it has no cycle"));
     run.converged();
     let page = root.path().join("data/page");
     fs::write(&page, "other").expect("it is there");
@@ -212,7 +212,7 @@ fn another_graph_keeps_what_stays_the_same() {
     }
     let file = File::new("/srv/web/page").with_content("second\n");
     builder.add(id("file:page"), file, MetaParameters::default());
-    let graph = builder.build().expect("it has no circle");
+    let graph = builder.build().expect("it has no cycle");
     run.control
         .send(Control::Replace(graph))
         .expect("the run goes on");
@@ -253,7 +253,7 @@ fn ten_thousand_files_need_one_instance() {
         fs::write(root.path().join(&path[1..]), "x").expect("the folder is there");
         builder.add(id(&format!("file:{path}")), file, MetaParameters::default());
     }
-    let run = Run::start(root.path(), builder.build().expect("it has no circle"));
+    let run = Run::start(root.path(), builder.build().expect("it has no cycle"));
     run.converged();
     let instances = fs::read_dir("/proc/self/fd")
         .expect("this process has descriptors")

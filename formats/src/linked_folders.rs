@@ -57,8 +57,8 @@ pub fn linked_paths(
         let in_folder = links.range(beginning.clone()..);
         for (inner, target) in in_folder.take_while(|(inner, _)| inner.starts_with(&beginning)) {
             step()?;
-            let is_circle = is_in(inner, target) || entered.iter().any(|one| is_in(one, target));
-            if !is_circle {
+            let is_cycle = is_in(inner, target) || entered.iter().any(|one| is_in(one, target));
+            if !is_cycle {
                 let mut entered = entered.clone();
                 entered.push(target);
                 let inner = &inner[beginning.len()..];
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_links_end() {
+    fn cycles_of_links_end() {
         for (links, expected) in [
             (vec![("a/self", "a")], vec![]),
             (vec![("a/x", "b"), ("b/y", "a")], vec!["a/x/two", "b/y/one"]),

@@ -9,7 +9,7 @@ pub struct Rules {
     pub has_core_library: bool,
     /// Whether several releases of a package may be in a resolution.
     pub side_by_side: bool,
-    /// Whether classes may extend each other in a circle, as modules may import each other. The solver then checks that
+    /// Whether classes may extend each other in a cycle, as modules may import each other. The solver then checks that
     /// extended classes are defined, and nothing else about classes.
     pub class_cycles: bool,
     /// Whether classes inherit from what they extend, as types do. Modules that import each other do not. It decides what
@@ -43,7 +43,7 @@ impl Rules {
         host: None,
     };
 
-    /// The rules of most package systems: one release of a package, no core library, and circles of classes.
+    /// The rules of most package systems: one release of a package, no core library, and cycles of classes.
     pub const SINGLE_RELEASE: Self = Self {
         has_core_library: false,
         side_by_side: false,

@@ -40,7 +40,7 @@ pub enum HostileUniverse {
     },
     /// Packages of two versions that each require the same version of the next, the last one the other version
     /// of the first if it is twisted.
-    Circle {
+    Cycle {
         /// How many packages.
         length: usize,
         /// Whether the last requirement contradicts the first.
@@ -108,8 +108,7 @@ pub enum Answer {
 }
 
 use HostileUniverse::{
-    Chain, Circle, Dense, Diamonds, Inherited, Parity, Pigeons, Satisfiability, SideBySide,
-    Versions,
+    Chain, Cycle, Dense, Diamonds, Inherited, Parity, Pigeons, Satisfiability, SideBySide, Versions,
 };
 
 const fn pigeons(pigeons: usize, holes: usize, tail: usize) -> HostileUniverse {
@@ -138,7 +137,7 @@ pub const SHORT: &[HostileUniverse] = &[
     pigeons(5, 4, 0), pigeons(5, 5, 0), pigeons(5, 4, 20), pigeons(9, 8, 0), pigeons(20, 19, 0),
     SideBySide { pigeons: 4, holes: 3 }, SideBySide { pigeons: 8, holes: 7 },
     Chain { length: 1_000, is_broken: false }, Chain { length: 300, is_broken: true },
-    Circle { length: 500, is_twisted: false }, Circle { length: 100, is_twisted: true },
+    Cycle { length: 500, is_twisted: false }, Cycle { length: 100, is_twisted: true },
     dense(12, 4, 5), dense(12, 4, 40), dense(30, 8, 12),
     Diamonds { levels: 10, versions: 8 },
     Inherited { classes: 3, versions: 3, is_broken: false }, Inherited { classes: 3, versions: 3, is_broken: true },
@@ -155,8 +154,8 @@ pub const WHOLE: &[HostileUniverse] = &[
     SideBySide { pigeons: 8, holes: 7 }, SideBySide { pigeons: 12, holes: 11 }, SideBySide { pigeons: 30, holes: 29 },
     Chain { length: 100_000, is_broken: false }, Chain { length: 100_000, is_broken: true },
     Chain { length: 2_000, is_broken: true },
-    Circle { length: 100_000, is_twisted: false }, Circle { length: 20_000, is_twisted: true },
-    Circle { length: 400, is_twisted: true },
+    Cycle { length: 100_000, is_twisted: false }, Cycle { length: 20_000, is_twisted: true },
+    Cycle { length: 400, is_twisted: true },
     dense(40, 10, 8), dense(40, 10, 11), dense(40, 10, 14), dense(150, 6, 3), dense(300, 4, 0),
     Diamonds { levels: 100, versions: 60 }, Diamonds { levels: 2_000, versions: 20 },
     Inherited { classes: 30, versions: 8, is_broken: false }, Inherited { classes: 30, versions: 8, is_broken: true },
@@ -172,7 +171,7 @@ impl HostileUniverse {
         let solved = match self {
             Pigeons { pigeons, holes, .. } => pigeons <= holes,
             Chain { is_broken, .. } | Inherited { is_broken, .. } => !is_broken,
-            Circle { is_twisted, .. } => !is_twisted,
+            Cycle { is_twisted, .. } => !is_twisted,
             Parity { .. } | Versions { .. } => false,
             Diamonds { .. } => true,
             SideBySide { .. } | Dense { .. } | Satisfiability { .. } => return Answer::Unknown,
@@ -194,7 +193,7 @@ impl HostileUniverse {
             } => pigeons_in_holes(pigeons, holes, tail),
             SideBySide { pigeons, holes } => pigeons_in_holes(pigeons, holes, 0),
             Chain { length, is_broken } => chain(length, is_broken),
-            Circle { length, is_twisted } => circle(length, is_twisted),
+            Cycle { length, is_twisted } => cycle(length, is_twisted),
             Dense {
                 packages,
                 versions,
@@ -242,9 +241,9 @@ impl fmt::Display for HostileUniverse {
             Chain { length, is_broken } => {
                 write!(formatter, "chain of {length}{}", broken(is_broken))
             }
-            Circle { length, is_twisted } => {
+            Cycle { length, is_twisted } => {
                 let twisted = if is_twisted { ", twisted" } else { "" };
-                write!(formatter, "circle of {length}{twisted}")
+                write!(formatter, "cycle of {length}{twisted}")
             }
             Dense {
                 packages,
@@ -334,7 +333,7 @@ fn chain(length: usize, is_broken: bool) -> (IndexRecord, Vec<IndexRecord>) {
     (root([name(0)]), records.collect())
 }
 
-fn circle(length: usize, is_twisted: bool) -> (IndexRecord, Vec<IndexRecord>) {
+fn cycle(length: usize, is_twisted: bool) -> (IndexRecord, Vec<IndexRecord>) {
     let name = |number: usize| format!("h.P{number}");
     let mut records = Vec::new();
     for number in 0..length {

@@ -327,7 +327,7 @@ fn errors_name_the_exceeded_limit() {
     );
 }
 
-/// The limit is on how deep classes inherit, not on how many there are, and a circle has an end.
+/// The limit is on how deep classes inherit, not on how many there are, and a cycle has an end.
 #[test]
 fn classes_that_inherit_too_deep() {
     let mut options = ReadOptions::default();
@@ -355,6 +355,6 @@ fn classes_that_inherit_too_deep() {
         _ => "Other".to_owned(),
     };
     assert!(!is_rejected(&wide, 7));
-    let circle = |number: usize| format!("C{}", (number + 1) % 3);
-    assert!(!is_rejected(&circle, 3));
+    let cycle = |number: usize| format!("C{}", (number + 1) % 3);
+    assert!(!is_rejected(&cycle, 3));
 }

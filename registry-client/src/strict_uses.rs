@@ -2,7 +2,7 @@
 //!
 //! By default, uses never exclude a version: a release can be chosen although its classes use a class that no
 //! required release defines. To let uses exclude versions, each used class becomes the parent of an internal class of
-//! its own. Nothing extends such a class, so that it takes part in no circle, and it has one parent, so that it
+//! its own. Nothing extends such a class, so that it takes part in no cycle, and it has one parent, so that it
 //! inherits nothing in two versions.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -443,12 +443,12 @@ fn a_cycle_of_classes_makes_a_lock_stale() {
         .expect("it is locked");
     db.requires.insert(package("Web"), version("2.0.0"));
     let found = now.report(lock).stale;
-    let [Staleness::ClassCycle(circle)] = found.as_slice() else {
+    let [Staleness::ClassCycle(cycle)] = found.as_slice() else {
         panic!("{found:?}");
     };
-    let mut circle = circle.clone();
-    circle.sort();
-    assert_eq!(circle, [class("db.Table"), class("web.Site")]);
+    let mut cycle = cycle.clone();
+    cycle.sort();
+    assert_eq!(cycle, [class("db.Table"), class("web.Site")]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A class is a name and the place where it is defined: a release, or a package that has one release. *Extends*
 //! variables follow from what is present: the releases of a place extend the class that lookup finds, in the first
 //! required package that defines the name. *Inherits* variables follow from these, step by step, but only towards
-//! classes that matter: those of a name that several places define, and those on circles. Both are implications in one
+//! classes that matter: those of a name that several places define, and those on cycles. Both are implications in one
 //! direction, because more inheritance can only violate more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub(crate) trait Part {
     fn passes_absent(&self) -> bool;
 
     /// Whether it is stated that no class inherits from itself.
-    fn forbids_circles(&self) -> bool;
+    fn forbids_cycles(&self) -> bool;
 
     /// Whether it is stated that no class inherits from two classes of one name.
     fn forbids_diamonds(&self) -> bool;
@@ -69,7 +69,7 @@ impl Part for Whole {
         true
     }
 
-    fn forbids_circles(&self) -> bool {
+    fn forbids_cycles(&self) -> bool {
         true
     }
 
@@ -219,16 +219,16 @@ fn add_chains(
     for node in &nodes {
         for ancestor in ancestors(node, &parents) {
             if of_name[&ancestor.0] > 1 || ancestor == *node {
-                // Towards a class on a circle, every class on it needs a variable.
+                // Towards a class on a cycle, every class on it needs a variable.
                 inherits.insert((*node, ancestor), Literal::positive(0));
             }
         }
     }
-    let on_circles: Vec<&Node> = (inherits.keys())
+    let on_cycles: Vec<&Node> = (inherits.keys())
         .filter(|(class, ancestor)| class == ancestor)
         .map(|(class, _)| *class)
         .collect();
-    for target in on_circles {
+    for target in on_cycles {
         for node in &nodes {
             if ancestors(node, &parents).contains(target) {
                 inherits.insert((*node, target), Literal::positive(0));
@@ -253,7 +253,7 @@ fn add_chains(
             }
         }
         let is_forbidden = if class == ancestor {
-            part.forbids_circles()
+            part.forbids_cycles()
         } else {
             class.0 == ancestor.0 && part.forbids_diamonds()
         };

@@ -394,7 +394,7 @@ fn vendored_names(
         .collect()
 }
 
-/// The releases of a lockfile, each after those that it requires. In a circle, the first by name comes last.
+/// The releases of a lockfile, each after those that it requires. In a cycle, the first by name comes last.
 fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
     let mut order = Vec::with_capacity(lock.packages.len());
     let mut entered = BTreeSet::new();

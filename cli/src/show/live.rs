@@ -264,7 +264,7 @@ mod tests {
                 MetaParameters::default(),
             );
         }
-        let graph = builder.build().expect("no circle");
+        let graph = builder.build().expect("no cycle");
         let mut record = RunRecord::new(&graph);
         let [directory, index, package, _, site, exec] = ids;
         let content = vec![Difference::new(

@@ -226,7 +226,7 @@ fn kind(entry: &Staleness) -> (&'static str, Option<&PackageName>) {
         Staleness::NotRequired { package, .. } => ("not_required", Some(package)),
         Staleness::ClassNotFound { owner, .. } => ("class_not_found", Some(owner)),
         Staleness::InheritsTwice { .. } => ("inherits_twice", None),
-        Staleness::ClassCycle(_) => ("class_circle", None),
+        Staleness::ClassCycle(_) => ("class_cycle", None),
         Staleness::SeveralReleases { package, .. } => ("several_releases", Some(package)),
         Staleness::NotReached { package, .. } => ("not_reached", Some(package)),
     }

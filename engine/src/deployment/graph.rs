@@ -190,7 +190,7 @@ fn unknown<'ids>(
 /// An error of a graph with the places of the resources that take part.
 fn located(error: &GraphError, by_id: &BTreeMap<&ResourceId, &DeployedResource>) -> Diagnostic {
     let ids: &[ResourceId] = match error {
-        GraphError::Circle(ids) => ids,
+        GraphError::Cycle(ids) => ids,
         GraphError::NotSent { receiver, .. } => std::slice::from_ref(receiver),
         GraphError::Duplicate(id)
         | GraphError::Irreversible(id)

@@ -119,7 +119,7 @@ enum Message {
 /// let machine = Arc::new(Machine::root_folder(folder.path())?);
 /// let mut builder = GraphBuilder::new();
 /// builder.add("file:/motd".parse()?, File::new("/motd").with_content("hi\n"), Default::default());
-/// let graph = builder.build().expect("no circle");
+/// let graph = builder.build().expect("no cycle");
 ///
 /// let (_control, controlled) = std::sync::mpsc::channel();
 /// let ending = drive(graph, machine, &DriveOptions::default(), controlled, |_| {});

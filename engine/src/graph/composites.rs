@@ -35,8 +35,8 @@ impl<'graph> Composites<'graph> {
                 .filter(|member| !nodes.contains_key(member) && !all.members.contains_key(member));
             errors.extend(unknown.map(|member| GraphError::unknown(id, member)));
         }
-        let circle = composites.iter().find_map(|(id, _)| all.circle(id));
-        errors.extend(circle.map(GraphError::Circle));
+        let cycle = composites.iter().find_map(|(id, _)| all.cycle(id));
+        errors.extend(cycle.map(GraphError::Cycle));
         all
     }
 
@@ -64,7 +64,7 @@ impl<'graph> Composites<'graph> {
     }
 
     /// The names through which a name contains itself.
-    fn circle(&self, start: &'graph ResourceId) -> Option<Vec<ResourceId>> {
+    fn cycle(&self, start: &'graph ResourceId) -> Option<Vec<ResourceId>> {
         // A path to each name that is inside.
         let mut paths: Vec<Vec<&ResourceId>> = vec![vec![start]];
         let mut next = 0;

@@ -32,8 +32,8 @@ pub(super) fn find(graph: &Graph) -> Option<Vec<usize>> {
                     path.push((edge.to, 0));
                 }
                 Seen::OnPath => {
-                    let circle = path.iter().map(|(node, _)| *node);
-                    return Some(circle.skip_while(|node| *node != edge.to).collect());
+                    let cycle = path.iter().map(|(node, _)| *node);
+                    return Some(cycle.skip_while(|node| *node != edge.to).collect());
                 }
             }
         }

@@ -65,8 +65,8 @@ pub enum GraphError {
     #[error("what was there before `{0}` cannot be restored, as `reverse` asks for")]
     Irreversible(ResourceId),
     /// Each of these resources goes before the next, and the last one before the first.
-    #[error("resources wait for each other in a cycle: {}", circle(.0))]
-    Circle(Vec<ResourceId>),
+    #[error("resources wait for each other in a cycle: {}", cycle(.0))]
+    Cycle(Vec<ResourceId>),
 }
 
 impl GraphError {
@@ -78,7 +78,7 @@ impl GraphError {
     }
 }
 
-fn circle(ids: &[ResourceId]) -> String {
+fn cycle(ids: &[ResourceId]) -> String {
     let ids: Vec<_> = ids
         .iter()
         .chain(ids.first())

@@ -407,9 +407,9 @@ impl GraphBuilder {
             automatic_edges::add(&self.nodes, &mut edges);
         }
         let mut graph = assemble(self.nodes, &edges, by_id);
-        if let Some(circle) = cycle::find(&graph) {
-            let ids = circle.iter().map(|node| graph.nodes[*node].id.clone());
-            errors.push(GraphError::Circle(ids.collect()));
+        if let Some(cycle) = cycle::find(&graph) {
+            let ids = cycle.iter().map(|node| graph.nodes[*node].id.clone());
+            errors.push(GraphError::Cycle(ids.collect()));
         }
         if !errors.is_empty() {
             return Err(errors);

@@ -42,7 +42,7 @@ impl RunRecord {
     ///
     /// let mut builder = GraphBuilder::new();
     /// builder.add("file:/motd".parse()?, File::new("/motd"), Default::default());
-    /// let graph = builder.build().expect("no circle");
+    /// let graph = builder.build().expect("no cycle");
     /// let labels = MetricLabels {
     ///     target: "local:".to_owned(),
     ///     version: "1.2.0".to_owned(),

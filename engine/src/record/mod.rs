@@ -94,7 +94,7 @@ impl ResourceRecord {
 /// let machine = Arc::new(Machine::root_folder(folder.path())?);
 /// let mut builder = GraphBuilder::new();
 /// builder.add("file:/motd".parse()?, File::new("/motd").with_content("hi\n"), Default::default());
-/// let graph = builder.build().expect("no circle");
+/// let graph = builder.build().expect("no cycle");
 ///
 /// let mut record = RunRecord::new(&graph);
 /// let (_control, controlled) = std::sync::mpsc::channel();

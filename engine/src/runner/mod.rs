@@ -172,7 +172,7 @@ pub enum NodeStatus {
 /// let machine = Machine::root_folder(folder.path())?;
 /// let mut builder = GraphBuilder::new();
 /// builder.add("file:/motd".parse()?, File::new("/motd").with_content("hi\n"), Default::default());
-/// let mut runner = Runner::new(builder.build().expect("no circle"), RunOptions::default());
+/// let mut runner = Runner::new(builder.build().expect("no cycle"), RunOptions::default());
 ///
 /// let now = Duration::ZERO;
 /// runner.handle(Event::Time, now);

@@ -61,7 +61,7 @@ use reversals::Reversing;
 /// let mut builder = GraphBuilder::new();
 /// let meta = MetaParameters { reverse: true, ..MetaParameters::default() };
 /// builder.add("file:/motd".parse()?, File::new("/motd").with_content("welcome\n"), meta);
-/// apply(builder.build().expect("no circle"))?;
+/// apply(builder.build().expect("no cycle"))?;
 /// assert_eq!(std::fs::read_to_string(folder.path().join("motd"))?, "welcome\n");
 ///
 /// // The file is gone from the graph, so that what was there before comes back.
@@ -372,7 +372,7 @@ impl AppliedState {
         // What a killed run began is new until a run ends.
         let known = memory.applied.ended.clone();
         drop(memory);
-        // Origins forbid circles.
+        // Origins forbid cycles.
         let Ok(mut reversals) = builder.build() else {
             return graph;
         };

@@ -59,7 +59,7 @@ struct Origin<'run> {
 
 impl Origin<'_> {
     /// Whether it came before another one. What was changed later did not, even if it went first in another graph: so
-    /// there are no circles.
+    /// there are no cycles.
     fn is_before(&self, other: &Self) -> bool {
         match (self.position, other.position) {
             (Some(own), Some(other)) => own < other,

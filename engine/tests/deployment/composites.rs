@@ -71,7 +71,7 @@ fn mistakes_have_places() {
             "Web/r.yaml:3:20: error[PK0105]: resources wait for each other in a cycle: `file:/a` -> `file:/b` -> `file:/a` [Web/r.yaml:3:32]"
         ]
     );
-    // An edge between what stands for a resource and the resource itself is a circle.
+    // An edge between what stands for a resource and the resource itself is a cycle.
     assert_eq!(
         failed("Package:\n- all: web\n  members: [{file: /a, after: ['all:web']}]\n"),
         [
@@ -103,7 +103,7 @@ fn a_program_names_several_resources_at_once() {
     );
     assert_eq!(
         errors(&[("all:x", &["all:y"]), ("all:y", &["all:x"])]),
-        [GraphError::Circle(vec![id("all:x"), id("all:y")])]
+        [GraphError::Cycle(vec![id("all:x"), id("all:y")])]
     );
     let unknown = errors(&[("all:x", &["file:/b"])]);
     assert_eq!(unknown.len(), 1);

@@ -179,7 +179,7 @@ fn users_are_removed_before_their_groups_whatever_their_names() {
         User::new("zoe").absent(),
         MetaParameters::default(),
     );
-    let graph = builder.build().expect("no circle");
+    let graph = builder.build().expect("no cycle");
     let (_control, controlled) = std::sync::mpsc::channel();
     let ending = drive(
         graph,
@@ -251,7 +251,7 @@ fn a_dry_run_foresees_the_numbers_of_owners() {
             .with_owner("3001")
             .with_group("www");
         add("file:/srv/web/other", Box::new(other));
-        builder.build().expect("it has no circle")
+        builder.build().expect("it has no cycle")
     };
     let run = |graph: Graph, noop: bool| {
         let options = DriveOptions {

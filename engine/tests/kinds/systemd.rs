@@ -298,7 +298,7 @@ fn is_repaired_at_once(system: &System, web: &Service) {
     let mut builder = GraphBuilder::new();
     let id = "service:web".parse().expect("it is an identity");
     builder.add(id, web.clone(), MetaParameters::default());
-    let graph = builder.build().expect("it has no circle");
+    let graph = builder.build().expect("it has no cycle");
     let options = DriveOptions {
         run: RunOptions {
             watch: true,

@@ -154,7 +154,7 @@ fn what_could_not_be_restored_is_not_removed_by_force() {
     let forced = Kinds::default().read(&described).expect("it is right");
     let mut builder = GraphBuilder::new();
     builder.add_shared(described.id.value, forced, reversed());
-    let ending = root.apply(builder.build().expect("it has no circle"));
+    let ending = root.apply(builder.build().expect("it has no cycle"));
     let NodeStatus::Failed(message) = &ending.nodes[0].1 else {
         panic!("{ending:?}");
     };

@@ -60,7 +60,7 @@ fn graph(content: &str) -> Graph {
     builder.add(id("file:/other"), other, MetaParameters::default());
     builder.notify(id("file:/config"), id("program:web"));
     builder.notify(id("file:/config"), id("file:/other"));
-    builder.build().expect("it has no circle")
+    builder.build().expect("it has no cycle")
 }
 
 /// Runs a graph as `pkgres apply` does, until the machine crashes. Returns the resources that were owed a refresh before.

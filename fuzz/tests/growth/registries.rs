@@ -276,7 +276,7 @@ const RECORDS: &[Parts] = &[
         "}}",
     ),
     (
-        "classes in circles",
+        "classes in cycles",
         "{\"name\":\"a.B\",\"version\":\"1.0.0\",\"classes\":{\"a.C\":{}",
         ",\"a.D#\":{\"extends\":[\"a.D#\"]}",
         "}}",

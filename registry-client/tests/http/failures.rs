@@ -256,7 +256,7 @@ fn credentials_are_not_sent_elsewhere() {
 #[test]
 fn redirects_end() {
     let finding = read_through(|request| Reply::new(302, "").with("Location", &request.path))
-        .expect_err("it redirects in a circle");
+        .expect_err("it redirects in a loop");
     assert_says(
         &finding,
         Code::RegistryUnreachable,

@@ -270,7 +270,7 @@ pub enum ClassRules {
     /// class.
     #[default]
     Inheritance,
-    /// Extended classes are defined. Classes may extend each other in circles, as modules import each other. With
+    /// Extended classes are defined. Classes may extend each other in cycles, as modules import each other. With
     /// one release of each package ([`single_version`](SolveOptions::single_version)), no class can be inherited in
     /// two versions.
     Definition,

@@ -156,7 +156,7 @@ impl Replay<'_> {
         } else if finished.exit == Some(2) {
             Some(("is wrong usage", finished))
         } else if is_same(&finished.output) {
-            Some(("leads in a circle", finished))
+            Some(("leads in a cycle", finished))
         } else if has_written && is_fix(step, suggestion) {
             self.tally.fixes += 1;
             let again = copy.run(&copy.line_of(&self.sandbox, &step.line));

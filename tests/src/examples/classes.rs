@@ -436,19 +436,19 @@ fn cycles() -> Vec<Example> {
     );
     vec![
         Example::unsolvable(
-            "classes of two packages in a circle",
+            "classes of two packages in a cycle",
             Universe::new(root(), looping()),
         ),
         Example::solved(
-            "classes of two packages in a circle, and a way out",
+            "classes of two packages in a cycle, and a way out",
             Universe::new(root(), with_way_out),
             &["R 1 X 1", "X 1 Y 1", "Y 1 X 1"],
         ),
         Example::solved(
-            "classes of two packages go there and back, not in a circle",
+            "classes of two packages go there and back, not in a cycle",
             Universe::new(root(), packages_only),
             &["R 1 X 2", "X 2 Y 1", "Y 1 X 2"],
         ),
-        Example::unsolvable("the root's own classes in a circle", own),
+        Example::unsolvable("the root's own classes in a cycle", own),
     ]
 }

@@ -60,7 +60,7 @@ pub(super) fn examples() -> Vec<Example> {
         ),
         // In the first tier no pair fits except the first X with the Y that wants it.
         Example::solved(
-            "packages in a circle",
+            "packages in a cycle",
             cycle,
             &["R 1 X 1", "X 1 Y 2", "Y 2 X 1"],
         ),
@@ -125,7 +125,7 @@ fn cores() -> Vec<Example> {
             release("X", "3").defines("K.Object", &["K.Application"]),
         ],
     );
-    let circular = with_core(
+    let cyclic = with_core(
         release("R", "1").requires("X", "*").defines("A", &["X.B"]),
         vec![
             core("0.3"),
@@ -138,11 +138,11 @@ fn cores() -> Vec<Example> {
     vec![
         // In K 0.4 `K.Base` extends, without saying so, the class that extends it.
         Example::solved(
-            "the core library's own classes in a circle",
-            circular,
+            "the core library's own classes in a cycle",
+            cyclic,
             &["R 1 K 0.3", "R 1 X 1", "X 1 K 0.3"],
         ),
-        // In X 2 the implicit parent of `K.Object` is found in the release itself: a circle.
+        // In X 2 the implicit parent of `K.Object` is found in the release itself: a cycle.
         Example::solved(
             "the root class is exempt in the core library only",
             namesake,

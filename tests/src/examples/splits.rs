@@ -161,7 +161,7 @@ pub(super) fn examples() -> Vec<Example> {
             .defines("A", &["X.B"])
             .defines("B", &["Y.C"]),
     );
-    let split_in_a_circle = Universe::new(
+    let split_in_a_cycle = Universe::new(
         release("R", "1").requires("X", "*"),
         vec![
             release("X", "2").requires("Y", "1"),
@@ -181,7 +181,7 @@ pub(super) fn examples() -> Vec<Example> {
                 .defines("Y.C", &["X.B"]),
             release("X", "1").defines("X.B", &[]),
         ],
-        ..split_in_a_circle.clone()
+        ..split_in_a_cycle.clone()
     };
     let hopeless = Universe::new(
         release("R", "1").requires("X", "1").requires("Y", "*"),
@@ -257,8 +257,8 @@ pub(super) fn examples() -> Vec<Example> {
         ),
         // X 2 would be newer, but only with an X 1 beside it.
         Example::solved(
-            "a circle is no reason to split",
-            split_in_a_circle,
+            "a cycle is no reason to split",
+            split_in_a_cycle,
             &["R 1 X 1", "X 1 Y 2", "Y 2 X 1"],
         ),
         Example::unsolvable(

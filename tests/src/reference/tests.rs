@@ -176,12 +176,12 @@ fn a_class_does_not_inherit_another_version_of_itself() {
                 .defines("Y.C", &["X.B"]),
         ],
     );
-    let circle = solution(&["R 1 X 2", "X 2 Y 1", "Y 1 X 1"]);
-    let verdict = is_valid(&universe, &circle, &Rules::default());
+    let cycle = solution(&["R 1 X 2", "X 2 Y 1", "Y 1 X 1"]);
+    let verdict = is_valid(&universe, &cycle, &Rules::default());
     assert!(verdict.is_err_and(|reason| reason.contains("two classes of one name")));
     let lenient = Rules::without(Rule::Diamonds);
-    assert_eq!(is_valid(&universe, &circle, &lenient), Ok(()));
-    assert_eq!(search(&universe, &lenient), Answer::Solved(circle));
+    assert_eq!(is_valid(&universe, &cycle, &lenient), Ok(()));
+    assert_eq!(search(&universe, &lenient), Answer::Solved(cycle));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! if its code names an item that the other one defines; re-exports are followed, so that it does
 //! not matter where the name comes from. The rule has two parts:
 //!
-//! - Siblings, each with all modules inside it, form no circle: if anything in `engine/` uses
+//! - Siblings, each with all modules inside it, form no cycle: if anything in `engine/` uses
 //!   anything in `encoding/`, nothing in `encoding/` uses anything in `engine/`.
 //! - A module and the modules inside it are one part of the program. A child may use what the modules
 //!   around it define, such as the type whose methods it implements; a parent may re-export and call
@@ -18,8 +18,8 @@
 //!
 //! *Types* have one name and one meaning in a crate: no name is defined in two modules.
 
-mod circles;
 mod crates;
+mod cycles;
 mod names;
 mod sources;
 mod surroundings;
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::circles::{in_circles, shown};
+use crate::cycles::{in_cycles, shown};
 use crate::sources::Crate;
 
 /// The items of a list, one a line.
@@ -70,15 +70,15 @@ fn every_crate_of_the_workspace_has_a_layer() {
 
 #[test]
 fn modules_use_each_other_in_one_direction() {
-    let circles = crates::all().flat_map(|name| {
+    let cycles = crates::all().flat_map(|name| {
         let read = Crate::read(&crates::sources(name));
-        let circles = in_circles(&read).into_iter();
-        circles.map(move |((from, to), path)| {
+        let cycles = in_cycles(&read).into_iter();
+        cycles.map(move |((from, to), path)| {
             format!("{name}: {from} uses {to} by {}", path.join("::"))
         })
     });
-    let circles = lines(circles);
-    assert!(circles.is_empty(), "modules in circles:{circles}");
+    let cycles = lines(cycles);
+    assert!(cycles.is_empty(), "modules in cycles:{cycles}");
 }
 
 /// The names that several types of a crate share, each with the modules that define it.
@@ -150,7 +150,7 @@ fn add_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
 #[test]
 fn the_arrows_of_the_resolver_are_found() {
     let read = Crate::read(&crates::sources("resolver"));
-    let arrows = circles::arrows(&read);
+    let arrows = cycles::arrows(&read);
     let has_arrow = |from: &str, to: &str| {
         let mut arrows = arrows.keys();
         arrows.any(|(user, used)| {
@@ -162,36 +162,36 @@ fn the_arrows_of_the_resolver_are_found() {
     assert!(!has_arrow("problem", "search"), "not the other way");
 }
 
-/// The arrows of a text that are part of a circle.
-fn circles_of(text: &str) -> Vec<String> {
-    let circles = in_circles(&Crate::parse(text));
-    let arrows = circles.into_keys();
+/// The arrows of a text that are part of a cycle.
+fn cycles_of(text: &str) -> Vec<String> {
+    let cycles = in_cycles(&Crate::parse(text));
+    let arrows = cycles.into_keys();
     arrows.map(|(from, to)| format!("{from} → {to}")).collect()
 }
 
 #[test]
-fn one_direction_is_no_circle() {
+fn one_direction_is_no_cycle() {
     let text = "
         mod top { use crate::middle::Middle; use crate::ground::Ground; }
         mod middle { use super::ground; pub struct Middle(ground::Ground); }
         mod ground { pub struct Ground; }
     ";
-    assert!(circles_of(text).is_empty());
+    assert!(cycles_of(text).is_empty());
 }
 
 #[test]
-fn a_circle_of_siblings_is_found() {
+fn a_cycle_of_siblings_is_found() {
     let text = "
         mod top { use crate::one::One; }
         mod one { pub struct One; fn one() -> crate::two::Two { todo!() } }
         mod two { use crate::{ground::{self, Ground}, one}; pub struct Two(one::One); }
         mod ground { pub struct Ground; }
     ";
-    assert_eq!(circles_of(text), ["one → two", "two → one"]);
+    assert_eq!(cycles_of(text), ["one → two", "two → one"]);
 }
 
 #[test]
-fn a_circle_inside_a_room_is_found() {
+fn a_cycle_inside_a_room_is_found() {
     let text = "
         mod room {
             mod one { use super::two::Two; pub struct One; }
@@ -199,25 +199,25 @@ fn a_circle_inside_a_room_is_found() {
         }
     ";
     assert_eq!(
-        circles_of(text),
+        cycles_of(text),
         ["room::one → room::two", "room::two → room::one"]
     );
 }
 
 #[test]
-fn a_circle_of_rooms_is_found_whichever_of_their_modules_close_it() {
+fn a_cycle_of_rooms_is_found_whichever_of_their_modules_close_it() {
     let text = "
         mod one { pub mod up { use crate::two::up::Up; } pub mod down { pub struct Down; } }
         mod two { pub mod up { pub struct Up; } pub mod down { use crate::one::down::Down; } }
     ";
     assert_eq!(
-        circles_of(text),
+        cycles_of(text),
         ["one::up → two::up", "two::down → one::down"]
     );
 }
 
 #[test]
-fn re_exports_hide_no_circle() {
+fn re_exports_hide_no_cycle() {
     let text = "
         pub use room::One;
         mod room {
@@ -227,7 +227,7 @@ fn re_exports_hide_no_circle() {
         }
     ";
     assert_eq!(
-        circles_of(text),
+        cycles_of(text),
         ["room::one → room::two", "room::two → room::one"]
     );
 }
@@ -240,7 +240,7 @@ fn a_re_export_is_no_use_of_the_room_that_has_it() {
         mod user { use crate::room::Ground; pub struct User; }
         mod other { use crate::room::Room; use crate::user::User; }
     ";
-    assert!(circles_of(text).is_empty());
+    assert!(cycles_of(text).is_empty());
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_child_and_its_parent_are_one_part() {
             pub struct Room(Child);
         }
     ";
-    assert!(circles_of(text).is_empty());
+    assert!(cycles_of(text).is_empty());
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn siblings_do_not_reach_each_other_through_functions_of_their_parent() {
         }
     ";
     assert_eq!(
-        circles_of(text),
+        cycles_of(text),
         ["room::one → room::two", "room::two → room::one"]
     );
 }
@@ -277,5 +277,5 @@ fn uses_in_tests_do_not_count() {
         mod one { pub struct One; #[cfg(test)] mod tests { use crate::two::Two; } }
         mod two { use crate::one::One; pub struct Two; }
     ";
-    assert!(circles_of(text).is_empty());
+    assert!(cycles_of(text).is_empty());
 }

@@ -244,7 +244,7 @@ pub(super) fn report_outcomes(
     failed.len()
 }
 
-/// The releases, each after those that it requires. In a circle, the first by name comes last.
+/// The releases, each after those that it requires. In a cycle, the first by name comes last.
 fn in_order(packages: &BoundPackages) -> Vec<&Release> {
     let mut order = Vec::with_capacity(packages.releases.len());
     let mut entered = BTreeSet::new();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn required_packages_are_validated_first_and_circles_end() {
+    fn required_packages_are_validated_first_and_cycles_end() {
         let requires = [
             ("org.a.App", vec!["org.b.Lib", "org.c.Db"]),
             ("org.b.Lib", vec!["org.c.Db", "org.z.Gone"]),

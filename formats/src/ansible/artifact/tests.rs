@@ -252,7 +252,7 @@ fn hostile_members_are_errors() {
 }
 
 #[test]
-fn links_in_a_circle_lead_nowhere() {
+fn links_in_a_cycle_lead_nowhere() {
     let mut tar = Tar::new();
     tar.add(EntryType::Symlink, "a", "b", b"");
     tar.add(EntryType::Symlink, "b", "a", b"");

@@ -258,7 +258,7 @@ impl VersionList {
         let next = linked(&address, &link, "the next page")?;
         if !self.pages.insert(next.clone()) {
             return Err(format!(
-                "its pages lead in a circle, back to {}",
+                "its pages form a cycle that leads back to {}",
                 shown(&next)
             ));
         }

@@ -304,7 +304,7 @@ fn hostile_answers_are_errors_that_name_the_server() {
         (
             LIST,
             r#"{"data":[],"links":{"next":"/api/v3/collections/acme/net/versions/?limit=100"}}"#,
-            "in a circle",
+            "form a cycle",
         ),
         (
             LIST,

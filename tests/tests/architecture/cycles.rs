@@ -1,4 +1,4 @@
-//! Circles of modules, at every depth of a crate.
+//! Cycles of modules, at every depth of a crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,8 +72,8 @@ fn siblings(read: &Crate, (from, to): (ModuleId, ModuleId)) -> Option<(ModuleId,
     pairs.find(|(from, to)| from != to)
 }
 
-/// The arrows that are part of a circle of siblings.
-pub(crate) fn in_circles(read: &Crate) -> BTreeMap<Arrow, Written> {
+/// The arrows that are part of a cycle of siblings.
+pub(crate) fn in_cycles(read: &Crate) -> BTreeMap<Arrow, Written> {
     let arrows = arrows(read).into_iter().filter_map(|(arrow, path)| {
         let names = (shown(read, arrow.0), shown(read, arrow.1));
         Some((names, siblings(read, arrow)?, path))

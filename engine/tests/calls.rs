@@ -63,7 +63,7 @@ fn bind(packages: &[WrittenPackage<'_>]) -> (BoundPackages, Vec<Release>, Files)
 }
 
 const BASE: &str = "Methods:\n  echo:\n    Arguments:\n    - first: {Contract: $.string()}\n    - second: {Contract: $.string(), Default: other}\n    - third: {Contract: $.int(), Default: $.count}\n\
-                    \x20 object: {}\n  slow: {}\n  ended: {}\n  many: {}\n  nothing: {}\n  awk: {}\n\
+                    \x20 object: {}\n  slow: {}\n  ended: {}\n  many: {}\n  long: {}\n  nothing: {}\n  awk: {}\n\
                     Properties:\n  port: {Contract: $.int(), Default: 80}\n";
 
 /// A class, and one in another package that extends it and has a function of its own.
@@ -82,6 +82,10 @@ fn classes() -> (BoundPackages, Vec<Release>, Files) {
                 ("Resources/a.Base/slow", "exec sleep 60"),
                 ("Resources/a.Base/ended", "kill -9 $$"),
                 ("Resources/a.Base/many", "echo 1; echo 2"),
+                (
+                    "Resources/a.Base/long",
+                    "echo 1; head -c 16777216 /dev/zero | tr '\\0' ' '; echo 2",
+                ),
                 ("Resources/a.Base/nothing", ":"),
                 (
                     "Resources/a.Base/awk",
@@ -172,6 +176,7 @@ fn failures_say_what_is_wrong() {
             &[],
             "the output of `many` is not JSON: trailing characters",
         ),
+        ("long", &[], "`long` wrote more than 16 MiB"),
         (
             "awk",
             &[],

@@ -16,13 +16,16 @@ use std::time::{Duration, Instant};
 
 use pkgres_engine::{
     AppliedState, Directory, DriveOptions, File, GraphBuilder, Kinds, Machine, Outcome,
-    StateLocation, Status, attempt, drive,
+    StateLocation, Status, Target as _, TargetError, attempt, drive,
 };
 use pkgres_manifest::{MetaParameters, ResourceId};
 
 /// The variables that tell a process of this test to run the engine: on which root, and with which content.
 const ROOT: &str = "PKGRES_TEST_ROOT";
 const VERSION: &str = "PKGRES_TEST_VERSION";
+
+/// The variable that tells a process of this test to run a command, in which folder.
+const FOLDER: &str = "PKGRES_TEST_FOLDER";
 
 const FILES: usize = 60;
 
@@ -97,6 +100,56 @@ fn process_to_be_killed() {
         return;
     };
     apply(Path::new(&root), version.parse().expect("it is a number"));
+}
+
+/// Not a test by itself: the process that the next test kills while its command runs.
+#[test]
+fn process_to_be_killed_with_a_command() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let machine = Machine::local().expect("this machine has a root");
+    let _lock = machine
+        .lock(Path::new(&folder))
+        .expect("nobody else has it");
+    let command = pkgres_engine::Command::new("sh")
+        .arguments(["-c", "echo $$ > number; mv number ready; sleep 60; true"])
+        .folder(&folder);
+    let _ = machine.run(&command);
+}
+
+#[test]
+fn a_command_ends_with_a_killed_run_before_its_lock_does() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let mut child = Command::new(std::env::current_exe().expect("this is a program"))
+        .args(["--exact", "process_to_be_killed_with_a_command"])
+        .env(FOLDER, folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("this program can be started");
+    let ready = folder.path().join("ready");
+    let group: u32 = loop {
+        if let Ok(text) = fs::read_to_string(&ready) {
+            break text.trim().parse().expect("it is a number");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    child.kill().expect("it was started");
+    child.wait().expect("it was started");
+    let machine = Machine::local().expect("this machine has a root");
+    while let Err(error) = machine.lock(folder.path()) {
+        assert!(matches!(error, TargetError::Locked { .. }), "{error}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // A process that has ended may not be collected yet.
+    let status = fs::read_to_string(format!("/proc/{group}/stat")).unwrap_or_default();
+    let state = status.rsplit(") ").next().unwrap_or_default();
+    let has_ended = state.is_empty() || state.starts_with(['Z', 'X']);
+    // One that was killed may not have noticed yet.
+    let killed = fs::read_to_string(format!("/proc/{group}/status")).unwrap_or_default();
+    let pending = killed.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+    let is_killed = pending.is_some_and(|mask| !mask.trim().trim_start_matches('0').is_empty());
+    assert!(has_ended || is_killed, "{status}{killed}");
 }
 
 /// All files below a folder, with their content.

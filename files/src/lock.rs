@@ -13,6 +13,13 @@ use crate::error::FileError;
 #[derive(Debug)]
 pub struct FileLock(File);
 
+impl FileLock {
+    /// The locked file, for another process to keep open: the lock ends once both have closed it.
+    pub fn share(&self) -> io::Result<File> {
+        self.0.try_clone()
+    }
+}
+
 /// Locks a file, which is made if there is none. Blocks while another process holds the lock.
 ///
 /// The lock makes reading a file, deciding and replacing it one step. As that replaces the file itself, the lock is

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pkgres_manifest::{PackageName, PackagePath, Version};
 use thiserror::Error;
 
-use crate::target::TargetError;
+use crate::target::{MAX_OUTPUT, TargetError};
 
 /// Why a function that may be called has no answer.
 #[derive(Debug, Error)]
@@ -50,6 +50,12 @@ pub enum CallFailure {
         function: String,
         /// The reason.
         reason: String,
+    },
+    /// The script wrote more than is read.
+    #[error("`{function}` wrote more than {} MiB, the limit for a result", MAX_OUTPUT >> 20)]
+    OutputLimit {
+        /// The function.
+        function: String,
     },
     /// The script took too long.
     #[error("`{function}` was killed: it did not end in {} s", .timeout.as_secs_f64())]

@@ -320,6 +320,9 @@ impl<'call> FunctionCall<'call> {
             }
             None => return Err(CallFailure::Signal { function }),
         }
+        if output.is_cut {
+            return Err(CallFailure::OutputLimit { function });
+        }
         let text = output.stdout.trim_ascii();
         if text.is_empty() {
             return Ok(Value::Null);

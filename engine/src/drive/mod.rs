@@ -138,7 +138,7 @@ pub fn drive(
     forward_control(control, sender.clone());
     let mut driver = Driver {
         runner: Runner::new(graph, options.run.clone()),
-        workers: Workers::start(options.run.jobs, &target, &sender),
+        workers: Workers::start(options.run.jobs, &sender),
         watcher: None,
         target,
         state: options.state.clone(),
@@ -364,6 +364,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 self.cancellations.insert(node, cancellation.clone());
                 self.workers.give(Work {
                     node,
+                    target: Arc::clone(&self.target),
                     resource,
                     input,
                     noop,

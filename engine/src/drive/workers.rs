@@ -6,12 +6,14 @@ use std::thread;
 
 use super::Message;
 use crate::resource::{Input, Resource};
-use crate::runner::{NodeKey, attempt};
+use crate::runner::{NodeKey, Outcome, attempt};
 use crate::target::{Cancellable, Cancellation, Target};
 
 /// An attempt to make.
 pub(super) struct Work {
     pub(super) node: NodeKey,
+    /// The machine. A thread without work has none, so that its connection is closed with the last one that uses it.
+    pub(super) target: Arc<dyn Target>,
     pub(super) resource: Arc<dyn Resource>,
     pub(super) input: Input,
     pub(super) noop: bool,
@@ -24,12 +26,12 @@ pub(super) struct Workers(Sender<Work>);
 
 impl Workers {
     /// Starts threads that report to `sender`.
-    pub(super) fn start(count: usize, target: &Arc<dyn Target>, sender: &Sender<Message>) -> Self {
+    pub(super) fn start(count: usize, sender: &Sender<Message>) -> Self {
         let (give, take) = channel();
         let take = Arc::new(Mutex::new(take));
         for _ in 0..count.max(1) {
-            let (take, target, sender) = (Arc::clone(&take), Arc::clone(target), sender.clone());
-            thread::spawn(move || work(&take, target.as_ref(), &sender));
+            let (take, sender) = (Arc::clone(&take), sender.clone());
+            thread::spawn(move || work(&take, &sender));
         }
         Self(give)
     }
@@ -41,16 +43,22 @@ impl Workers {
     }
 }
 
-fn work(take: &Mutex<Receiver<Work>>, target: &dyn Target, sender: &Sender<Message>) {
+fn work(take: &Mutex<Receiver<Work>>, sender: &Sender<Message>) {
     loop {
         let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = next else {
             return;
         };
-        let target = Cancellable::new(target, work.cancellation);
-        let outcome = attempt(work.resource.as_ref(), &target, &work.input, work.noop);
-        if sender.send(Message::Finished(work.node, outcome)).is_err() {
+        let node = work.node;
+        let outcome = finish(work);
+        if sender.send(Message::Finished(node, outcome)).is_err() {
             return;
         }
     }
+}
+
+/// Makes an attempt, and gives the machine back.
+fn finish(work: Work) -> Outcome {
+    let target = Cancellable::new(work.target.as_ref(), work.cancellation);
+    attempt(work.resource.as_ref(), &target, &work.input, work.noop)
 }

@@ -337,8 +337,11 @@ impl Change for RunCommand {
         let output = target.run(&self.command)?;
         let output = TargetError::unless_success(&self.command, output)?;
         let mut stdout = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is no text cannot be sent.
-        *stdout = String::from_utf8(output.stdout).ok().map(without_end);
+        // What is no text, or only the beginning of one, cannot be sent.
+        let whole = (!output.is_cut).then_some(output.stdout);
+        *stdout = whole
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .map(without_end);
         for path in &self.creates {
             if target.entry(path)?.is_none() {
                 let (command, path) = (shown(&self.command), path.display());
@@ -384,6 +387,7 @@ impl Resource for Query {
     fn check(&self, probe: &dyn Probe, _: &Input) -> Result<Checked, ResourceError> {
         let output = probe.query(&self.command)?;
         let output = TargetError::unless_success(&self.command, output)?;
+        let output = TargetError::unless_cut(&self.command, output)?;
         let Ok(text) = String::from_utf8(output.stdout) else {
             let message = format!("what `{}` writes is not UTF-8", self.command);
             return Err(ResourceError::Invalid(message));

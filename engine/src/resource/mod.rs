@@ -77,7 +77,7 @@ impl fmt::Display for Awaited {
         let (from, value) = (&self.from, Escaped::new(&self.value));
         write!(formatter, "`{from}` has not sent `{value}`")?;
         if from.kind() == "exec" {
-            formatter.write_str(", which it only does after it has run, if the text is UTF-8")?;
+            formatter.write_str(", which it only does after it has run, if the text is UTF-8 and has at most 16 MiB")?;
         }
         Ok(())
     }

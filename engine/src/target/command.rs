@@ -155,6 +155,9 @@ fn quoted(word: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// The most bytes of each output of a command that are kept. The rest is read and dropped.
+pub(crate) const MAX_OUTPUT: u64 = 16 << 20;
+
 /// What a command says that tried to write where it cannot, in the language that it is run with.
 const READ_ONLY_WORDS: &str = "Read-only file system";
 
@@ -167,6 +170,8 @@ pub struct Output {
     pub stdout: Vec<u8>,
     /// The bytes that it wrote to standard error.
     pub stderr: Vec<u8>,
+    /// Whether it wrote more to standard output than the 16 MiB that are kept.
+    pub is_cut: bool,
 }
 
 impl Output {

@@ -7,7 +7,7 @@ use pkgres_files::FileError;
 use pkgres_manifest::diagnostic::Escaped;
 use thiserror::Error;
 
-use super::command::{Command, Output};
+use super::command::{Command, MAX_OUTPUT, Output};
 
 /// Why an operation on a machine failed.
 #[derive(Debug, Error)]
@@ -41,6 +41,12 @@ pub enum TargetError {
         command: String,
         /// The time that it had.
         timeout: Duration,
+    },
+    /// A command wrote more than is kept of an output, and its output is needed as a whole.
+    #[error("`{command}` wrote more than {} MiB, the limit for an output that is read", MAX_OUTPUT >> 20)]
+    OutputLimit {
+        /// The command as a line of text.
+        command: String,
     },
     /// A machine cannot be reached.
     #[error("the connection to {} failed: {}", .address, Escaped::new(.reason))]
@@ -120,5 +126,14 @@ impl TargetError {
             code: output.code,
             words: output.last_lines(SHOWN_LINES),
         })
+    }
+
+    /// The error that the standard output of a command was not kept as a whole; `Ok` if it was.
+    pub fn unless_cut(command: &Command, output: Output) -> Result<Output, Self> {
+        if output.is_cut {
+            let command = shown(command);
+            return Err(Self::OutputLimit { command });
+        }
+        Ok(output)
     }
 }

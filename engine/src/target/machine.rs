@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use pkgres_files::{EntryAttributes, Follow, RootEntry, RootFolder};
+use pkgres_files::{EntryAttributes, FileLock, Follow, RootEntry, RootFolder};
 use pkgres_manifest::Facts;
 
 use super::command::{Command, Output};
 use super::error::TargetError;
 use super::facts::read_facts;
+use super::guard::Guard;
 use super::{Probe, Target, TargetLock, mounts, process};
 
 /// Where the description of the operating system is, and how many bytes of it are read.
@@ -27,6 +28,23 @@ pub struct Machine {
     facts: Facts,
     is_read_only_enforced: OnceLock<bool>,
     watchable: bool,
+    /// The lock that this process holds.
+    lock: Mutex<Weak<MachineLock>>,
+}
+
+/// A lock on a folder of a machine. Commands that run under it end with this process, before the lock does.
+#[derive(Debug)]
+struct MachineLock {
+    /// Started with the first command; `None` if it cannot be started. It is dropped before the lock.
+    guard: OnceLock<Option<Guard>>,
+    file: FileLock,
+}
+
+impl MachineLock {
+    fn guard(&self) -> Option<&Guard> {
+        let start = || Guard::start(self.file.share().ok()).ok();
+        self.guard.get_or_init(start).as_ref()
+    }
 }
 
 impl Machine {
@@ -78,7 +96,12 @@ impl Machine {
             inside,
             is_read_only_enforced: OnceLock::new(),
             watchable,
+            lock: Mutex::default(),
         })
+    }
+
+    fn current_lock(&self) -> MutexGuard<'_, Weak<MachineLock>> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn words(&self, command: &Command) -> Vec<String> {
@@ -117,7 +140,7 @@ impl Probe for Machine {
         } else {
             all.extend(words);
         }
-        process::run(&all, command)
+        process::run(&all, command, None)
     }
 
     fn enforces_read_only(&self) -> bool {
@@ -162,12 +185,21 @@ impl Target for Machine {
     }
 
     fn run(&self, command: &Command) -> Result<Output, TargetError> {
-        process::run(&self.words(command), command)
+        let lock = self.current_lock().upgrade();
+        let guard = lock.as_deref().and_then(MachineLock::guard);
+        process::run(&self.words(command), command, guard)
     }
 
     fn lock(&self, folder: &Path) -> Result<Option<TargetLock>, TargetError> {
         match self.root.lock(folder)? {
-            Some(lock) => Ok(Some(Box::new(lock))),
+            Some(file) => {
+                let lock = Arc::new(MachineLock {
+                    guard: OnceLock::new(),
+                    file,
+                });
+                *self.current_lock() = Arc::downgrade(&lock);
+                Ok(Some(Box::new(lock)))
+            }
             None => Err(TargetError::Locked {
                 folder: folder.to_owned(),
                 holder: self.root.lock_holder(folder),

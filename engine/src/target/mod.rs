@@ -16,6 +16,7 @@ mod command;
 mod error;
 mod facts;
 mod file_differences;
+mod guard;
 mod inventory;
 mod location;
 mod machine;
@@ -27,6 +28,7 @@ mod ssh;
 
 pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
+pub(crate) use command::MAX_OUTPUT;
 pub use command::{Command, Output};
 pub use error::TargetError;
 pub(crate) use error::{NO_SHELL, not_entered, shown};

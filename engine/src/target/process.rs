@@ -9,19 +9,22 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::diagnostic::Escaped;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::command::{Command, Output};
+use super::command::{Command, MAX_OUTPUT, Output};
 use super::error::{TargetError, shown};
+use super::guard::Guard;
 use super::mounts;
-
-/// The most bytes of an output that are kept. The rest is read and dropped.
-pub(super) const MAX_OUTPUT: u64 = 16 << 20;
 
 /// The pauses between two looks at a process: short at first, as most commands end at once.
 pub(super) const PAUSES: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_millis(20));
 
-/// Runs a program of this machine with these words, with input, variables and timeout of `command`.
-pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetError> {
+/// Runs a program of this machine with these words, with input, variables and timeout of `command`. If this process is
+/// killed meanwhile, the guard kills the program.
+pub(super) fn run(
+    words: &[String],
+    command: &Command,
+    guard: Option<&Guard>,
+) -> Result<Output, TargetError> {
     if command.cancellation.is_cancelled() {
         return Err(TargetError::Cancelled);
     }
@@ -43,6 +46,9 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
         .process_group(0)
         .spawn()
         .map_err(failed)?;
+    if let Some(guard) = guard {
+        guard.add(child.id());
+    }
     let input = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
@@ -57,12 +63,16 @@ pub(super) fn run(words: &[String], command: &Command) -> Result<Output, TargetE
         let status = wait(&mut child, command);
         // Whatever the command left running has its pipes open.
         signal_group(&child, Signal::KILL);
-        let read = |pipe: thread::ScopedJoinHandle<'_, Vec<u8>>| pipe.join().unwrap_or_default();
-        let (stdout, stderr) = (read(stdout), read(stderr));
+        if let Some(guard) = guard {
+            guard.remove(child.id());
+        }
+        let (stdout, is_cut) = stdout.join().unwrap_or_default();
+        let (stderr, _) = stderr.join().unwrap_or_default();
         Ok(Output {
             code: status?,
             stdout,
             stderr,
+            is_cut,
         })
     })
 }
@@ -86,15 +96,16 @@ fn is_variable(name: &str) -> bool {
             .all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-/// Reads a pipe to its end, and keeps as much as is kept of an output.
-pub(super) fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+/// Reads a pipe to its end, and keeps as much as is kept of an output. The second part is whether there was more.
+pub(super) fn read_all(pipe: Option<impl Read>) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // What was read before an error is kept.
-        let _ = (&mut pipe).take(MAX_OUTPUT).read_to_end(&mut bytes);
-        let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-    }
-    bytes
+    let Some(mut pipe) = pipe else {
+        return (bytes, false);
+    };
+    // What was read before an error is kept.
+    let _ = (&mut pipe).take(MAX_OUTPUT).read_to_end(&mut bytes);
+    let rest = std::io::copy(&mut pipe, &mut std::io::sink());
+    (bytes, !matches!(rest, Ok(0)))
 }
 
 /// Waits for the end of a process; returns its exit code. Kills it if it takes too long.

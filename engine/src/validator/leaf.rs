@@ -11,7 +11,7 @@ use super::custom::CustomValidator;
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
 use super::script;
-use crate::target::{Command, Output, Probe, Target, TargetError, not_entered};
+use crate::target::{Command, MAX_OUTPUT, Output, Probe, Target, TargetError, not_entered};
 
 /// What may be done to the machine.
 pub(super) enum Access<'run> {
@@ -172,6 +172,12 @@ impl Leaves<'_> {
             )));
         }
         if let Some(name) = &script.output {
+            if output.is_cut {
+                let most = MAX_OUTPUT >> 20;
+                let message =
+                    format!("`{path}` prints more than {most} MiB, the limit for a value");
+                return Err(Failure::Because(message));
+            }
             // As in a shell, the end of the last line is not part of it.
             let text = output.text();
             let text = text.trim_end_matches(['\n', '\r']);

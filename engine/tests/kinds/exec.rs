@@ -86,6 +86,28 @@ fn a_guard_and_a_query_cannot_write() {
 }
 
 #[test]
+fn an_output_that_is_too_long_is_not_sent_in_part() {
+    let Some(debian) = Debian::new() else { return };
+    let machine = debian.machine();
+    let most = 16 << 20;
+    let print = |count: usize| format!("head -c {count} /dev/zero | tr '\\0' x");
+    let whole = Query::new(script(&print(most)));
+    assert_eq!(sent(machine, &whole).map(|text| text.len()), Some(most));
+
+    let long = print(most + 1);
+    let query = Query::new(script(&long));
+    let error = query.check(machine, &Input::default()).err();
+    let error = error.expect("the text is not whole").to_string();
+    assert!(error.contains("more than 16 MiB"), "{error}");
+    let made = Exec::new(
+        script(&format!("touch /long; {long}")),
+        Guard::creates("/long"),
+    );
+    change(machine, &made);
+    assert_eq!(sent(machine, &made), None);
+}
+
+#[test]
 fn a_command_has_a_user_a_folder_and_an_end() {
     let Some(debian) = Debian::new() else { return };
     let machine = debian.machine();

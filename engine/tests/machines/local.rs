@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use pkgres_engine::{
-    Command, ContentDifference, EntryAttributes, Machine, Overlay, Probe as _, Target as _,
-    TargetLocation,
+    Command, ContentDifference, DriveOptions, EntryAttributes, File, GraphBuilder, Machine,
+    Overlay, Probe as _, Status, Target as _, TargetLocation, drive,
 };
+use pkgres_manifest::MetaParameters;
 use pkgres_tests::skip;
 
 use crate::script;
@@ -34,6 +37,28 @@ fn a_query_cannot_write() {
     // The same command may write where changes are allowed.
     assert!(machine.run(&command).expect("it runs").is_success());
     assert!(file.exists());
+}
+
+/// Whoever runs a graph closes the connection to the machine by dropping it.
+#[test]
+fn a_run_that_has_ended_has_given_the_machine_back() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    for _ in 0..20 {
+        let machine = Arc::new(Machine::root_folder(folder.path()).expect("it is a folder"));
+        let kept = Arc::downgrade(&machine);
+        let mut builder = GraphBuilder::new();
+        let id = "file:/motd".parse().expect("it is an identity");
+        builder.add(
+            id,
+            File::new("/motd").with_content("hi\n"),
+            MetaParameters::default(),
+        );
+        let graph = builder.build().expect("it has no cycle");
+        let (_control, controlled) = channel();
+        let ending = drive(graph, machine, &DriveOptions::default(), controlled, |_| {});
+        assert_eq!(ending.status, Status::Converged);
+        assert_eq!(kept.strong_count(), 0, "a thread still has it");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::address::SshAddress;
 use super::process::{Complaints, Pipes};
+use crate::target::guard::Guard;
 
 /// What every remote shell begins with: it reads its program, a line, from the input. This is the only text that the
 /// login shell of the user reads, and it never changes.
@@ -60,6 +61,8 @@ impl SshOptions {
 pub(super) struct Master {
     child: Mutex<Child>,
     complaints: Mutex<Option<Complaints>>,
+    /// Ends the process if this one is killed; `None` if it cannot be started.
+    _guard: Option<Guard>,
     folder: TempDir,
 }
 
@@ -83,9 +86,14 @@ impl Master {
         let mut child = start(address, options, &arguments)?;
         // It reads and writes nothing.
         let Pipes { errors, .. } = Pipes::take(&mut child).map_err(failed)?;
+        let guard = Guard::start(None).ok();
+        if let Some(guard) = &guard {
+            guard.add(child.id());
+        }
         let master = Self {
             child: Mutex::new(child),
             complaints: Mutex::new(Some(Complaints::of(errors))),
+            _guard: guard,
             folder,
         };
         // Its socket is there once the machine has accepted the user.

@@ -11,7 +11,8 @@ use super::connection::Connection;
 use super::process::{Pipes, end};
 use super::session::{nonce, program};
 use super::words::push_line;
-use crate::target::process::{MAX_OUTPUT, PAUSES, check_variables, read_all};
+use crate::target::command::MAX_OUTPUT;
+use crate::target::process::{PAUSES, check_variables, read_all};
 use crate::target::{Command, Output, TargetError, mounts, shown};
 
 /// The program of the shell that runs a command.
@@ -36,7 +37,7 @@ pub(super) fn run(connection: &Connection, command: &Command) -> Result<Output, 
     let mut child = connection.channel()?;
     let pipes = Pipes::take(&mut child).map_err(start)?;
     let group = OnceLock::new();
-    let (ended, stdout, stderr) = thread::scope(|scope| {
+    let (ended, (stdout, is_cut), stderr) = thread::scope(|scope| {
         let mut pipe = pipes.input;
         scope.spawn(move || {
             // A command may end without reading its input.
@@ -63,6 +64,7 @@ pub(super) fn run(connection: &Connection, command: &Command) -> Result<Output, 
             code: Some(code),
             stdout: stdout[begin..].to_vec(),
             stderr: stderr.bytes,
+            is_cut,
         }),
         _ if is_cancelled => Err(TargetError::Cancelled),
         _ => {

@@ -46,7 +46,10 @@ impl Folder {
         let first = usize::from(digest.0[0]);
         let synced = || self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         let is_synced = synced()[first];
-        if !is_synced && let Some(folder) = path.parent() {
+        let exists = |folder| matches!(RealFileSystem.kind(folder), Ok(Some(EntryKind::Folder)));
+        if let Some(folder) = path.parent()
+            && (!is_synced || !exists(folder))
+        {
             make_folder(&RealFileSystem, folder)?;
             synced()[first] = true;
         }

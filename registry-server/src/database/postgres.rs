@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use postgres::error::{DbError, Severity};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, IsolationLevel, Statement};
@@ -77,19 +78,10 @@ impl Postgres {
         })
     }
 
-    fn take(&self) -> Result<PooledConnection> {
-        loop {
-            let idle = self
-                .idle
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop();
-            match idle {
-                Some(pooled) if pooled.client.is_closed() => {}
-                Some(pooled) => return Ok(pooled),
-                None => return self.connect(),
-            }
-        }
+    /// An idle connection, or `None` if there is none.
+    fn take_idle(&self) -> Option<PooledConnection> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
     }
 
     fn give_back(&self, pooled: PooledConnection) {
@@ -118,8 +110,19 @@ impl Postgres {
         read_only: bool,
         work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let mut pooled = self.take()?;
-        let result = transact(&mut pooled, read_only, work);
+        // The server may have ended a connection while it was idle, at a restart for example. Nothing has happened in
+        // a transaction that could not begin, so it begins on the next connection, and at last on a new one.
+        while let Some(mut pooled) = self.take_idle() {
+            let begun = match begin(&mut pooled, read_only) {
+                Err(DatabaseError::Unreachable(_)) => continue,
+                begun => begun?,
+            };
+            let result = transact(begun, read_only, work);
+            self.give_back(pooled);
+            return result;
+        }
+        let mut pooled = self.connect()?;
+        let result = transact(begin(&mut pooled, read_only)?, read_only, work);
         self.give_back(pooled);
         result
     }
@@ -148,11 +151,8 @@ impl Postgres {
     }
 }
 
-fn transact<T, E: From<DatabaseError>>(
-    pooled: &mut PooledConnection,
-    read_only: bool,
-    work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
-) -> std::result::Result<T, E> {
+/// Begins a transaction on a connection. One that writes waits for those of all nodes.
+fn begin(pooled: &mut PooledConnection, read_only: bool) -> Result<PostgresTransaction<'_>> {
     let builder = pooled.client.build_transaction().read_only(read_only);
     // A reader sees one state. A writer that got the lock has to see what the writers before it wrote.
     let builder = builder.isolation_level(if read_only {
@@ -168,6 +168,15 @@ fn transact<T, E: From<DatabaseError>>(
     if !read_only {
         open.script(WRITER_LOCK)?;
     }
+    Ok(open)
+}
+
+/// Works in a transaction, and ends it.
+fn transact<T, E: From<DatabaseError>>(
+    mut open: PostgresTransaction<'_>,
+    read_only: bool,
+    work: impl FnOnce(&mut dyn Transaction) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
     let result = work(&mut open);
     let PostgresTransaction {
         mut transaction, ..
@@ -292,11 +301,20 @@ impl<'row> FromSql<'row> for Value {
 }
 
 fn failed(error: postgres::Error) -> DatabaseError {
-    if error.is_closed() {
+    if is_lost(&error) {
         DatabaseError::Unreachable(PostgresError(error).into())
     } else {
         DatabaseError::Failed(PostgresError(error).into())
     }
+}
+
+/// Whether an error ends the connection.
+fn is_lost(error: &postgres::Error) -> bool {
+    let severity = error.as_db_error().and_then(DbError::parsed_severity);
+    let source = std::error::Error::source(error);
+    error.is_closed()
+        || matches!(severity, Some(Severity::Fatal | Severity::Panic))
+        || source.is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
 }
 
 #[cfg(test)]
@@ -331,5 +349,41 @@ mod tests {
         let outcome: std::result::Result<(), Error> =
             pool.read(|transaction| Ok(transaction.script("SELECT 1")?));
         assert_eq!(outcome, Ok(()));
+    }
+
+    #[test]
+    fn connections_that_the_server_has_ended_are_replaced() {
+        let Some(server) = pkgres_tests::services::postgres() else {
+            return;
+        };
+        let pool = Postgres::open(&server.database()).expect("it can be reached");
+        let end_others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let select = |pool: &Postgres| pool.read(|transaction| transaction.script("SELECT 1"));
+        for writes in [false, true] {
+            // Two connections are idle.
+            let nested: Result<()> = pool.read(|_| select(&pool));
+            nested.expect("both can be reached");
+            let mut other = pool.connect().expect("it can be reached");
+            other
+                .client
+                .batch_execute(end_others)
+                .expect("they can be ended");
+            drop(other);
+            let outcome = if writes {
+                pool.write(|transaction| transaction.script("SELECT 1"))
+            } else {
+                select(&pool)
+            };
+            outcome.expect("a new connection is made");
+        }
+        // What has begun is not repeated, and its failure passes.
+        let outcome: Result<()> = pool.read(|transaction| {
+            transaction.script("SELECT pg_terminate_backend(pg_backend_pid())")
+        });
+        assert!(
+            matches!(outcome, Err(DatabaseError::Unreachable(_))),
+            "{outcome:?}"
+        );
     }
 }

@@ -1,5 +1,5 @@
 //! Turns a request into a response, in the same order for all routes: path, microversion, method, length of the body,
-//! token, media types, query, body, handler, conditions.
+//! token, media types, query, body, scopes, conditions, handler.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -231,6 +231,9 @@ impl Service {
                 _ => Ok(whole),
             }
         } else {
+            if let Some(principal) = &request.principal {
+                (handler.permits)(principal, &request)?;
+            }
             if !preconditions.is_empty() {
                 let current = self
                     .representation(surface, route, version, &request)

@@ -10,6 +10,7 @@ use super::microversion::Microversion;
 use super::request::Request;
 use super::response::Response;
 use super::service::Service;
+use crate::access::Principal;
 use crate::problem::{Problem, ProblemCode};
 
 /// A group of routes with a common prefix and one form of errors.
@@ -64,11 +65,17 @@ pub(crate) struct Handler {
     pub(crate) answers: &'static [(u16, AnswerBody)],
     /// The problems that the handler finds by itself, beside those that follow from the other fields.
     pub(crate) problems: &'static [ProblemCode],
+    /// An error unless the scopes of the token permit a change. It comes before the preconditions, because they say
+    /// whether something exists.
+    pub(crate) permits: Permits,
     /// Responds from memory if that is possible, without blocking.
     pub(crate) fast_path: Option<FastPath>,
     /// Responds, on a thread that may block.
     pub(crate) run: fn(&Service, &Request) -> Result<Response, Problem>,
 }
+
+/// An error unless the scopes of a token permit a request.
+pub(crate) type Permits = fn(&Principal, &Request) -> Result<(), Problem>;
 
 /// Responds from memory, or returns none.
 pub(crate) type FastPath = fn(&Service, &Request) -> Option<Result<Response, Problem>>;
@@ -151,6 +158,7 @@ pub(crate) const GET: Handler = Handler {
     media_type: "application/json",
     answers: &[(200, AnswerBody::Raw)],
     problems: &[],
+    permits: |_, _| Ok(()),
     fast_path: None,
     run: |_, _| Err(Problem::internal("a handler without work")),
 };

@@ -111,6 +111,7 @@ impl RegistryBackend {
             licences: about.license,
             readme: texts.readme,
             licence: texts.licence,
+            is_lost: false,
         })
     }
 

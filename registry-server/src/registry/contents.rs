@@ -14,7 +14,7 @@ use pkgres_registry_client::protocol::Digest;
 
 use super::backend::RegistryBackend;
 use crate::package_text::{MAX_TEXT, PackageText};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 
 /// The usual names of a readme; the first one in an archive is read.
 const README_FILES: &[&str] = &[
@@ -62,6 +62,14 @@ pub(super) fn damaged(error: &Diagnostic) -> Problem {
     Problem::internal(error.to_string())
 }
 
+/// The error for the archive of a release that the store has lost.
+pub(super) fn lost(package: &str, version: &str, digest: &Digest) -> Problem {
+    let detail = format!(
+        "the archive of {package} {version} (sha256 {digest}) is lost: publishing the same archive again restores it"
+    );
+    Problem::new(ProblemCode::Internal, detail)
+}
+
 /// What a release says about itself beside its record.
 #[derive(Debug)]
 pub(crate) struct ReleaseContents {
@@ -73,22 +81,43 @@ pub(crate) struct ReleaseContents {
     pub(crate) licences: Vec<String>,
     pub(crate) readme: Option<PackageText>,
     pub(crate) licence: Option<PackageText>,
+    /// Whether the archive, which has all this, is lost.
+    pub(crate) is_lost: bool,
+}
+
+impl ReleaseContents {
+    /// What is left without the archive.
+    fn without_archive(record: &IndexRecord) -> Self {
+        Self {
+            title: record.name.to_string(),
+            description: String::new(),
+            authors: Vec::new(),
+            tags: Vec::new(),
+            licences: Vec::new(),
+            readme: None,
+            licence: None,
+            is_lost: true,
+        }
+    }
 }
 
 impl RegistryBackend {
-    /// The archive with a digest, of a release of this name and version.
+    /// The archive with a digest, of a release of this name and version. `None` if the store has lost it.
     pub(super) fn stored_archive(
         &self,
         digest: &Digest,
         package: &str,
         version: &str,
-    ) -> Result<StoredArchive, Problem> {
-        let gone = || Problem::internal(format!("the artifact {digest} is missing"));
-        let bytes = self.artifact(digest)?.ok_or_else(gone)?;
+    ) -> Result<Option<StoredArchive>, Problem> {
+        let Some(bytes) = self.artifact(digest)? else {
+            let problem = lost(package, version, digest);
+            tracing::error!("{problem:#}");
+            return Ok(None);
+        };
         let shown = format!("{package}-{version}.zip");
         let archive = LazyArchive::open(&shown, bytes, &self.options.read.limits)
             .map_err(|error| damaged(&error))?;
-        Ok(StoredArchive { archive, shown })
+        Ok(Some(StoredArchive { archive, shown }))
     }
 
     /// The manifest in an archive.
@@ -114,7 +143,9 @@ impl RegistryBackend {
         if record.ecosystem != CLASS_PACKAGES {
             return self.collection_contents(record);
         }
-        let stored = self.archive_of(record)?;
+        let Some(stored) = self.archive_of(record)? else {
+            return Ok(ReleaseContents::without_archive(record));
+        };
         let manifest = self.stored_manifest(&stored)?;
         Ok(ReleaseContents {
             title: manifest.display_name,
@@ -124,18 +155,21 @@ impl RegistryBackend {
             licences: Vec::new(),
             readme: first_text(&stored, README_FILES)?,
             licence: first_text(&stored, LICENCE_FILES)?,
+            is_lost: false,
         })
     }
 
     /// A release with only some of its classes and interfaces: the files of others are not unpacked. `None` if one of
-    /// these files cannot be read any more.
+    /// these files cannot be read any more, or if the archive is lost.
     pub(super) fn package_with(
         &self,
         record: &IndexRecord,
         classes: &BTreeSet<ClassName>,
         interfaces: &BTreeSet<ClassName>,
     ) -> Result<Option<Package>, Problem> {
-        let stored = self.archive_of(record)?;
+        let Some(stored) = self.archive_of(record)? else {
+            return Ok(None);
+        };
         let mut manifest = self.stored_manifest(&stored)?;
         let listed = manifest.classes.iter();
         let wanted = listed.filter(|entry| classes.contains(&entry.name.value));
@@ -174,7 +208,7 @@ impl RegistryBackend {
         }
     }
 
-    fn archive_of(&self, record: &IndexRecord) -> Result<StoredArchive, Problem> {
+    fn archive_of(&self, record: &IndexRecord) -> Result<Option<StoredArchive>, Problem> {
         let digest = record
             .digest
             .map(|digest| digest.to_string())

@@ -1,12 +1,14 @@
 //! Exports the registry as files for any web server.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use pkgres_manifest::ArtifactDigest;
 use pkgres_registry_client::protocol::{Config, Digest, escape_name};
 
 use super::backend::RegistryBackend;
+use super::contents::lost;
+use super::lineage::Release;
 use crate::candidate::is_file_name;
 use crate::problem::Problem;
 use crate::store::documents::DocumentKind;
@@ -41,7 +43,7 @@ impl RegistryBackend {
         };
         sink("index/config.json".to_owned(), config.to_json().into())?;
         let changed = || Problem::unavailable("the registry changed while it was exported");
-        let mut artifacts = BTreeSet::new();
+        let mut artifacts = BTreeMap::new();
         for entry in state.packages() {
             let name = entry.name.as_str();
             if !is_file_name(name) {
@@ -58,7 +60,7 @@ impl RegistryBackend {
             let document = document.ok_or_else(changed)?;
             let path = format!("index/v1/packages/{}.ndjson", escape_name(name));
             sink(path, document.body.clone())?;
-            artifacts.extend(self.digests(&document.body)?);
+            artifacts.extend(self.artifacts_of(&document.body)?);
         }
         for (class, digest) in state.classes() {
             if !is_file_name(class.as_str()) {
@@ -83,8 +85,8 @@ impl RegistryBackend {
             "index/v1/snapshot.json".to_owned(),
             signed.document.body.clone(),
         )?;
-        for digest in artifacts {
-            let missing = || Problem::internal(format!("the artifact {digest} is missing"));
+        for (digest, (name, version)) in artifacts {
+            let missing = || lost(name.as_str(), &version.to_string(), &digest);
             let bytes = self.artifact(&digest)?.ok_or_else(missing)?;
             sink(format!("blobs/sha256/{digest}"), bytes)?;
         }
@@ -94,16 +96,16 @@ impl RegistryBackend {
         })
     }
 
-    /// The digests of the artifacts that an index document names.
-    fn digests(&self, document: &[u8]) -> Result<Vec<Digest>, Problem> {
+    /// The digests of the artifacts that an index document names, each with its release.
+    fn artifacts_of(&self, document: &[u8]) -> Result<Vec<(Digest, Release)>, Problem> {
         let text = std::str::from_utf8(document).map_err(Problem::internal)?;
-        let mut digests = Vec::new();
+        let mut artifacts = Vec::new();
         for line in text.lines() {
             let record = read_record(line, &self.options.read.limits).map_err(Problem::internal)?;
             if let Some(ArtifactDigest::Archive(bytes)) = record.digest {
-                digests.push(Digest(bytes));
+                artifacts.push((Digest(bytes), (record.name, record.version)));
             }
         }
-        Ok(digests)
+        Ok(artifacts)
     }
 }

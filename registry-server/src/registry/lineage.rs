@@ -16,7 +16,7 @@ use crate::problem::{Problem, ProblemCode};
 /// The most classes whose files are read.
 const MAX_CLASSES: usize = 16;
 
-type Release = (PackageName, Version);
+pub(super) type Release = (PackageName, Version);
 
 /// A class and the release that its definition is from.
 #[derive(Debug)]

@@ -114,6 +114,7 @@ impl RegistryBackend {
             Ok::<_, Problem>((self.known(transaction, record, &digest)?, removal))
         })?;
         if let Some(known) = known {
+            self.restore_artifact(&digest, archive)?;
             return Ok(Published::Unchanged(known));
         }
         if !may_be_unsatisfiable {
@@ -138,6 +139,18 @@ impl RegistryBackend {
         }
         let cause = format!("the artifact {digest} is removed again and again");
         Err(Problem::unavailable(cause))
+    }
+
+    /// Stores the artifact of a release again if it was lost, such as by a restore of an older backup.
+    fn restore_artifact(&self, digest: &Digest, archive: &Bytes) -> Result<(), Problem> {
+        let length = self.artifact_length(digest)?;
+        if length == Some(archive.len() as u64) {
+            return Ok(());
+        }
+        tracing::warn!(%digest, "an artifact was missing, and is stored again");
+        self.blobs
+            .put(digest, archive.clone())
+            .map_err(Problem::unavailable)
     }
 
     /// Adds the release of an artifact that was put when `removal` was its last removal. Returns the

@@ -1,5 +1,6 @@
 //! Tokens: what they permit, who lists and removes them, and how they expire.
 
+use pkgres_registry_server::RegistryOptions;
 use pkgres_tests::archives::archive;
 
 use crate::support::{Answer, Served};
@@ -116,4 +117,46 @@ fn tokens_expire() {
         .seconds
         .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(asked(), 401);
+}
+
+/// Whoever may not change something does not learn from preconditions whether it exists.
+#[test]
+fn scopes_come_before_preconditions() {
+    let served = Served::with(RegistryOptions::default().with_private(true));
+    let bytes = archive("a.Web", "1.0.0", &[]);
+    assert_eq!(served.publish("a.Web", "1.0.0", &bytes).status, 201);
+    let body = br#"{"scopes":["publish"],"owner":"ann","names":["b.*"]}"#;
+    let json = "content-type: application/json";
+    let made = served.ask("POST", "/v1/tokens", &[&served.authorization(), json], body);
+    let secret = made.json()["token"].as_str().expect("a secret").to_owned();
+    let limited = format!("x-auth-token: {secret}");
+    let reader = served.authorization_of("ann", r#"["read"]"#);
+    for token in [&limited, &reader] {
+        for name in ["a.Web", "a.None"] {
+            let zip = "content-type: application/zip";
+            let package = format!("/v1/packages/{name}");
+            let release = format!("{package}/versions/1.0.0");
+            let (owners, yank) = (format!("{package}/owners"), format!("{release}/yank"));
+            for (method, path, kind, body) in [
+                ("PUT", &release, zip, &bytes[..]),
+                (
+                    "PUT",
+                    &owners,
+                    json,
+                    br#"{"owners":["ann"],"generation":1}"#,
+                ),
+                ("PUT", &yank, json, br#"{"reason":"x"}"#),
+                ("DELETE", &yank, json, b""),
+            ] {
+                for condition in ["if-match: *", "if-none-match: *"] {
+                    let answer = served.ask(method, path, &[token, kind, condition], body);
+                    assert_eq!(
+                        answer.code(),
+                        "pkgres.forbidden",
+                        "{method} {path} {condition}"
+                    );
+                }
+            }
+        }
+    }
 }

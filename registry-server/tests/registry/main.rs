@@ -2,6 +2,7 @@
 
 mod cases;
 mod catalog;
+mod lost;
 mod nodes;
 mod proxy;
 #[path = "../shared/mod.rs"]

@@ -15,6 +15,7 @@ mod upload;
 use http::Method;
 
 use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
+use crate::access::Scope;
 use crate::problem::ProblemCode;
 use crate::registry::CatalogPart;
 
@@ -41,6 +42,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     body: BodyKind::Form,
+                    permits: |principal, _| principal.require(Scope::Publish),
                     run: upload::upload,
                     answers: &[(200, AnswerBody::Json("CatalogPackage"))],
                     problems: &[
@@ -71,6 +73,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     body: BodyKind::CatalogPatch,
+                    permits: |principal, _| principal.require(Scope::Publish),
                     run: update::update,
                     answers: &[(200, AnswerBody::Json("CatalogPackage"))],
                     problems: &[
@@ -85,6 +88,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Delete a release",
                     access: Access::Token,
                     has_open_query: true,
+                    permits: |principal, _| principal.require(Scope::Delete),
                     run: show::delete,
                     answers: &[(200, AnswerBody::Nothing)],
                     problems: &[ProblemCode::NoSuchEntry, ProblemCode::NotOwner],
@@ -163,6 +167,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     access: Access::Token,
                     has_open_query: true,
                     body: BodyKind::Json("NewCategory"),
+                    permits: |principal, _| principal.require(Scope::Admin),
                     run: categories::create,
                     answers: &[(200, AnswerBody::Json("Category"))],
                     problems: &[ProblemCode::CategoryExists],
@@ -187,6 +192,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Remove a category without releases",
                     access: Access::Token,
                     has_open_query: true,
+                    permits: |principal, _| principal.require(Scope::Admin),
                     run: categories::remove,
                     answers: &[(200, AnswerBody::Nothing)],
                     problems: &[ProblemCode::NoSuchCategory, ProblemCode::CategoryInUse],
@@ -245,6 +251,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 summary: "Add or replace a bundle",
                 access: Access::Token,
                 body: BodyKind::Json("Bundle"),
+                permits: |principal, _| principal.require(Scope::Admin),
                 run: repository::put_bundle,
                 answers: &[(204, AnswerBody::Nothing)],
                 ..GET
@@ -253,6 +260,7 @@ pub(crate) const BUNDLES: Surface = Surface {
                 method: Method::DELETE,
                 summary: "Remove a bundle",
                 access: Access::Token,
+                permits: |principal, _| principal.require(Scope::Admin),
                 run: repository::remove_bundle,
                 answers: &[(204, AnswerBody::Nothing)],
                 problems: &[ProblemCode::NoSuchBundle],

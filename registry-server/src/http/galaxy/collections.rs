@@ -22,7 +22,7 @@ use crate::store::collections::ListedCollection;
 const LIMIT: (u64, u64) = (10, 1000);
 
 /// The name of the collection in a path. For clients, a name that no collection can have is one that is not there.
-fn name(request: &Request) -> Result<PackageName, Problem> {
+pub(super) fn name(request: &Request) -> Result<PackageName, Problem> {
     let name = format!("{}.{}", request.part(0), request.part(1));
     PackageName::parse(&name).map_err(|_| {
         let detail = format!("there is no collection {}", Escaped::shortened(&name));

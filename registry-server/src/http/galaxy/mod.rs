@@ -15,6 +15,7 @@ use serde_json::json;
 use super::error_response::errors_document;
 use super::response::Response;
 use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
+use crate::access::Scope;
 use crate::problem::ProblemCode;
 
 /// `api/`: the API of Galaxy.
@@ -70,6 +71,9 @@ pub(crate) const SURFACE: Surface = Surface {
                     method: Method::DELETE,
                     summary: "Delete a version of a collection (scope `delete`)",
                     access: Access::TokenOrPassword,
+                    permits: |principal, request| {
+                        principal.require_for(Scope::Delete, &collections::name(request)?)
+                    },
                     run: collections::delete,
                     answers: &[(204, AnswerBody::Nothing)],
                     problems: &[
@@ -89,6 +93,7 @@ pub(crate) const SURFACE: Surface = Surface {
                 access: Access::TokenOrPassword,
                 has_open_query: true,
                 body: BodyKind::CollectionForm,
+                permits: |principal, _| principal.require(Scope::Publish),
                 run: publish::publish,
                 answers: &[(202, AnswerBody::Json("GalaxyTask"))],
                 problems: &[

@@ -11,6 +11,7 @@ use super::error_response::errors_document;
 use super::microversion::Microversion;
 use super::response::Response;
 use super::route::{Access, AnswerBody, BodyKind, GET, Handler, Route, Surface};
+use crate::access::Scope;
 use crate::problem::ProblemCode;
 
 /// The problems of publishing a release.
@@ -96,6 +97,9 @@ pub(crate) const SURFACE: Surface = Surface {
                 summary: "Replace the owners of a package",
                 access: Access::Token,
                 body: BodyKind::Json("NewOwners"),
+                permits: |principal, request| {
+                    principal.require_for(Scope::Owners, &request.package(0)?)
+                },
                 run: packages::set_owners,
                 answers: &[(200, AnswerBody::Json("Package"))],
                 problems: &[
@@ -141,6 +145,9 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: &["allow_unsatisfiable"],
                     body: BodyKind::Archive,
                     problems: PUBLISH,
+                    permits: |principal, request| {
+                        principal.require_for(Scope::Publish, &request.package(0)?)
+                    },
                     run: releases::publish,
                     answers: &[
                         (200, AnswerBody::Json("Release")),
@@ -156,6 +163,9 @@ pub(crate) const SURFACE: Surface = Surface {
                     query: &["allow_unsatisfiable"],
                     body: BodyKind::Archive,
                     problems: PUBLISH,
+                    permits: |principal, request| {
+                        principal.require_for(Scope::Publish, &request.package(0)?)
+                    },
                     run: releases::publish_with_warnings,
                     answers: &[
                         (200, AnswerBody::Json("Release")),
@@ -173,6 +183,9 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Yank a release",
                     access: Access::Token,
                     body: BodyKind::Json("Yank"),
+                    permits: |principal, request| {
+                        principal.require_for(Scope::Yank, &request.package(0)?)
+                    },
                     run: releases::yank,
                     answers: &[(204, AnswerBody::Nothing)],
                     problems: &[
@@ -188,6 +201,9 @@ pub(crate) const SURFACE: Surface = Surface {
                     method: Method::DELETE,
                     summary: "Undo a yank",
                     access: Access::Token,
+                    permits: |principal, request| {
+                        principal.require_for(Scope::Yank, &request.package(0)?)
+                    },
                     run: releases::unyank,
                     answers: &[(204, AnswerBody::Nothing)],
                     problems: &[
@@ -216,6 +232,7 @@ pub(crate) const SURFACE: Surface = Surface {
                     summary: "Create a token that permits no more and expires no later (scope `tokens`)",
                     access: Access::Token,
                     body: BodyKind::Json("NewToken"),
+                    permits: |principal, _| principal.require(Scope::Tokens),
                     run: tokens::create,
                     answers: &[(201, AnswerBody::Json("CreatedToken"))],
                     ..GET

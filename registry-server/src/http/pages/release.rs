@@ -159,6 +159,11 @@ pub(super) fn requirements(
 /// The sections with readme and licence.
 pub(super) fn texts(contents: &ReleaseContents) -> Markup {
     html! {
+        @if contents.is_lost {
+            p.notice.warning role="note" {
+                "The registry has lost the archive of this version, with its readme and licence. Publishing the same archive again restores it."
+            }
+        }
         @if let Some(text) = &contents.readme {
             section aria-labelledby="readme" {
                 h2 #readme { "Readme" }

@@ -10,7 +10,7 @@ use crate::candidate::{self, Details};
 use crate::problem::{Problem, ProblemCode};
 use crate::registry::backend::RegistryBackend;
 use crate::registry::checks::{no_such_entry, require_owner, why_hidden};
-use crate::registry::contents::{damaged, usual};
+use crate::registry::contents::{damaged, lost, usual};
 use crate::registry::listing::check_categories;
 use crate::registry::publish::Published;
 use crate::store::catalog::{self, CatalogRow};
@@ -126,7 +126,9 @@ impl RegistryBackend {
         part: CatalogPart,
     ) -> Result<Bytes, Problem> {
         let digest = Digest::parse(&entry.row.sha256)?;
-        let stored = self.stored_archive(&digest, &entry.row.package, &entry.row.version)?;
+        let (package, version) = (&entry.row.package, &entry.row.version);
+        let stored = self.stored_archive(&digest, package, version)?;
+        let stored = stored.ok_or_else(|| lost(package, version, &digest))?;
         let manifest = self.stored_manifest(&stored)?;
         let path = match part {
             CatalogPart::Form => named_or(manifest.ui, "ui.yaml")

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
-    ClassDefinition, ClassName, ContractCheck, ModelValue, ObjectId, ObjectModel, PackageName,
-    ValueProblem, ValueViolation, Version, VersionPin, most_similar,
+    ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelObject, ModelValue,
+    ObjectId, ObjectModel, PackageName, ValueProblem, ValueViolation, Version, VersionPin,
+    most_similar,
 };
 
 use crate::bound::{Ancestry, BoundPackages, ClassAt};
@@ -91,20 +92,34 @@ pub fn check_pinned(model: &ObjectModel) -> Vec<Diagnostic> {
 /// );
 /// ```
 pub fn check_model(model: &ObjectModel, packages: &BoundPackages) -> ModelReport {
+    check_model_of(model, packages, |object| {
+        match (&object.package, &object.version) {
+            (Some(package), VersionPin::Exact(version)) => Some((package.clone(), version.clone())),
+            _ => None,
+        }
+    })
+}
+
+/// The same check of a model that need not be pinned: `release_of` says which release defines the class of an object.
+/// Objects without one are not checked.
+pub fn check_model_of(
+    model: &ObjectModel,
+    packages: &BoundPackages,
+    release_of: impl Fn(&ModelObject) -> Option<(PackageName, Version)>,
+) -> ModelReport {
+    let class_of = |object: &ModelObject| {
+        let class = object.class.clone();
+        release_of(object).map(|release| ClassAt { release, class })
+    };
     let mut check = ModelCheck {
         model,
         packages,
+        classes: model.objects().iter().map(class_of).collect(),
         report: ModelReport::default(),
         unknown: BTreeMap::new(),
     };
-    for (number, object) in model.objects().iter().enumerate() {
-        if let (Some(package), VersionPin::Exact(version)) = (&object.package, &object.version) {
-            let class = ClassAt {
-                release: (package.clone(), version.clone()),
-                class: object.class.clone(),
-            };
-            check.object(ObjectId(number), &class);
-        }
+    for number in 0..model.objects().len() {
+        check.object(ObjectId(number));
     }
     check.report_unknown();
     let start = |finding: &Diagnostic| {
@@ -180,6 +195,8 @@ struct CheckedObject<'a> {
 struct ModelCheck<'a> {
     model: &'a ObjectModel,
     packages: &'a BoundPackages,
+    /// The class of each object, where it is known.
+    classes: Vec<Option<ClassAt>>,
     report: ModelReport,
     /// The classes whose contracts are not known, each with the first object that has them.
     unknown: BTreeMap<ClassName, &'a Location>,
@@ -187,11 +204,14 @@ struct ModelCheck<'a> {
 
 impl<'a> ModelCheck<'a> {
     /// Checks an object of the model, and the objects in it that contracts describe.
-    fn object(&mut self, holder: ObjectId, class: &ClassAt) {
+    fn object(&mut self, holder: ObjectId) {
         let object = self.model.object(holder);
+        let Some(class) = self.classes[holder.0].clone() else {
+            return;
+        };
         let mut rest = vec![CheckedObject {
             path: String::new(),
-            class: class.clone(),
+            class,
             properties: &object.properties,
             location: &object.location,
         }];
@@ -244,6 +264,10 @@ impl<'a> ModelCheck<'a> {
             let at = violation.location.as_ref().unwrap_or(location);
             self.report.findings.push(finding.at(at.clone()));
         }
+        for constrained in found.objects {
+            let finding = self.wrong_class(&constrained, holder);
+            self.report.findings.extend(finding);
+        }
         let not_checked = found.not_checked.into_iter().map(str::to_owned);
         self.report.not_checked.extend(not_checked);
         let mut described = Vec::new();
@@ -277,6 +301,32 @@ impl<'a> ModelCheck<'a> {
             self.report.findings.push(finding);
         }
         described
+    }
+
+    /// The finding on an object that is not of the class that a contract names, by name: whether the versions fit is for
+    /// the solver. An object is also of the classes that its own class inherits.
+    fn wrong_class(
+        &self,
+        constrained: &ConstrainedObject<'_>,
+        holder: ObjectId,
+    ) -> Option<Diagnostic> {
+        let expected = &constrained.constraint.class;
+        let class = self.classes[constrained.object.0].as_ref()?;
+        let root = self.packages.root_class.as_ref();
+        let ancestry = self.packages.known_ancestry(class);
+        let is_one = ancestry.known.iter().any(|(at, _)| at.class == *expected);
+        let is_unknown = ancestry.unknown.iter().any(|class| Some(class) != root);
+        if is_one || is_unknown || Some(expected) == root {
+            return None;
+        }
+        let message = format!(
+            "`{}` of the object {} must be an object of class `{expected}`, and `{}` is none",
+            Escaped::shortened(&constrained.path),
+            self.model.shown(holder),
+            class.class
+        );
+        let location = self.model.object(constrained.object).location.clone();
+        Some(Diagnostic::error(Code::ModelContract, message).at(location))
     }
 
     /// Warns of each class whose contracts are not known, once.

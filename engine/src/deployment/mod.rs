@@ -19,11 +19,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use pkgres_checks::BoundPackages;
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed, Severity};
+use pkgres_checks::{BoundPackages, check_model_of};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Parsed, Severity};
 use pkgres_manifest::{
-    Limits, ObjectId, ObjectModel, Package, PackageName, ResourceDescription, ResourceTemplate,
-    Version,
+    Limits, ModelObject, ObjectId, ObjectModel, Package, PackageName, ResourceDescription,
+    ResourceTemplate, Version,
 };
 
 use crate::kinds::{LockedArtifacts, PackageFiles, Release};
@@ -133,6 +133,7 @@ impl Deployment {
             for number in 0..model.objects().len() {
                 collected.object(model, ObjectId(number));
             }
+            collected.check_contracts(model);
         }
         for release in packages.releases.keys() {
             collected.check_unused_templates(release);
@@ -246,6 +247,16 @@ impl<'packages> Collected<'packages> {
                 }
             }
         }
+    }
+
+    /// Checks the values of a model against the contracts of its classes, as templates rely on them.
+    fn check_contracts(&mut self, model: &ObjectModel) {
+        let release_of = |object: &ModelObject| release_of(self.packages, object).ok()?.cloned();
+        let report = check_model_of(model, self.packages, release_of);
+        // Contracts that only Murano's engine can evaluate are none of a deployment.
+        let mut findings = report.findings;
+        findings.retain(|finding| finding.code != Code::ContractNotChecked);
+        self.findings.extend(findings);
     }
 
     /// Warns of templates that can never be filled in. Those of classes with objects are reported already.

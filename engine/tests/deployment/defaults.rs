@@ -10,14 +10,15 @@ fn packages(content: &str) -> [std::sync::Arc<pkgres_manifest::Package>; 2] {
     let base = "Properties:\n  port: {Contract: $.int(), Default: 80}\n  version: {Contract: $.string(), Default: 1.10}\n\
                 \x20 tls: {Contract: {}, Default: {key: none, names: [a]}}\n  host: {Contract: $.string(), Default: $.port}\n\
                 \x20 quoted: {Contract: $.string(), Default: !yaql 'new(x)'}\n  none: {Contract: $.string(), Default: null}\n\
-                \x20 title: {Contract: $.string()}\n  db: {Contract: {}}\n";
+                \x20 title: {Contract: $.string()}\n  db: {Contract: $.class(a.Base.Service)}\n";
     let web = "Extends: a.Base.Service\nProperties:\n  port: {Contract: $.int(), Default: 8080}\n";
     let resources =
         format!("Classes:\n  a.Web.Web:\n  - file: '/etc/web'\n    content: '{content}'\n");
-    let class = |name: &str, body: &str| [(name.to_owned(), body.to_owned())];
+    let class = |name: &str, body: &str| (name.to_owned(), body.to_owned());
+    let of_base = [class("Service", base), class("Other", "")];
     [
-        package_with("Base", &class("Service", base), "Package: []\n"),
-        package_with("Web", &class("Web", web), &resources),
+        package_with("Base", &of_base, "Package: []\n"),
+        package_with("Web", &[class("Web", web)], &resources),
     ]
 }
 
@@ -42,6 +43,16 @@ fn what_a_model_leaves_out_has_the_default_of_its_class() {
     let inside = "  db: {'?': {id: two, type: a.Base.Service}}\n";
     let definition = filled("${this.db.port}", inside).expect("the class has defaults");
     assert!(definition.contains("80"), "{definition}");
+    // They are of the class that the contract names, or of one that inherits it.
+    let inherits = "  db: {'?': {id: two, type: a.Web.Web}}\n";
+    assert!(filled("${this.port}", inherits).is_ok());
+    let other = "  db: {'?': {id: two, type: a.Base.Other}}\n";
+    assert_eq!(
+        filled("${this.port}", other).expect_err("it is of another class"),
+        [
+            "model.yaml:2:29: error[PK0063]: `db` of the object `one` must be an object of class `a.Base.Service`, and `a.Base.Other` is none"
+        ]
+    );
     // null is a value.
     let errors = filled("${this.port}", "  port: null\n").expect_err("it is null");
     assert!(

@@ -183,7 +183,8 @@ fn releases_have_resources_once_and_objects_those_of_their_classes() {
 #[test]
 fn mistakes_have_places() {
     let check = |resources: &str, model: Option<&str>, expected: &[&str]| {
-        let web = package("Web", &[("Web", "")], resources);
+        let class = "Properties:\n  name: {Contract: $.string()}\n  ports: {Contract: [$.int()]}\n";
+        let web = package_with("Web", &[("Web".to_owned(), class.to_owned())], resources);
         let errors = graph(&[web], model).err().unwrap_or_default();
         assert_eq!(errors, expected, "{resources}");
     };
@@ -264,6 +265,17 @@ fn mistakes_have_places() {
         &[
             "Web/r.yaml:1:34: error[PK0106]: the object has no property `nmae`; hint: did you mean `name`? [model.yaml:1:23]",
             "Web/r.yaml:1:59: error[PK0106]: `${this.ports}` is a list, not a scalar [model.yaml:1:23]",
+        ],
+    );
+    check(
+        &of_class("{file: '/a/${this.name}', content: '${this.port}'}"),
+        Some("[{'?': {id: one, type: a.Web.Web}, name: [], ports: [x], prot: 1}]"),
+        &[
+            "Web/r.yaml:1:34: error[PK0106]: `${this.name}` is a list, not a scalar [model.yaml:1:24]",
+            "Web/r.yaml:1:59: error[PK0106]: the object has no property `port`; hint: did you mean `ports`? [model.yaml:1:24]",
+            "model.yaml:1:42: error[PK0063]: `name` of the object `one` must be text, as `a.Web.Web` requires",
+            "model.yaml:1:54: error[PK0063]: `ports[0]` of the object `one` must be a whole number, as `a.Web.Web` requires",
+            "model.yaml:1:64: warning[PK0072]: the class `a.Web.Web` has no property `prot`; hint: did you mean `ports`?",
         ],
     );
     let two =

@@ -22,6 +22,7 @@ mod location;
 mod machine;
 mod mounts;
 mod overlay;
+mod pipes;
 mod process;
 mod simulated;
 mod ssh;

@@ -1,6 +1,5 @@
 //! Starts processes with an empty environment in a process group of their own, and ends them after a timeout.
 
-use std::io::{Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Stdio};
 use std::thread;
@@ -9,10 +8,11 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::diagnostic::Escaped;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::command::{Command, MAX_OUTPUT, Output};
+use super::command::{Command, Output};
 use super::error::{TargetError, shown};
 use super::guard::Guard;
 use super::mounts;
+use super::pipes::{Ended, read_all, write_all};
 
 /// The pauses between two looks at a process: short at first, as most commands end at once.
 pub(super) const PAUSES: (Duration, Duration) =
@@ -51,18 +51,19 @@ pub(super) fn run(
     }
     let input = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let ended = Ended::new();
     thread::scope(|scope| {
         scope.spawn(|| {
-            if let Some(mut pipe) = input {
-                // A command may end without reading its input.
-                let _ = pipe.write_all(&command.input);
+            if let Some(pipe) = input {
+                write_all(pipe, &command.input, &ended);
             }
         });
-        let stdout = scope.spawn(|| read_all(stdout));
-        let stderr = scope.spawn(|| read_all(stderr));
+        let stdout = scope.spawn(|| read_all(stdout, &ended));
+        let stderr = scope.spawn(|| read_all(stderr, &ended));
         let status = wait(&mut child, command);
-        // Whatever the command left running has its pipes open.
+        // Whatever the command left running has its pipes open. What has left the group goes on.
         signal_group(&child, Signal::KILL);
+        let _ = ended.set(Instant::now());
         if let Some(guard) = guard {
             guard.remove(child.id());
         }
@@ -94,18 +95,6 @@ fn is_variable(name: &str) -> bool {
         && name
             .chars()
             .all(|character| character.is_ascii_alphanumeric() || character == '_')
-}
-
-/// Reads a pipe to its end, and keeps as much as is kept of an output. The second part is whether there was more.
-pub(super) fn read_all(pipe: Option<impl Read>) -> (Vec<u8>, bool) {
-    let mut bytes = Vec::new();
-    let Some(mut pipe) = pipe else {
-        return (bytes, false);
-    };
-    // What was read before an error is kept.
-    let _ = (&mut pipe).take(MAX_OUTPUT).read_to_end(&mut bytes);
-    let rest = std::io::copy(&mut pipe, &mut std::io::sink());
-    (bytes, !matches!(rest, Ok(0)))
 }
 
 /// Waits for the end of a process; returns its exit code. Kills it if it takes too long.

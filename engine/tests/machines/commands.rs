@@ -103,6 +103,30 @@ fn words_input_and_outputs_are_kept_byte_by_byte() {
 }
 
 #[test]
+fn a_daemon_that_keeps_the_outputs_is_not_waited_for() {
+    for subject in with_commands() {
+        let (number, late) = (subject.outside("number"), subject.outside("late"));
+        let daemon = format!(
+            "echo $$ > {0}.new; mv {0}.new {0}; sleep 30; touch {1}",
+            number.display(),
+            late.display()
+        );
+        let wait = format!("while [ ! -e {} ]; do sleep 0.01; done", number.display());
+        let text = format!("setsid sh -c '{daemon}' & {wait}; echo begun");
+        // It does not read its input either.
+        let command = script(&text).input(vec![0; 1 << 20]);
+        let output = subject.target.run(&command).expect("it runs");
+        assert_eq!(output.text(), "begun\n", "{}", subject.kind);
+        assert!(output.is_success(), "{}", subject.kind);
+        assert!(!late.exists(), "{}: it was waited for", subject.kind);
+        let number = fs::read_to_string(number).expect("it has begun");
+        let end = script(&format!("kill -KILL -{}", number.trim()));
+        let ended = subject.target.run(&end).expect("it runs");
+        assert!(ended.is_success(), "the daemon goes on: {ended:?}");
+    }
+}
+
+#[test]
 fn commands_run_as_the_user_that_they_name() {
     if fs::metadata("/proc/self").expect("it is there").uid() != 0 {
         pkgres_tests::skip::without_rights("only root can become another user");

@@ -12,7 +12,8 @@ use super::process::{Pipes, end};
 use super::session::{nonce, program};
 use super::words::push_line;
 use crate::target::command::MAX_OUTPUT;
-use crate::target::process::{PAUSES, check_variables, read_all};
+use crate::target::pipes::{Ended, LAST, read_all};
+use crate::target::process::{PAUSES, check_variables};
 use crate::target::{Command, Output, TargetError, mounts, shown};
 
 /// The program of the shell that runs a command.
@@ -36,20 +37,21 @@ pub(super) fn run(connection: &Connection, command: &Command) -> Result<Output, 
     let _slot = connection.command_slot();
     let mut child = connection.channel()?;
     let pipes = Pipes::take(&mut child).map_err(start)?;
-    let group = OnceLock::new();
+    let (group, over) = (OnceLock::new(), Ended::new());
     let (ended, (stdout, is_cut), stderr) = thread::scope(|scope| {
         let mut pipe = pipes.input;
         scope.spawn(move || {
             // A command may end without reading its input.
             let _ = pipe.write_all(&input);
         });
-        let stdout = scope.spawn(|| read_all(Some(pipes.output)));
-        let stderr = scope.spawn(|| read_errors(pipes.errors, &nonce, &group));
+        let stdout = scope.spawn(|| read_all(Some(pipes.output), &Ended::new()));
+        let stderr = scope.spawn(|| read_errors(pipes.errors, &nonce, &group, &over));
         let ended = Running {
             connection,
             command,
             child: &mut child,
             group: &group,
+            over: &over,
         }
         .wait();
         let stdout = stdout.join().unwrap_or_default();
@@ -113,6 +115,8 @@ struct Running<'run> {
     child: &'run mut Child,
     /// The process group of the command, once it is known.
     group: &'run OnceLock<String>,
+    /// When the command has ended.
+    over: &'run Ended,
 }
 
 impl Running<'_> {
@@ -123,6 +127,12 @@ impl Running<'_> {
         let mut sent = None;
         loop {
             if !matches!(self.child.try_wait(), Ok(None)) {
+                return Ok(sent.is_some());
+            }
+            if self.over.get().is_some_and(|at| at.elapsed() > LAST) {
+                // What the command left running keeps the channel open.
+                let _ = self.child.kill();
+                let _ = self.child.wait();
                 return Ok(sent.is_some());
             }
             if start.elapsed() > self.command.timeout {
@@ -166,8 +176,9 @@ struct Errors {
     code: Option<i32>,
 }
 
-/// Reads a standard error, between the lines of the shell around the command. The first one says its process group.
-fn read_errors(mut pipe: impl Read, nonce: &str, group: &OnceLock<String>) -> Errors {
+/// Reads a standard error, between the lines of the shell around the command. The first one says its process group, the
+/// last one that it is over.
+fn read_errors(mut pipe: impl Read, nonce: &str, group: &OnceLock<String>, over: &Ended) -> Errors {
     let marker = format!("\n{nonce} ");
     let marker = marker.as_bytes();
     let most = usize::try_from(MAX_OUTPUT).unwrap_or(usize::MAX);
@@ -181,6 +192,12 @@ fn read_errors(mut pipe: impl Read, nonce: &str, group: &OnceLock<String>) -> Er
         {
             let _ = group.set(number);
             begin = Some(end);
+        }
+        let latest = bytes.len().saturating_sub(count + LAST_LINE);
+        if let Some(begin) = begin
+            && number_after(&bytes[latest.max(begin)..], marker).is_some()
+        {
+            let _ = over.set(Instant::now());
         }
         if bytes.len() > most + (1 << 20) {
             // The last line stays.
@@ -224,7 +241,9 @@ mod tests {
     fn an_output_is_between_the_lines_of_the_shell() {
         let group = OnceLock::new();
         let written = b"motd\n\nabc 17\nfirst\nabd 2\n\nabc 1\n";
-        let errors = read_errors(&written[..], "abc", &group);
+        let over = Ended::new();
+        let errors = read_errors(&written[..], "abc", &group, &over);
+        assert!(over.get().is_some());
         assert_eq!(group.get().map(String::as_str), Some("17"));
         assert_eq!(errors.bytes, b"first\nabd 2\n");
         assert_eq!(errors.code, Some(1));

@@ -45,6 +45,17 @@ pub enum RegistryError {
     /// A registry answered with something that the solver cannot use.
     #[error("a registry gave an answer that cannot be used: {0}")]
     Unusable(#[from] ProvideError),
+    /// A registry returned answers for a different number of packages than it was asked for, so that nobody knows which
+    /// answer is about which package.
+    #[error("{} gave {answered} answers instead of {asked}", titled(registry))]
+    WrongLength {
+        /// The registry.
+        registry: RegistryName,
+        /// The number of names.
+        asked: usize,
+        /// The number of answers.
+        answered: usize,
+    },
     /// The solver still needs these packages after all registries have answered.
     #[error("the registries answered nothing for {}", names(.0))]
     Unanswered(Vec<PackageName>),
@@ -62,6 +73,7 @@ impl RegistryError {
             Self::Unreachable { .. }
             | Self::Interrupted
             | Self::Unusable(_)
+            | Self::WrongLength { .. }
             | Self::Unanswered(_) => Diagnostic::error(Code::RegistryUnreachable, self.to_string()),
             Self::Invalid(diagnostic) => diagnostic.as_ref().clone(),
         }
@@ -313,6 +325,22 @@ pub(crate) fn requiring_known<R: Registry + ?Sized>(
 fn requires(record: &IndexRecord, package: &PackageName) -> bool {
     let mut requirements = record.requirements.iter();
     requirements.any(|requirement| requirement.package == *package)
+}
+
+/// The records of packages, one answer for each name. A missing answer is no "there is no such package".
+pub(crate) fn records_of(
+    registry: &dyn Registry,
+    names: &[PackageName],
+) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+    let answers = registry.records(names)?;
+    if answers.len() == names.len() {
+        return Ok(answers);
+    }
+    Err(RegistryError::WrongLength {
+        registry: registry.name().clone(),
+        asked: names.len(),
+        answered: answers.len(),
+    })
 }
 
 /// Visits all packages of a registry that knows them, with their releases.

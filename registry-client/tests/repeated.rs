@@ -1,4 +1,4 @@
-//! A call that failed, or was dropped, can be repeated with the same solver.
+//! What a registry that fails at first, or answers too little, means for a solver.
 
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -109,4 +109,41 @@ fn after_it_was_dropped() {
     let Poll::Ready(Ok(Answer::Solved(_))) = second.poll(&mut context) else {
         panic!("it goes on from the question");
     };
+}
+
+/// A registry whose last answer gets lost.
+struct Short(MemoryRegistry);
+
+impl Registry for Short {
+    fn name(&self) -> &RegistryName {
+        self.0.name()
+    }
+
+    fn records(
+        &self,
+        names: &[PackageName],
+    ) -> Result<Vec<Option<Vec<IndexRecord>>>, RegistryError> {
+        let mut answers = self.0.records(names)?;
+        answers.pop();
+        Ok(answers)
+    }
+
+    fn defining(
+        &self,
+        class: &pkgres_manifest::ClassName,
+    ) -> Result<Vec<PackageName>, RegistryError> {
+        self.0.defining(class)
+    }
+}
+
+/// It would look as if no registry had the package, or it would come from the next one.
+#[test]
+fn a_missing_answer_is_an_error() {
+    let registries = RegistrySet::new(vec![Box::new(Short(memory())), Box::new(memory())]);
+    let answer = drive(&mut resolver(), &registries, &ReadOptions::default());
+    let error = answer.expect_err("an answer is missing");
+    assert_eq!(
+        error.to_string(),
+        "the registry `memory` gave 0 answers instead of 1"
+    );
 }

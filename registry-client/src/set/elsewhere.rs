@@ -9,7 +9,7 @@ use pkgres_manifest::{PackageName, RegistryName, ReleaseSource, Spec, Version};
 use pkgres_resolver::{Resolution, ResolvedOwner};
 
 use super::RegistrySet;
-use crate::registry::RegistryError;
+use crate::registry::{RegistryError, records_of};
 
 /// A release that all requirements on its package allow, and that is newer than the one that was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl RegistrySet {
             if names.is_empty() {
                 continue;
             }
-            for ((chosen, used), records) in chosen.into_iter().zip(registry.records(&names)?) {
+            for ((chosen, used), records) in chosen.into_iter().zip(records_of(registry, &names)?) {
                 let least = newer.get(&chosen.name).map(|newer| &newer.version);
                 let least = least.unwrap_or(&chosen.version);
                 let specs = specs.get(&chosen.name).map_or(&[][..], Vec::as_slice);

@@ -10,7 +10,7 @@ use pkgres_manifest::{ClassName, IndexRecord, PackageName, RegistryName, Spec, V
 use pkgres_resolver::{Conflict, Hint, HintKind, ReasonKind, Supply};
 
 use super::RegistrySet;
-use crate::registry::RegistryError;
+use crate::registry::{RegistryError, records_of};
 
 impl RegistrySet {
     /// Adds hints in front of the hints of a conflict: packages that cannot be read, packages with similar names, packages that define a missing class,
@@ -192,7 +192,7 @@ impl RegistrySet {
             let registry = registry.as_ref();
             let names = required.keys().filter(|name| self.may_have(registry, name));
             let names: Vec<PackageName> = names.map(|name| (*name).clone()).collect();
-            let answers = registry.records(&names)?;
+            let answers = records_of(registry, &names)?;
             for ((package, required), records) in (required.iter())
                 .filter(|(name, _)| self.may_have(registry, name))
                 .zip(answers)

@@ -24,7 +24,7 @@ use pkgres_resolver::{CompiledIndex, Resolver, Supply};
 use crate::namespace::Namespace;
 #[cfg(feature = "index")]
 use crate::registry::{Artifact, TakeArtifact, WantedArtifact};
-use crate::registry::{Registry, RegistryError, defined_classes};
+use crate::registry::{Registry, RegistryError, defined_classes, records_of};
 use crate::strict_uses::strict_uses;
 
 /// Several registries in order of preference.
@@ -145,7 +145,7 @@ impl RegistrySet {
             if names.is_empty() {
                 continue;
             }
-            let mut answers = registry.records(&names)?.into_iter();
+            let mut answers = records_of(registry.as_ref(), &names)?.into_iter();
             open.retain(
                 |at| match may_have(at).then(|| answers.next().flatten()).flatten() {
                     Some(records) => {
@@ -298,8 +298,7 @@ impl RegistrySet {
     fn is_in_first(&self, count: usize, name: &PackageName) -> Result<bool, RegistryError> {
         for registry in &self.registries[..count] {
             if self.may_have(registry.as_ref(), name)
-                && registry
-                    .records(std::slice::from_ref(name))?
+                && records_of(registry.as_ref(), std::slice::from_ref(name))?
                     .iter()
                     .any(Option::is_some)
             {
@@ -373,7 +372,7 @@ impl RegistrySet {
             if !self.may_have(registry.as_ref(), name) {
                 continue;
             }
-            let mut answers = registry.records(std::slice::from_ref(name))?;
+            let mut answers = records_of(registry.as_ref(), std::slice::from_ref(name))?;
             let Some(records) = answers.pop().flatten() else {
                 continue;
             };

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use pkgres_tests::archives::archive;
 
+use pkgres_tests::services;
+
 use crate::server::Server;
 
 #[test]
@@ -203,9 +205,22 @@ fn a_data_folder_has_one_server() {
 
 #[test]
 fn a_static_mirror_has_the_documents_of_the_server() {
+    check_static_mirror(&[]);
+}
+
+#[test]
+fn so_does_one_of_a_registry_in_a_database_server() {
+    let Some(postgres) = services::postgres() else {
+        return;
+    };
+    check_static_mirror(&["--database", &postgres.database()]);
+}
+
+/// Exports a registry whose storage these options name besides its data folder, and compares the files with the server.
+fn check_static_mirror(storage: &[&str]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    let server = Server::start(&data, &[]);
+    let server = Server::start(&data, storage);
     let mut connection = server.connect();
     let bytes = archive("a.Web", "1.0.0", &[]);
     connection.publish(&Server::token(&data), "a.Web", "1.0.0", &bytes);
@@ -214,6 +229,7 @@ fn a_static_mirror_has_the_documents_of_the_server() {
         .arg("export-static")
         .arg("--data")
         .args([&data, &mirror])
+        .args(storage)
         .output()
         .expect("the binary runs");
     assert!(

@@ -38,7 +38,7 @@ pub(crate) fn is_postgres_in_use(address: &str) -> Result<bool> {
     let database = Database::Postgres(Box::new(server));
     database.read(|transaction| {
         let row = transaction.query_one(
-            "SELECT 1 FROM information_schema.tables
+            "SELECT CAST(1 AS BIGINT) FROM information_schema.tables
              WHERE table_schema = current_schema() AND table_name = 'migrations'",
             &[],
         )?;

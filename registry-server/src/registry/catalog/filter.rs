@@ -82,6 +82,11 @@ impl VersionTest {
             Self::Latest => true,
         }
     }
+
+    /// Whether the condition names the versions that it wants, so that a yanked one is meant as well.
+    fn is_exact(&self) -> bool {
+        matches!(self, Self::Compared(Comparison::Equal, _) | Self::OneOf(_))
+    }
 }
 
 impl CatalogFilter {
@@ -95,7 +100,7 @@ impl CatalogFilter {
     }
 
     /// Whether a row meets the conditions that the database did not check.
-    fn matches(&self, row: &CatalogRow, version: &Version) -> bool {
+    fn matches(&self, CatalogEntry { row, record }: &CatalogEntry) -> bool {
         let any = |expected: &[String], found: &[String]| {
             expected.is_empty() || expected.iter().any(|one| found.contains(one))
         };
@@ -104,7 +109,14 @@ impl CatalogFilter {
             && any(&self.tags, &row.tags)
             && self.name.as_ref().is_none_or(|name| row.name == *name)
             && self.kind.as_ref().is_none_or(|kind| row.kind == *kind)
-            && self.versions.iter().all(|test| test.passes(version))
+            && (self.versions.iter()).all(|test| test.passes(&record.version))
+            && !(record.yanked && self.chooses_versions())
+    }
+
+    /// Whether versions are chosen by a condition, as the engine of Murano does: then yanked releases are none of them.
+    fn chooses_versions(&self) -> bool {
+        let is_exact = self.versions.iter().any(VersionTest::is_exact);
+        !self.versions.is_empty() && !is_exact && self.ids.is_empty()
     }
 
     /// Whether the result depends on all rows together.
@@ -231,7 +243,7 @@ impl RegistryBackend {
                 let entry = self.entry(row)?;
                 let has_class = filter.rows.class.is_empty()
                     || exported(&entry.record).any(|class| class.as_str() == filter.rows.class);
-                if has_class && filter.matches(&entry.row, &entry.record.version) && !sink(entry) {
+                if has_class && filter.matches(&entry) && !sink(entry) {
                     return Ok(());
                 }
             }

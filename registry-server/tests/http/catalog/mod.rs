@@ -150,6 +150,36 @@ fn lists_have_conditions() {
     assert_eq!(unknown.status, 401);
 }
 
+/// The engine of Murano chooses versions by conditions, and does not know that a release is yanked.
+#[test]
+fn conditions_choose_no_yanked_release() {
+    let served = filled();
+    let yank = "/v1/packages/a.Web/versions/1.10.0/yank";
+    let answer = served.catalog(
+        "PUT",
+        yank,
+        "application/json",
+        b"{\"reason\":\"it is broken\"}",
+    );
+    assert_eq!(answer.status, 204, "{answer:?}");
+    let (one, ten) = ("a.Web 1.0.0", "a.Web 1.10.0");
+    for (query, expected) in [
+        ("version=latest", &[one][..]),
+        ("version=ge:1.0.0", &[one]),
+        ("version=ge:1.1.0", &[]),
+        ("version=ge:1.0.0&version=1.10.0", &[ten]),
+        ("version=1.10.0", &[ten]),
+        ("version=in:1.10.0", &[ten]),
+        ("", &[one, ten]),
+    ] {
+        assert_eq!(
+            served.found(&format!("fqn=a.Web&{query}")),
+            expected,
+            "{query}"
+        );
+    }
+}
+
 #[test]
 fn pages_neither_overlap_nor_have_gaps() {
     let served = filled();

@@ -8,6 +8,7 @@ use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
 use super::backend::RegistryBackend;
+use super::publish::Rollback;
 use crate::access::{Credential, NewToken, Principal, Scope};
 use crate::database::DatabaseError;
 use crate::problem::{Problem, ProblemCode};
@@ -132,18 +133,20 @@ impl RegistryBackend {
         }
         let new = NewToken::new("admin", [Scope::Admin]).with_note("created with the registry");
         let (row, secret) = self.new_token(&new);
-        keep(&secret)?;
         let digest = Digest::of(secret.as_bytes()).to_string();
-        self.database
-            .write(|transaction| {
-                // Another node may have been faster.
-                if tokens::is_empty(transaction)? {
-                    tokens::add(transaction, &row, &digest)?;
-                    return Ok(true);
-                }
-                Ok(false)
-            })
-            .map_err(|error: DatabaseError| Problem::from(error).into())
+        let created = self.database.write(|transaction| {
+            // Another node may have been faster: its operator has the secret.
+            if !tokens::is_empty(transaction)? {
+                return Ok(false);
+            }
+            keep(&secret).map_err(Rollback::Skipped)?;
+            tokens::add(transaction, &row, &digest)?;
+            Ok(true)
+        });
+        created.map_err(|rollback| match rollback {
+            Rollback::Skipped(error) => error,
+            Rollback::Failed(problem) => problem.into(),
+        })
     }
 
     /// The principal of the token whose secret has the digest. The caller checks whether it has

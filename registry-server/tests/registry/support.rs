@@ -101,7 +101,7 @@ impl Place {
     }
 
     /// With a clock that only the test moves.
-    fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let seconds = Arc::clone(&self.seconds);
         environment(move || {
             jiff::Timestamp::from_second(seconds.load(Ordering::Relaxed)).expect("a time")

@@ -47,6 +47,11 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         permissions::limited_tokens_of_older_versions,
     ),
     ("the first token is created once", permissions::first_token),
+    (
+        "one of many nodes creates the first token",
+        permissions::first_token_of_many,
+    ),
+    ("a registry that exists is exported", persistence::exported),
     ("a batch is of one state", reading::batch),
     ("a batch has limits", reading::batch_limits),
     ("snapshots are renewed", reading::snapshots),

@@ -1,8 +1,8 @@
 //! Permissions: owners and tokens.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 
 use jiff::Timestamp;
 use pkgres_registry_client::protocol::Digest;
@@ -280,6 +280,25 @@ pub(super) fn first_token(place: &Place) {
     assert!(kept.starts_with("pkgres_"));
     let again = registry.create_first_token(|_| Err(code_of("it is made once")));
     assert_eq!(again, Ok(false));
+}
+
+/// A secret that is kept is that of a valid token.
+pub(super) fn first_token_of_many(place: &Place) {
+    let registry = place.open();
+    let (kept, start) = (AtomicUsize::new(0), Barrier::new(8));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                start.wait();
+                let created = registry.create_first_token(|_| {
+                    kept.fetch_add(1, Ordering::Relaxed);
+                    Ok::<_, pkgres_registry_server::Problem>(())
+                });
+                created.expect("the database can be reached");
+            });
+        }
+    });
+    assert_eq!(kept.load(Ordering::Relaxed), 1);
 }
 
 fn code_of(detail: &str) -> pkgres_registry_server::Problem {

@@ -4,10 +4,27 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{RegistryBackend, RegistryOptions};
+use pkgres_registry_server::{OpenError, Problem, RegistryBackend, RegistryOptions};
 use pkgres_tests::archives::{archive, files};
 
 use crate::support::{Place, publish, publish_plain};
+
+pub(super) fn exported(place: &Place) {
+    let options = RegistryOptions::default;
+    let existing =
+        || RegistryBackend::open_existing(&place.storage, options(), place.environment());
+    assert!(matches!(existing(), Err(OpenError::Missing(_))));
+    publish_plain(&place.open(), "org.acme.Web", "1.0.0");
+    let registry = existing().expect("the registry is there");
+    let mut paths = Vec::new();
+    let exported = registry.export(|path, _| {
+        paths.push(path);
+        Ok::<_, Problem>(())
+    });
+    assert_eq!(exported.expect("it is exported").serial, 1);
+    let artifacts = paths.iter().filter(|path| path.starts_with("blobs/"));
+    assert_eq!(artifacts.count(), 1, "{paths:?}");
+}
 
 pub(super) fn reopened(place: &Place) {
     let registry = place.open();

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
-use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_registry_client::NetworkActivity;
 use terminal_size::{Width, terminal_size_of};
 
@@ -351,6 +352,13 @@ impl Output {
         if !self.quiet && !self.failure.as_ref().is_some_and(is_incomplete) {
             self.message(text);
         }
+    }
+
+    /// Says that the run waits for another one in a folder.
+    pub(crate) fn note_waiting(&mut self, folder: &Path) {
+        let folder = folder.to_string_lossy();
+        let folder = Escaped::new(&folder);
+        self.note(&format!("Waiting for another pkgres to finish in {folder}"));
     }
 
     /// Writes messages to stderr, one per line, unless `--quiet` is set.

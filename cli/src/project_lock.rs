@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 
 use pkgres_files::{FileLock, lock_folder};
-use pkgres_manifest::diagnostic::Escaped;
 
 use crate::args::Command;
 use crate::failure::Result;
@@ -43,12 +42,7 @@ impl ProjectLocks {
         folders.dedup();
         let mut held = Vec::with_capacity(folders.len());
         for folder in folders {
-            let wait = || {
-                let shown = folder.to_string_lossy();
-                let shown = Escaped::new(&shown);
-                output.note(&format!("Waiting for another pkgres to finish in {shown}"));
-            };
-            held.push(lock_folder(&folder, wait)?);
+            held.push(lock_folder(&folder, || output.note_waiting(&folder))?);
         }
         Ok(Self { _held: held })
     }

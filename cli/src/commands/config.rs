@@ -100,7 +100,7 @@ fn set(
             .hint(format!("`{hint}`"))
             .into());
     }
-    let wait = |folder: &Path| note_waiting(folder, output);
+    let wait = |folder: &Path| output.note_waiting(folder);
     if setting.key == "registries" {
         check_registries(values)?;
     }
@@ -140,20 +140,12 @@ fn file_of(settings: &Settings, is_project: bool) -> Result<(PathBuf, Files)> {
     Ok((path, Files::User))
 }
 
-fn note_waiting(folder: &Path, output: &mut Output) {
-    let folder = folder.to_string_lossy();
-    output.note(&format!(
-        "Waiting for another pkgres to finish in {}",
-        Escaped::new(&folder)
-    ));
-}
-
 /// Removes a setting from the file of the user or of the project.
 fn unset(key: &str, is_project: bool, context: &Context, output: &mut Output) -> Result<Exit> {
     let setting = setting_of(key)?;
     let settings = &context.settings;
     let (path, _) = file_of(settings, is_project)?;
-    let was_set = remove_setting(&path, setting, |folder| note_waiting(folder, output))?;
+    let was_set = remove_setting(&path, setting, |folder| output.note_waiting(folder))?;
     if output.is_json() {
         output.json(&json!({
             "schema_version": 1,

@@ -12,7 +12,8 @@ use pkgres_registry_client::{
 };
 use serde_json::json;
 
-use super::fetch::{self, fetch_locked, locked_project};
+use super::fetch;
+use super::locked_artifacts::{fetch_locked, locked_project};
 use crate::args::{InstallArgs, LockedArgs, VerifyArgs};
 use crate::commands::members::Projects;
 use crate::context::Context;
@@ -41,11 +42,8 @@ pub(super) fn install(args: &InstallArgs, context: &Context, output: &mut Output
         if alone.is_none() {
             make_folder(&RealFileSystem, installation.path())?;
             // Two runs would replace the same folders.
-            alone = Some(lock_folder(installation.path(), || {
-                let shown = args.folder.to_string_lossy();
-                let shown = Escaped::new(&shown);
-                output.note(&format!("Waiting for another pkgres to finish in {shown}"));
-            })?);
+            let wait = || output.note_waiting(&args.folder);
+            alone = Some(lock_folder(installation.path(), wait)?);
         }
         let servers = servers(&project, context)?;
         let mut put = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {

@@ -20,6 +20,7 @@ mod init;
 mod install;
 mod interface;
 mod lock;
+mod locked_artifacts;
 mod login;
 mod members;
 mod names;
@@ -40,6 +41,7 @@ mod unpack;
 mod update;
 mod validate;
 mod validation_steps;
+mod vendor;
 mod verify_certificate;
 mod why;
 mod why_not;
@@ -107,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, context: &Context, output: &mut Output)
         Command::Token(args) => account::token(args, context, output),
         Command::Fetch(args) => fetch::fetch(args, context, output),
         Command::Verify(args) => install::verify(args, context, output),
-        Command::Vendor(args) => fetch::vendor(args, context, output),
+        Command::Vendor(args) => vendor::run(args, context, output),
         Command::Install(args) => install::install(args, context, output),
         Command::Cache(args) => cache::run(args, context, output),
         Command::Serve(args) => serve::run(args, output),

@@ -1,0 +1,205 @@
+//! Fetches the artifacts of the releases in a lockfile, for the commands that need them.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use pkgres_manifest::diagnostic::{Code, Diagnostic};
+use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Version};
+use pkgres_registry_client::{ReceivedArtifact, WantedArtifact};
+
+use crate::args::LockedArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::lockfile::lock_missing;
+use crate::output::Output;
+use crate::problem::Problem;
+use crate::project::Project;
+use crate::show::{counted, locked_mode};
+use crate::solve::require_current_lock;
+
+/// The result of fetching everything that is locked.
+pub(super) struct Fetched {
+    /// How many releases the lockfile has, without those that the host provides.
+    pub(super) packages: usize,
+    /// The releases without a digest to verify.
+    pub(super) without_digest: Vec<String>,
+}
+
+/// Opens a project with its lockfile.
+pub(super) fn locked_project(
+    args: &LockedArgs,
+    manifest: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<(Project, Lockfile)> {
+    let project = Project::open(manifest, context)?;
+    if args.locked {
+        let problem = Problem::of_project(&project, context)?;
+        let mode = locked_mode(context);
+        require_current_lock(&project, &problem, &mode, context, output)?;
+    }
+    let Some(lock) = project.lockfile(context)? else {
+        return Err(lock_missing("beside the manifest", context));
+    };
+    // The command works with what is locked all the same, and this takes no registries.
+    if !args.locked && !project.agrees_with(&lock, context.core()) {
+        let command = context.invocation.command("lock");
+        output.note(&format!(
+            "The lockfile is out of date: `{command}` updates it"
+        ));
+    }
+    Ok((project, lock))
+}
+
+/// Fetches the artifact of every release of a lockfile that has a digest.
+pub(super) fn fetch_locked(
+    project: &Project,
+    lock: &Lockfile,
+    context: &Context,
+    output: &mut Output,
+    mut on_artifact: impl FnMut(&PackageName, &Version, &ReceivedArtifact) -> Result<()> + Send,
+) -> Result<Fetched> {
+    let options = context
+        .read_options
+        .of_ecosystem(project.format.ecosystem().id());
+    let registries = project.registries(context)?;
+    let registries = context.registries.open(&registries, &options)?;
+    let mut wanted = Vec::with_capacity(lock.packages.len());
+    let mut without_digest = Vec::new();
+    let mut hosted = 0;
+    for ((name, version), locked) in &lock.packages {
+        match (&locked.source, &locked.digest) {
+            (ReleaseSource::Registry(registry), Some(digest)) => {
+                let artifact = WantedArtifact {
+                    package: name,
+                    version,
+                    digest: *digest,
+                };
+                wanted.push((registry, artifact));
+            }
+            // The host comes with it: there is nothing to fetch.
+            (ReleaseSource::Host, None) => hosted += 1,
+            _ => without_digest.push(format!("{name} {version}")),
+        }
+    }
+    let release = |at: usize| {
+        let (_, artifact) = &wanted[at];
+        format!("{} {}", artifact.package, artifact.version)
+    };
+    let mut problems = Problems::default();
+    let progress = output.progress(
+        &format!("Fetching {}", counted(wanted.len(), "release")),
+        context.registries.activity(),
+    );
+    registries.artifacts(&wanted, &mut |at, found| {
+        match found {
+            Ok(Some(received)) => {
+                let (_, artifact) = &wanted[at];
+                let handled = on_artifact(artifact.package, artifact.version, &received);
+                if let Err(failure) = handled {
+                    problems.failed(at, failure.about(&release(at)));
+                    return ControlFlow::Break(());
+                }
+            }
+            Ok(None) => {
+                problems.absent.insert(at);
+            }
+            Err(error) => {
+                let failure = Failure::from(error);
+                let is_offline = |finding: &Diagnostic| finding.code == Code::Offline;
+                if failure.findings.iter().any(is_offline) {
+                    problems.offline.insert(at);
+                } else {
+                    problems.failed(at, failure.about(&release(at)));
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    drop(progress);
+    output.registry_findings(&registries.take_findings());
+    problems.check(&release, context)?;
+    Ok(Fetched {
+        packages: lock.packages.len() - hosted,
+        without_digest,
+    })
+}
+
+/// What kept artifacts from being fetched. They arrive in any order; what is reported does not depend on it.
+#[derive(Default)]
+struct Problems {
+    /// The failure of the first artifact that has one.
+    first: Option<(usize, Failure)>,
+    /// The artifacts that are not in the cache, with `--offline`.
+    offline: BTreeSet<usize>,
+    /// The artifacts that no registry has.
+    absent: BTreeSet<usize>,
+}
+
+impl Problems {
+    fn failed(&mut self, at: usize, failure: Failure) {
+        if self.first.as_ref().is_none_or(|(first, _)| at < *first) {
+            self.first = Some((at, failure));
+        }
+    }
+
+    /// Fails if there are any.
+    fn check(self, release: &dyn Fn(usize) -> String, context: &Context) -> Result<()> {
+        if let Some((_, failure)) = self.first {
+            return Err(failure);
+        }
+        if !self.offline.is_empty() {
+            return Err(not_in_cache(self.offline.into_iter().map(release)));
+        }
+        if !self.absent.is_empty() {
+            return Err(no_registry_has(
+                self.absent.into_iter().map(release),
+                context,
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The error for releases that are not in the cache. Registries know digests; the lockfile says of what.
+fn not_in_cache(mut releases: impl ExactSizeIterator<Item = String>) -> Failure {
+    const MOST: usize = 5;
+    let mut named: Vec<String> = releases.by_ref().take(MOST).collect();
+    if releases.len() > 0 {
+        named.push(counted(releases.len(), "other"));
+    }
+    let message = format!(
+        "not in the cache, and `--offline` is set: {}",
+        named.join(", ")
+    );
+    let finding = Diagnostic::error(Code::Offline, message).hint("run once without `--offline`");
+    Failure {
+        findings: vec![finding],
+        exit: Exit::of_registry_error(Code::Offline),
+    }
+}
+
+/// The error for releases that no registry has.
+fn no_registry_has(releases: impl Iterator<Item = String>, context: &Context) -> Failure {
+    let mut findings: Vec<Diagnostic> = releases
+        .map(|release| {
+            let message = format!("no registry has {release} with the locked digest");
+            Diagnostic::error(Code::Digest, message)
+        })
+        .collect();
+    let check = context.invocation.command("lock --check");
+    if let Some(last) = findings.pop() {
+        findings.push(
+            last.hint(format!(
+                "`{check}` checks whether releases changed or are gone"
+            ))
+            .hint("index files have no artifacts: if it was locked from one, add the registry that has the artifacts"),
+        );
+    }
+    Failure {
+        findings,
+        exit: Exit::Integrity,
+    }
+}

@@ -1,0 +1,221 @@
+//! `pkgres vendor`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use pkgres_files::{
+    FileError, FileSystem as _, FolderWriter, Follow, RealFileSystem, lock_folder, read_file,
+    write_file,
+};
+use pkgres_formats::Format;
+use pkgres_manifest::diagnostic::Escaped;
+use pkgres_manifest::{CLASS_PACKAGES, Lockfile, PackageName, ReadOptions, Version};
+use pkgres_registry_client::{Artifact, PackageFolder, ReceivedArtifact, VENDORED_FILE};
+use serde_json::json;
+
+use super::locked_artifacts::{fetch_locked, locked_project};
+use crate::args::VendorArgs;
+use crate::commands::members::Projects;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use crate::show::counted;
+
+pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
+    let writer = FolderWriter::open(&RealFileSystem, &args.folder)?;
+    // Two runs with different lockfiles would remove what the other one wrote.
+    let _alone = lock_folder(&args.folder, || {
+        output.note_waiting(&args.folder);
+    })?;
+    let mut written = BTreeSet::new();
+    let mut without_digest = BTreeSet::new();
+    let manifests = match Projects::of(&args.locked.members, &args.locked.manifest, context)? {
+        Projects::One(manifest) => vec![manifest],
+        Projects::Several(batch) => batch.manifests,
+    };
+    for manifest in &manifests {
+        let (project, lock) = locked_project(&args.locked, manifest, context, output)?;
+        let names = vendored_names(&lock, project.format);
+        let write = |name: &PackageName, version: &Version, received: &ReceivedArtifact| {
+            let release = (name.clone(), version.clone());
+            let file = match names.get(&release) {
+                Some(file) => file.clone(),
+                None => PackageFolder::archive_name(name, version),
+            };
+            if matches!(received.artifact, Artifact::Folder(_))
+                && project.format.ecosystem() != CLASS_PACKAGES
+            {
+                return Err(no_artifact());
+            }
+            write_artifact(&received.artifact, &writer, &file, &context.read_options)?;
+            written.insert(file);
+            Ok(())
+        };
+        let fetched = fetch_locked(&project, &lock, context, output, write)?;
+        without_digest.extend(fetched.without_digest);
+    }
+    writer.finish()?;
+    for release in &without_digest {
+        output.note(&format!("{release} has no digest; skipped"));
+    }
+    let (removed, left) = clean(&args.folder, &written)?;
+    if output.is_json() {
+        output.json(&json!({
+            "schema_version": 1,
+            "status": "vendored",
+            "folder": args.folder.to_string_lossy(),
+            "archives": written.len(),
+            "removed": removed,
+            "left": left,
+        }));
+    }
+    for file in &removed {
+        output.note(&format!("removed: {} (not locked)", Escaped::new(file)));
+    }
+    for file in &left {
+        output.note(&format!("left as it is: {}", Escaped::new(file)));
+    }
+    let shown = args.folder.to_string_lossy();
+    let shown = Escaped::new(&shown);
+    output.note(&format!(
+        "Wrote {} to {shown}",
+        counted(written.len(), "archive")
+    ));
+    Ok(Exit::Done)
+}
+
+/// The file names of the releases of a lockfile of another ecosystem. If files are loaded one after the other, the names
+/// begin with numbers, so that those that a file requires come before it.
+fn vendored_names(
+    lock: &Lockfile,
+    format: &'static dyn Format,
+) -> BTreeMap<(PackageName, Version), String> {
+    if format.ecosystem() == CLASS_PACKAGES {
+        return BTreeMap::new();
+    }
+    let name = |(package, version): &(PackageName, Version)| format.artifact_name(package, version);
+    if !format.rules().load_order {
+        let releases = lock.packages.keys();
+        return releases
+            .map(|release| (release.clone(), name(release)))
+            .collect();
+    }
+    let order = load_order(lock);
+    let digits = order.len().to_string().len().max(2);
+    let numbered = order.into_iter().enumerate();
+    numbered
+        .map(|(at, release)| {
+            let file = format!("{:0digits$}-{}", at + 1, name(release));
+            (release.clone(), file)
+        })
+        .collect()
+}
+
+/// The releases of a lockfile, each after those that it requires. In a cycle, the first by name comes last.
+fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
+    let mut order = Vec::with_capacity(lock.packages.len());
+    let mut entered = BTreeSet::new();
+    for release in lock.packages.keys() {
+        // A release is entered, and left once all that it requires was left.
+        let mut rest = vec![(release, false)];
+        while let Some((release, is_done)) = rest.pop() {
+            if is_done {
+                order.push(release);
+                continue;
+            }
+            if !entered.insert(release) {
+                continue;
+            }
+            rest.push((release, true));
+            let Some(locked) = lock.packages.get(release) else {
+                continue;
+            };
+            let mut required: Vec<_> = locked
+                .requires
+                .iter()
+                .filter_map(|(package, version)| {
+                    let key = (package.clone(), version.clone());
+                    Some(lock.packages.get_key_value(&key)?.0)
+                })
+                .collect();
+            required.reverse();
+            rest.extend(required.into_iter().map(|required| (required, false)));
+        }
+    }
+    order
+}
+
+/// The largest record of written archives that is read, in bytes.
+const MAX_WRITTEN_BYTES: u64 = 16 << 20;
+
+/// Removes the archives that an earlier run wrote and this one did not; returns their names and those of all other files
+/// that were not `written`.
+fn clean(folder: &Path, written: &BTreeSet<String>) -> Result<(Vec<String>, Vec<String>)> {
+    let system = RealFileSystem;
+    let failed = |action: &'static str| {
+        move |source| FileError::System {
+            action,
+            path: folder.to_owned(),
+            source,
+        }
+    };
+    let record = folder.join(VENDORED_FILE);
+    let before = match read_file(&record, MAX_WRITTEN_BYTES, Follow::Nothing) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.is_not_found() => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let before: BTreeSet<&str> = before.lines().collect();
+    let (mut removed, mut left) = (Vec::new(), Vec::new());
+    let mut names = system.names(folder).map_err(failed("cannot read"))?;
+    names.sort_unstable();
+    for name in names {
+        if written.contains(&name) || name == VENDORED_FILE {
+            continue;
+        }
+        // Also the name has to be that of an artifact: the record is a file that anybody can write.
+        let is_artifact = PackageFolder::release_of_archive(&name).is_some()
+            || pkgres_formats::ALL.iter().any(|format| {
+                format.ecosystem() != CLASS_PACKAGES && format.is_release_name(&name)
+            });
+        if is_artifact && before.contains(name.as_str()) {
+            system
+                .remove(&folder.join(&name))
+                .map_err(failed("cannot clean"))?;
+            removed.push(name);
+        } else {
+            left.push(name);
+        }
+    }
+    let text: String = written.iter().map(|name| format!("{name}\n")).collect();
+    write_file(&system, &record, text.as_bytes())?;
+    Ok((removed, left))
+}
+
+/// The error about a release of another ecosystem that is only there as a folder: pkgres does not make its artifact.
+fn no_artifact() -> Failure {
+    Failure::usage(
+        "it comes from a folder and has no artifact to copy: build the artifact, as with `ansible-galaxy collection build`, and put it into a registry in place of the folder",
+    )
+}
+
+/// Writes the archive of a release; the release of a folder registry is packed first.
+fn write_artifact(
+    artifact: &Artifact,
+    writer: &FolderWriter<'_, RealFileSystem>,
+    file: &str,
+    options: &ReadOptions,
+) -> Result<()> {
+    let packed;
+    let bytes = match artifact {
+        Artifact::Archive(archive) => archive.bytes(),
+        Artifact::Folder(folder) => {
+            packed = super::pack::archive_of(folder, options)?;
+            &packed
+        }
+        Artifact::File(bytes) => bytes,
+    };
+    writer.write(file, bytes)?;
+    Ok(())
+}

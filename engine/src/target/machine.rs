@@ -10,7 +10,7 @@ use pkgres_manifest::Facts;
 use super::command::{Command, Output};
 use super::error::TargetError;
 use super::facts::read_facts;
-use super::guard::Guard;
+use super::process_guard::ProcessGuard;
 use super::{Probe, Target, TargetLock, mounts, process};
 
 /// Where the description of the operating system is, and how many bytes of it are read.
@@ -36,13 +36,13 @@ pub struct Machine {
 #[derive(Debug)]
 struct MachineLock {
     /// Started with the first command; `None` if it cannot be started. It is dropped before the lock.
-    guard: OnceLock<Option<Guard>>,
+    guard: OnceLock<Option<ProcessGuard>>,
     file: FileLock,
 }
 
 impl MachineLock {
-    fn guard(&self) -> Option<&Guard> {
-        let start = || Guard::start(self.file.share().ok()).ok();
+    fn guard(&self) -> Option<&ProcessGuard> {
+        let start = || ProcessGuard::start(self.file.share().ok()).ok();
         self.guard.get_or_init(start).as_ref()
     }
 }

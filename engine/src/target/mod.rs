@@ -16,7 +16,6 @@ mod command;
 mod error;
 mod facts;
 mod file_differences;
-mod guard;
 mod inventory;
 mod location;
 mod machine;
@@ -24,6 +23,7 @@ mod mounts;
 mod overlay;
 mod pipes;
 mod process;
+mod process_guard;
 mod simulated;
 mod ssh;
 

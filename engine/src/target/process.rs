@@ -10,9 +10,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::command::{Command, Output};
 use super::error::{TargetError, shown};
-use super::guard::Guard;
 use super::mounts;
 use super::pipes::{Ended, read_all, write_all};
+use super::process_guard::ProcessGuard;
 
 /// The pauses between two looks at a process: short at first, as most commands end at once.
 pub(super) const PAUSES: (Duration, Duration) =
@@ -23,7 +23,7 @@ pub(super) const PAUSES: (Duration, Duration) =
 pub(super) fn run(
     words: &[String],
     command: &Command,
-    guard: Option<&Guard>,
+    guard: Option<&ProcessGuard>,
 ) -> Result<Output, TargetError> {
     if command.cancellation.is_cancelled() {
         return Err(TargetError::Cancelled);

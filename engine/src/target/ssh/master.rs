@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::address::SshAddress;
 use super::process::{Complaints, Pipes};
-use crate::target::guard::Guard;
+use crate::target::process_guard::ProcessGuard;
 
 /// What every remote shell begins with: it reads its program, a line, from the input. This is the only text that the
 /// login shell of the user reads, and it never changes.
@@ -62,7 +62,7 @@ pub(super) struct Master {
     child: Mutex<Child>,
     complaints: Mutex<Option<Complaints>>,
     /// Ends the process if this one is killed; `None` if it cannot be started.
-    _guard: Option<Guard>,
+    _guard: Option<ProcessGuard>,
     folder: TempDir,
 }
 
@@ -86,7 +86,7 @@ impl Master {
         let mut child = start(address, options, &arguments)?;
         // It reads and writes nothing.
         let Pipes { errors, .. } = Pipes::take(&mut child).map_err(failed)?;
-        let guard = Guard::start(None).ok();
+        let guard = ProcessGuard::start(None).ok();
         if let Some(guard) = &guard {
             guard.add(child.id());
         }

@@ -33,13 +33,13 @@ done
 
 /// A guard that runs until it is dropped.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct ProcessGuard {
     child: Child,
     /// `None` only while it is dropped.
     input: Mutex<Option<ChildStdin>>,
 }
 
-impl Guard {
+impl ProcessGuard {
     /// Starts a guard, which keeps a file open until it has done its work.
     pub(super) fn start(held: Option<File>) -> io::Result<Self> {
         let mut child = Command::new("/bin/sh")
@@ -74,7 +74,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
         drop(self.input.get_mut().map(Option::take));
         let _ = self.child.wait();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
@@ -80,8 +81,18 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection> {
     connection
         .busy_timeout(Duration::from_secs(10))
         .map_err(failed)?;
+    lower_all_letters(&connection).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
+}
+
+/// Replaces the function `LOWER` of SQLite, which knows the letters of ASCII only.
+fn lower_all_letters(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("lower", 1, flags, |context| {
+        let text: Option<String> = context.get(0)?;
+        Ok(text.map(|text| text.to_lowercase()))
+    })
 }
 
 /// Runs a transaction. The outer error is one of its begin or commit.

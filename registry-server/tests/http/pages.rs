@@ -312,6 +312,23 @@ fn every_link_on_a_page_leads_somewhere() {
 }
 
 #[test]
+fn a_search_finds_letters_of_all_languages_in_both_cases() {
+    let served = Served::new();
+    let manifest =
+        "Format: 1.4\nType: Library\nFullName: org.acme.Fruit\nVersion: 1.0.0\nName: Grüne Äpfel\n";
+    let bytes = files(&[("manifest.yaml", manifest.as_bytes())]);
+    let headers = [&*served.authorization(), "content-type: application/zip"];
+    let address = "/v1/packages/org.acme.Fruit/versions/1.0.0";
+    let answer = served.ask("PUT", address, &headers, &bytes);
+    assert_eq!(answer.status, 201, "{answer:?}");
+    for word in ["Äpfel", "äpfel", "GRÜNE", "fruit", "FEL"] {
+        let word: String = url::form_urlencoded::byte_serialize(word.as_bytes()).collect();
+        let text = page(&served, &format!("/packages?q={word}"), 200);
+        assert!(text.contains("href=\"packages/org.acme.Fruit\""), "{word}");
+    }
+}
+
+#[test]
 fn a_search_finds_words_tags_authors_and_parts_of_classes() {
     let served = described();
     let found = |query: &str| {

@@ -181,6 +181,27 @@ fn a_folder_holds_packages_at_any_depth_but_none_inside_another() {
     assert_eq!(registry.take_findings(), []);
 }
 
+/// The copies on a machine, whose root can be beside the projects, are no releases.
+#[test]
+fn the_root_of_a_machine_holds_no_packages() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let folder = place.path();
+    add_package(&folder.join("site"), "a.Site", "1.0.0", "");
+    add_package(&folder.join("root/srv/site"), "a.Site", "9.0.0", "");
+    let of = |folder: &Path| versions(&directory(folder), "a.Site");
+    assert_eq!(of(folder), ["1.0.0", "9.0.0"]);
+    for (mark, text) in [("etc/os-release", "ID=debian\n"), ("var/lib/pkgres/x", "")] {
+        let mark = folder.join("root").join(mark);
+        let mark_folder = mark.parent().expect("a folder");
+        pkgres_files::make_folder(&RealFileSystem, mark_folder).expect("it can be made");
+        std::fs::write(&mark, text).expect("it can be written");
+        assert_eq!(of(folder), ["1.0.0"]);
+        // It can be named.
+        assert_eq!(of(&folder.join("root")), ["9.0.0"]);
+        std::fs::remove_dir_all(mark_folder).expect("it can be removed");
+    }
+}
+
 #[test]
 fn a_missing_folder_is_unreachable() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -102,7 +102,11 @@ impl DirectoryRegistry {
         }
         let reads_class_packages = options.looks_for(CLASS_PACKAGES.id());
         let mut rest = vec![folder.to_owned()];
+        let top = folder;
         while let Some(folder) = rest.pop() {
+            if folder != top && is_machine_root(&folder) {
+                continue;
+            }
             if reads_class_packages && folder.join(MANIFEST_FILE).symlink_metadata().is_ok() {
                 registry.add_folder(&folder);
                 continue;
@@ -418,6 +422,14 @@ fn has_packages(folder: &Path) -> bool {
 /// Whether the name of a file is that of a package archive.
 fn is_zip(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "zip")
+}
+
+/// Whether a folder is the root of a machine: it has an operating system, or pkgres has deployed something below it. What
+/// lies on a machine are copies, which may have been changed there, and must not decide which releases there are.
+fn is_machine_root(folder: &Path) -> bool {
+    ["etc/os-release", "usr/lib/os-release", "var/lib/pkgres"]
+        .iter()
+        .any(|path| folder.join(path).symlink_metadata().is_ok())
 }
 
 fn shown(path: &Path) -> String {

@@ -126,6 +126,7 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
             ValidatorCheck::ArgumentSet { argument, value } => {
                 self.assignment(argument, "`argument_set` sets");
                 self.value(value);
+                self.choice(&argument.value, value);
             }
             ValidatorCheck::ArgumentCase(case) => {
                 self.use_of(&case.argument, "`argument_case` depends on", true);
@@ -167,6 +168,27 @@ impl<'validation, HasScript: FnMut(&Script) -> bool> ValidationCheck<'validation
         if !self.is_declared(&argument.value) {
             self.undeclared(argument, what);
         }
+    }
+
+    /// Reports a value that the argument cannot have: a run would stop there, and may have changed something before.
+    fn choice(&mut self, name: &ArgumentName, value: &Located<ArgumentValue>) {
+        let Some(argument) = self.validation.argument(name) else {
+            return;
+        };
+        let choices = || argument.choices.iter().map(|choice| choice.value.as_str());
+        let text = value.value.as_str();
+        if argument.choices.is_empty() || choices().any(|choice| choice == text) {
+            return;
+        }
+        let message = format!("`{}` is not a choice of `{name}`", Escaped::shortened(text));
+        let mut finding = Diagnostic::error(Code::Validation, message)
+            .at(value.location.clone())
+            .label(argument.name.location.clone(), "the argument");
+        if let Some(similar) = most_similar(text, choices()) {
+            let similar = Escaped::shortened(similar);
+            finding = finding.hint(format!("did you mean `{similar}`?"));
+        }
+        self.findings.push(finding);
     }
 
     fn undeclared(&mut self, argument: &Located<ArgumentName>, what: &str) -> &mut Diagnostic {

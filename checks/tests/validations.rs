@@ -97,8 +97,12 @@ fn cases_that_are_no_choice() {
         in_validators(case),
         ["3:61: warning[PK0098]: `zuul` is not a choice of `java`; hint: did you mean `zulu`?"]
     );
+    // A value that is set is a choice as well.
     let set = "- argument_set: {argument_name: java, value: zuul}\n";
-    assert_eq!(in_validators(&format!("{set}{case}")), NONE);
+    assert_eq!(
+        in_validators(&format!("{set}{case}")),
+        ["3:46: error[PK0095]: `zuul` is not a choice of `java`; hint: did you mean `zulu`?"]
+    );
     let output = "- script: {a: {output: java}}\n";
     assert_eq!(in_validators(&format!("{output}{case}")), NONE);
 }

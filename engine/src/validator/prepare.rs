@@ -6,6 +6,7 @@ use std::time::Duration;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{DISTRO_ARGUMENT, Script, Validation, ValidatorCheck};
 
+use super::arguments::check_choice;
 use super::custom::CustomValidator;
 use super::report::ValidationError;
 use super::script;
@@ -32,7 +33,7 @@ impl<'validation> PreparedValidation<'validation> {
     /// # Errors
     ///
     /// Something in the validation can never work: a script is missing or cannot be run, a case depends on an argument
-    /// that is not declared, or a validator is not among `custom`.
+    /// that is not declared, a value that is set is not a choice of its argument, or a validator is not among `custom`.
     pub fn new(
         validation: &'validation Validation,
         custom: &'validation [CustomValidator],
@@ -81,6 +82,12 @@ impl<'validation> PreparedValidation<'validation> {
                         format!("`argument_case` depends on `{name}`, which is not an argument");
                     let error = Diagnostic::error(Code::UndeclaredArgument, message);
                     errors.push(error.at(case.argument.location.clone()));
+                }
+            }
+            ValidatorCheck::ArgumentSet { argument, value } => {
+                if let Err(message) = check_choice(validation, &argument.value, &value.value) {
+                    let error = Diagnostic::error(Code::Validation, message);
+                    errors.push(error.at(value.location.clone()));
                 }
             }
             ValidatorCheck::Custom { name, .. }

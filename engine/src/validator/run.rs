@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{ArgumentCase, DISTRO_ARGUMENT, OsCase, OsName, Validator, ValidatorCheck};
 
-use super::arguments::{ArgumentValues, check_choice};
+use super::arguments::ArgumentValues;
 use super::leaf::{Access, Failure, Leaves, shown, what};
 use super::packages::PackageManager;
 use super::prepare::PreparedValidation;
@@ -145,11 +145,6 @@ impl<'run> Run<'run> {
                 self.argument_case(case, &validator.location, access, values)
             }
             ValidatorCheck::ArgumentSet { argument, value } => {
-                let validation = self.leaves.prepared.validation;
-                check_choice(validation, &argument.value, &value.value).map_err(|error| {
-                    let finding = Diagnostic::error(Code::ValidationFailed, error);
-                    Stop::Failed(finding.at(value.location.clone()))
-                })?;
                 values.set(&argument.value, value.value.clone());
                 Ok(())
             }

@@ -6,10 +6,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pkgres_engine::{ArgumentValues, Machine, Probe as _, ValidationReport};
+use pkgres_engine::{ArgumentValues, Machine, PreparedValidation, Probe as _, ValidationReport};
 use pkgres_manifest::Validation;
 
-use crate::support::{defaults, findings, prepared, reconcile, skipped, test, validation};
+use crate::support::{
+    defaults, findings, prepared, reconcile, skipped, specification_errors, test, validation,
+};
 
 fn local() -> Machine {
     Machine::local().expect("this machine has a root")
@@ -75,16 +77,20 @@ fn what_validators_set_is_a_choice_of_the_argument() {
     assert_eq!(printed("b"), [] as [&str; 0]);
     let expected = "v.yaml:3:3: error[PK0111]: what `page` prints: `c` is not a choice of `found`";
     assert_eq!(printed("c"), [expected]);
+    // What a validator sets itself is known before anything runs.
     let set = |value: &str| {
         let set = format!("- argument_set: {{argument_name: found, value: {value}}}\n");
-        findings(&test(
-            &format!("arguments: {{{arguments}}}\nvalidators:\n{set}{decide}"),
-            &local(),
+        validation(&format!(
+            "arguments: {{{arguments}}}\nvalidators:\n{set}{decide}"
         ))
     };
-    assert_eq!(set("b"), [] as [&str; 0]);
-    let expected = "v.yaml:3:47: error[PK0111]: `c` is not a choice of `found`";
-    assert_eq!(set("c"), [expected]);
+    let prepare = |validation: &Validation| {
+        let prepared = PreparedValidation::new(validation, &[], |_| Ok(None));
+        prepared.map(|_| ()).map_err(specification_errors)
+    };
+    assert_eq!(prepare(&set("b")), Ok(()));
+    let expected = "v.yaml:3:47: error[PK0095]: `c` is not a choice of `found`";
+    assert_eq!(prepare(&set("c")), Err(vec![expected.to_owned()]));
 }
 
 #[test]

@@ -508,3 +508,46 @@ fn checks_that_find_all_in_order_do_not_put_off_the_end() {
     run.end("file:/a", changed());
     assert_eq!(run.runner.status(), Status::Converged);
 }
+
+#[test]
+fn what_a_later_change_undid_has_failed_at_the_end() {
+    let plain = MetaParameters::default;
+    let graph = || {
+        let all = ["service:a", "service:b", "service:c", "service:d"];
+        let edges = [
+            ("service:a", "service:b", false),
+            ("service:b", "service:c", false),
+            ("service:c", "service:d", false),
+        ];
+        services(&all.map(|name| (name, "1", plain())), &edges)
+    };
+    // Where nothing was changed, nothing is looked at again.
+    let mut run = Run::new(graph(), RunOptions::default());
+    for name in ["service:a", "service:b", "service:c", "service:d"] {
+        run.end(name, in_order());
+    }
+    assert_eq!(run.runner.status(), Status::Converged);
+
+    for is_undone in [false, true] {
+        let mut run = Run::new(graph(), RunOptions::default());
+        run.end("service:a", changed());
+        run.end("service:b", in_order());
+        run.end("service:c", changed());
+        run.end("service:d", in_order());
+        assert_eq!(run.runner.status(), Status::Working);
+        // Only what was checked before the last change is looked at again, once.
+        run.end("service:b", in_order());
+        run.end("service:a", if is_undone { pending() } else { in_order() });
+        assert!(run.attempts.is_empty());
+        if !is_undone {
+            assert_eq!(run.runner.status(), Status::Converged);
+            continue;
+        }
+        assert_eq!(run.runner.status(), Status::Failed);
+        let statuses: BTreeMap<_, _> = run.runner.nodes().collect();
+        let reason = "it is not in order any more: state: down -> up; changed after it: service:c";
+        let failed = NodeStatus::Failed(reason.to_owned());
+        assert_eq!(statuses[&id("service:a")], failed);
+        assert_eq!(statuses[&id("service:d")], NodeStatus::InOrder);
+    }
+}

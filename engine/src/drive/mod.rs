@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pkgres_manifest::ResourceId;
 
 use crate::graph::{Graph, Node};
-use crate::resource::{Difference, ResourceError, Watching};
+use crate::resource::{Difference, ResourceError, Values, Watching};
 use crate::runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
 };
@@ -221,7 +221,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
             let pause = wake.map(|at| at.saturating_sub(self.now()));
             let message = messages.recv_timeout(pause.unwrap_or(Duration::from_hours(1)));
             let finished = match &message {
-                Ok(Message::Finished(node, _)) => self.runner.id_of(*node).cloned(),
+                Ok(Message::Finished(node, _)) => Some((*node, self.runner.is_verification(*node))),
                 _ => None,
             };
             let event = match message {
@@ -230,13 +230,28 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Event::Time,
             };
             self.runner.handle(event, self.now());
-            if let (Some(state), Some(id)) = (&self.state, finished) {
-                state.settle(&*self.target, &id, || self.runner.owed());
+            if let Some((node, is_verification)) = finished {
+                self.settle(node, is_verification);
             }
             while limits.last().is_some_and(|limit| *limit <= self.now()) {
                 limits.pop();
                 is_out_of_time = true;
                 self.runner.handle(Event::Interrupt, self.now());
+            }
+        }
+    }
+
+    /// Records what an attempt that has ended leaves to do, and reports what was undone after it.
+    fn settle(&mut self, node: NodeKey, is_verification: bool) {
+        let Some(in_graph) = self.runner.node(node).cloned() else {
+            return;
+        };
+        if let Some(state) = &self.state {
+            state.settle(&*self.target, &in_graph.id, || self.runner.owed());
+        }
+        if is_verification && let Some(reason) = self.runner.failure_of(node).map(str::to_owned) {
+            for id in in_graph.ids() {
+                self.report(Step::Failed(id.clone(), reason.clone()));
             }
         }
     }
@@ -264,7 +279,9 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         match message {
             Message::Finished(node, outcome) => {
                 self.cancellations.remove(&node);
-                self.report_outcome(node, &outcome);
+                if !self.runner.is_verification(node) {
+                    self.report_outcome(node, &outcome);
+                }
                 Event::Finished(node, outcome)
             }
             Message::Noticed(Noticed::Changed(nodes)) => Event::Changed(nodes),
@@ -353,12 +370,20 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 noop,
                 cause,
             } => {
-                let members = self
-                    .runner
-                    .node(node)
-                    .map_or(vec![id], |node| node.ids().to_vec());
-                for member in members {
-                    self.report(Step::Started(member, cause));
+                if cause == Cause::Verified {
+                    if !is_cheap(&resource.watching(&*self.target)) {
+                        let in_order = Outcome::InOrder(Values::new());
+                        let _ = self.sender.send(Message::Finished(node, in_order));
+                        return;
+                    }
+                } else {
+                    let members = self
+                        .runner
+                        .node(node)
+                        .map_or(vec![id], |node| node.ids().to_vec());
+                    for member in members {
+                        self.report(Step::Started(member, cause));
+                    }
                 }
                 let cancellation = Cancellation::default();
                 self.cancellations.insert(node, cancellation.clone());
@@ -415,6 +440,14 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
         }
         Ok(())
     }
+}
+
+/// Whether files alone say whether a resource is in order, so that a check is cheap.
+fn is_cheap(watching: &Watching) -> bool {
+    matches!(
+        watching,
+        Watching::Paths(_) | Watching::PathsAndPolling(_) | Watching::UntilInOrder(_)
+    )
 }
 
 /// The resources of a node with their states: of the members of a group, only those that differ are to be changed.

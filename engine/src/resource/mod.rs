@@ -204,7 +204,7 @@ pub enum ResourceError {
     Panicked(String),
 }
 
-fn listed(differences: &[Difference]) -> String {
+pub(crate) fn listed(differences: &[Difference]) -> String {
     let texts: Vec<_> = differences.iter().map(Difference::to_string).collect();
     texts.join("; ")
 }

@@ -14,6 +14,7 @@ mod retries;
 mod schedule;
 mod semaphores;
 mod swap;
+mod verification;
 
 pub use attempt::{Outcome, attempt};
 pub use node_state::Cause;
@@ -30,6 +31,7 @@ use crate::resource::{Difference, Input, Resource};
 use flapping::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
 use semaphores::Semaphores;
+use verification::Verification;
 
 /// Options of a run.
 #[derive(Debug, Clone)]
@@ -212,6 +214,9 @@ pub struct Runner {
     /// Whether resources undo each other's changes, so that the run need not wait until nothing happens.
     is_endless: bool,
     latest_changes: LatestChanges,
+    /// The number of attempts that have ended.
+    ended: u64,
+    verification: Verification,
 }
 
 impl std::fmt::Debug for Runner {
@@ -248,6 +253,8 @@ impl Runner {
             quiet_since: Duration::ZERO,
             is_endless: false,
             latest_changes: LatestChanges::default(),
+            ended: 0,
+            verification: Verification::default(),
         };
         runner.load(graph);
         runner
@@ -288,6 +295,7 @@ impl Runner {
         }
         self.start_ready();
         self.note_settled();
+        self.verify();
     }
 
     /// The next action; `None` if there is none before the next event.

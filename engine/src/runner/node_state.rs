@@ -68,6 +68,8 @@ pub enum Cause {
     Polled,
     /// The last attempt failed.
     Retried,
+    /// Others were changed after it was in order, and the run is about to end.
+    Verified,
 }
 
 /// The failures for good of a node since it was in order last.
@@ -166,6 +168,10 @@ pub(super) struct NodeState {
     pub(super) is_watched_anew: bool,
     /// Why it has to be checked.
     pub(super) cause: Cause,
+    /// The number of its last attempt, in the order in which attempts of the run ended.
+    pub(super) checked_at: u64,
+    /// The number of the last attempt that changed it; 0 if none did.
+    pub(super) changed_at: u64,
     /// How many more events may lead to a check.
     pub(super) bucket: Option<Bucket>,
     /// The direct predecessors that are not in order, or behind one that is not.

@@ -93,7 +93,7 @@ impl Runner {
         }
     }
 
-    fn start(&mut self, node: usize) {
+    pub(super) fn start(&mut self, node: usize) {
         let now = self.now;
         let in_graph = &self.graph.nodes()[node];
         let state = &mut self.nodes[node];
@@ -132,7 +132,7 @@ impl Runner {
                 refresh: refresh && in_graph.resource.is_refreshable(),
                 foreseen,
             },
-            noop: self.is_noop(node),
+            noop: self.is_noop(node) || state.cause == Cause::Verified,
             cause: state.cause,
         });
         self.running += 1;
@@ -183,9 +183,18 @@ impl Runner {
             Outcome::InOrder(_) | Outcome::Kept(_) | Outcome::Changed(..)
         );
         state.refresh |= refresh && !is_success;
+        if state.cause == Cause::Verified {
+            self.verified(node, outcome);
+            return;
+        }
         let before = BeforeAttempt::of(state);
         let is_change = matches!(outcome, Outcome::Changed(..) | Outcome::Unfinished(..));
         let was_unchanged = state.is_unchanged();
+        self.ended += 1;
+        state.checked_at = self.ended;
+        if is_change {
+            state.changed_at = self.ended;
+        }
         state.timeout_at = None;
         state.phase = Phase::Clean;
         state.unknown = None;
@@ -376,7 +385,7 @@ impl Runner {
     }
 
     /// A node has failed for good.
-    fn given_up(&mut self, node: usize, message: String) {
+    pub(super) fn given_up(&mut self, node: usize, message: String) {
         let state = &mut self.nodes[node];
         state.phase = Phase::Dirty;
         state.cause = Cause::Retried;
@@ -486,7 +495,8 @@ impl Runner {
         let waits = self.running > 0
             || self.next_graph.is_some()
             || !self.ready.is_empty()
-            || !self.delayed.is_empty();
+            || !self.delayed.is_empty()
+            || self.verification.is_going_on();
         self.is_settled = !waits;
     }
 }

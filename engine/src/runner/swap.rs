@@ -96,6 +96,8 @@ impl Runner {
                     observed: Observed::Never,
                     is_watched_anew: false,
                     cause: Cause::First,
+                    checked_at: 0,
+                    changed_at: 0,
                     bucket: node.meta.limit.map(|limit| Bucket::new(limit, self.now)),
                     blocked: 0,
                     is_open: false,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use pkgres_engine::{
-    Command, ContentDifference, DriveOptions, EntryAttributes, File, GraphBuilder, Machine,
-    Overlay, Probe as _, Status, Target as _, TargetLocation, drive,
+    Command, ContentDifference, DriveOptions, EntryAttributes, Exec, File, GraphBuilder, Guard,
+    Machine, Overlay, Probe as _, Status, Step, Target as _, TargetLocation, drive,
 };
-use pkgres_manifest::MetaParameters;
+use pkgres_manifest::{MetaParameters, ResourceId};
 use pkgres_tests::skip;
 
 use crate::script;
@@ -59,6 +59,47 @@ fn a_run_that_has_ended_has_given_the_machine_back() {
         assert_eq!(ending.status, Status::Converged);
         assert_eq!(kept.strong_count(), 0, "a thread still has it");
     }
+}
+
+#[test]
+fn a_file_that_a_later_command_overwrites_is_not_in_order() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let path = folder.path().join("settings");
+    let spoil = script(&format!("echo two > {}", path.display()));
+    let guard = Guard::Unless(script(&format!("grep -q two {}", path.display())));
+    let mut builder = GraphBuilder::new();
+    let (file, exec) = ("file:/settings".parse(), "exec:spoil".parse());
+    let (file, exec): (ResourceId, ResourceId) = (file.expect("one"), exec.expect("one"));
+    let content = File::new(&path).with_content("one\n");
+    builder.add(file.clone(), content, MetaParameters::default());
+    builder.add(
+        exec.clone(),
+        Exec::new(spoil, guard),
+        MetaParameters::default(),
+    );
+    builder.order(file.clone(), exec);
+    let graph = builder.build().expect("it has no cycle");
+    let machine = Arc::new(Machine::local().expect("this machine has a root"));
+    let (_control, controlled) = channel();
+    let mut failed = Vec::new();
+    let ending = drive(
+        graph,
+        machine,
+        &DriveOptions::default(),
+        controlled,
+        |progress| {
+            if let Step::Failed(id, reason) = &progress.step {
+                failed.push((id.clone(), reason.clone()));
+            }
+        },
+    );
+    assert_eq!(ending.status, Status::Failed);
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert_eq!(failed[0].0, file);
+    assert!(
+        failed[0].1.contains("changed after it: exec:spoil"),
+        "{failed:?}"
+    );
 }
 
 #[test]

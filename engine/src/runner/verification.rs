@@ -1,0 +1,130 @@
+//! Verification: before a run ends, what was in order before the last change is checked once more.
+//!
+//! A change can undo an earlier one of the same run: a command overwrites a file that is a resource as well. A run that
+//! goes on notices this, as it watches the file. One that ends would say that everything is in order. So resources that
+//! were checked before others were changed are checked again, once, without changing anything: what differs by then has
+//! failed. Changing it again would only start the quarrel anew.
+
+use std::collections::BTreeSet;
+
+use super::attempt::Outcome;
+use super::node_state::{Cause, Phase};
+use super::{NodeKey, Runner};
+use crate::resource::{Difference, ResourceError, listed};
+
+/// The most resources that a message lists as changed later.
+const MOST_LISTED: usize = 3;
+
+/// The progress of the verification.
+#[derive(Debug, Default)]
+pub(super) struct Verification {
+    has_begun: bool,
+    /// The nodes that are still to be checked.
+    open: BTreeSet<usize>,
+}
+
+impl Verification {
+    pub(super) fn is_going_on(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+impl Runner {
+    /// Whether an attempt that runs is one of the verification.
+    pub(crate) fn is_verification(&self, key: NodeKey) -> bool {
+        let state = self.by_key.get(&key).map(|node| &self.nodes[*node]);
+        state.is_some_and(|state| state.cause == Cause::Verified)
+    }
+
+    /// Why a node has failed.
+    pub(crate) fn failure_of(&self, key: NodeKey) -> Option<&str> {
+        let node = self.by_key.get(&key)?;
+        self.nodes[*node].failure.as_deref()
+    }
+
+    /// Begins the verification once everything is in order, and starts what can start.
+    pub(super) fn verify(&mut self) {
+        let is_single = !self.options.watch && !self.options.noop && self.interrupts == 0;
+        if is_single && self.is_settled && !self.verification.has_begun {
+            self.verification.has_begun = true;
+            self.verification.open = self.checked_before_last_change();
+        }
+        if self.interrupts > 0 {
+            self.verification.open.clear();
+        }
+        let mut next = 0;
+        while self.running < self.options.jobs.max(1)
+            && let Some(node) = self.verification.open.range(next..).next().copied()
+        {
+            next = node + 1;
+            // What waits for a semaphore stays in the set.
+            if self
+                .semaphores
+                .take(&self.graph.nodes()[node].meta.semaphores)
+            {
+                self.verification.open.remove(&node);
+                self.nodes[node].cause = Cause::Verified;
+                self.start(node);
+            }
+        }
+        self.note_settled();
+    }
+
+    /// The nodes in order that were checked before others were changed. There are none if something has failed: then
+    /// nobody says that all is in order.
+    fn checked_before_last_change(&self) -> BTreeSet<usize> {
+        if self.nodes.iter().any(|state| state.failure.is_some()) {
+            return BTreeSet::new();
+        }
+        let last = self.nodes.iter().map(|state| state.changed_at).max();
+        let last = last.unwrap_or_default();
+        let nodes = self.nodes.iter().enumerate().filter(|(node, state)| {
+            let in_graph = &self.graph.nodes()[*node];
+            state.checked_at < last
+                && state.phase == Phase::Clean
+                && !state.is_unchanged()
+                && state.unknown.is_none()
+                && !in_graph.meta.noop
+                && !in_graph.meta.hidden
+        });
+        nodes.map(|(node, _)| node).collect()
+    }
+
+    /// A check of the verification has ended.
+    pub(super) fn verified(&mut self, node: usize, outcome: Outcome) {
+        let state = &mut self.nodes[node];
+        state.timeout_at = None;
+        state.phase = Phase::Clean;
+        match outcome {
+            Outcome::InOrder(_)
+            | Outcome::Kept(_)
+            | Outcome::Changed(..)
+            | Outcome::Failed(ResourceError::Unknown(_)) => {}
+            Outcome::Pending(differences)
+            | Outcome::Impossible(differences, _)
+            | Outcome::Unfinished(differences, _) => {
+                let message = self.undone(node, &differences);
+                self.given_up(node, message);
+            }
+            Outcome::Failed(_) if self.interrupts > 0 => {}
+            Outcome::Failed(error) => self.given_up(node, error.to_string()),
+        }
+        self.update_open(node);
+    }
+
+    /// What was undone of a node, and what was changed after it was in order.
+    fn undone(&self, node: usize, differences: &[Difference]) -> String {
+        let checked_at = self.nodes[node].checked_at;
+        let later = self.nodes.iter().enumerate();
+        let later = later.filter(|(_, state)| state.changed_at > checked_at);
+        let mut names: Vec<String> = later
+            .map(|(node, _)| self.graph.nodes()[node].id.to_string())
+            .collect();
+        if names.len() > MOST_LISTED {
+            names.truncate(MOST_LISTED);
+            names.push("...".to_owned());
+        }
+        let (differences, names) = (listed(differences), names.join(", "));
+        format!("it is not in order any more: {differences}; changed after it: {names}")
+    }
+}

@@ -39,6 +39,7 @@ pub(super) fn apt(action: &str) -> Command {
         .variable("DEBIAN_FRONTEND", "noninteractive")
         .variable("DEBCONF_NONINTERACTIVE_SEEN", "true")
         .timeout(TIMEOUT)
+        .with_scratch()
 }
 
 /// Runs a command of apt. First it does with the lists and the state that are there; what it lacks is brought, once each.
@@ -159,7 +160,8 @@ pub(super) fn listed(
 ) -> Result<Option<BTreeSet<String>>, ResourceError> {
     let command = Command::new("apt-cache")
         .argument("madison")
-        .arguments(names.iter().copied());
+        .arguments(names.iter().copied())
+        .with_scratch();
     let output = probe.query(&command)?;
     if !output.is_success() {
         return Ok(None);

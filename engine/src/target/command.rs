@@ -32,6 +32,7 @@ pub struct Command {
     pub(crate) user: Option<String>,
     pub(crate) group: Option<String>,
     pub(crate) cancellation: Cancellation,
+    pub(crate) has_scratch: bool,
 }
 
 impl Command {
@@ -50,6 +51,7 @@ impl Command {
             user: None,
             group: None,
             cancellation: Cancellation::default(),
+            has_scratch: false,
         }
     }
 
@@ -110,6 +112,14 @@ impl Command {
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.group = Some(group.into());
+        self
+    }
+
+    /// Gives the command an empty `/tmp` of its own where all file systems are read-only, for a program that needs
+    /// temporary files even to look.
+    #[must_use]
+    pub(crate) fn with_scratch(mut self) -> Self {
+        self.has_scratch = true;
         self
     }
 

@@ -136,7 +136,7 @@ impl Probe for Machine {
         let words = mounts::with_root(&self.inside, command);
         let mut all = self.entering.clone();
         if self.enforces_read_only() {
-            all.extend(mounts::read_only(&self.inside, words));
+            all.extend(mounts::read_only(&self.inside, command.has_scratch, words));
         } else {
             all.extend(words);
         }

@@ -6,12 +6,13 @@ use std::process::Stdio;
 use super::command::Command;
 
 /// Makes every file system read-only in a new mount namespace, then becomes the command. The first argument is the
-/// folder that is the root of the command. Writing to devices, such as `/dev/null`, stays possible. If one of them stays
+/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own. Writing to devices, such as `/dev/null`, stays possible. If one of them stays
 /// writable, the command does not run.
 const READ_ONLY: &str = r#"
 set -e
 root=$1
-shift
+scratch=$2
+shift 2
 mount --make-rprivate /
 if [ "$root" = / ]; then
     mounts=$(cat /proc/self/mountinfo)
@@ -22,6 +23,9 @@ if [ "$root" = / ]; then
 else
     mount --bind "$root" "$root"
     mount -o remount,bind,ro "$root"
+fi
+if [ "$scratch" = yes ] && [ -d "$root/tmp" ]; then
+    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 fi
 exec "$@"
 "#;
@@ -93,11 +97,13 @@ pub(super) fn with_root_by(chroot: &str, root: &Path, command: &Command) -> Vec<
     words
 }
 
-/// The words that run other words while every file system below a folder is read-only.
-pub(super) fn read_only(root: &Path, words: Vec<String>) -> Vec<String> {
+/// The words that run other words while every file system below a folder is read-only, but for a `/tmp` of their own if they
+/// need one.
+pub(super) fn read_only(root: &Path, has_scratch: bool, words: Vec<String>) -> Vec<String> {
     let mut around = new_namespace();
     around.extend(["/bin/sh", "-c", READ_ONLY, "sh"].map(str::to_owned));
     around.push(root.to_string_lossy().into_owned());
+    around.push(if has_scratch { "yes" } else { "no" }.to_owned());
     around.extend(words);
     around
 }
@@ -124,7 +130,7 @@ pub(super) fn new_namespace() -> Vec<String> {
 
 /// Whether mount namespaces can be made, and file systems in them be read-only.
 pub(super) fn are_available() -> bool {
-    let words = read_only(Path::new("/"), vec!["true".to_owned()]);
+    let words = read_only(Path::new("/"), false, vec!["true".to_owned()]);
     std::process::Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::null())

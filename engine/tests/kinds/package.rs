@@ -125,6 +125,24 @@ fn a_dry_run_finds_what_apt_would_refuse() {
     );
 }
 
+/// Without its cache, apt reads signed lists by way of temporary files, also to simulate.
+#[test]
+fn a_dry_run_needs_no_cache_of_apt() {
+    let Some(debian) = Debian::new() else { return };
+    let signed = "ls /var/lib/apt/lists/*InRelease && rm -f /var/cache/apt/*.bin";
+    debian.shell(signed);
+    let outcome = attempt(
+        &Package::new("sl"),
+        debian.machine(),
+        &Input::default(),
+        true,
+    );
+    let Outcome::Pending(differences) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(shown(&differences), "sl: any version");
+}
+
 fn shown(differences: &[Difference]) -> String {
     let shown: Vec<String> = differences.iter().map(Difference::to_string).collect();
     shown.join("; ")

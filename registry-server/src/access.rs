@@ -217,14 +217,6 @@ impl Principal {
     /// principal has not, and expires no later.
     pub(crate) fn require_to_create(&self, new: &NewToken) -> Result<(), Problem> {
         self.require(Scope::Tokens)?;
-        let mut scopes = new.scopes.iter();
-        if let Some(scope) = scopes.find(|scope| !scope.is_possible_for(&new.names)) {
-            let detail = format!(
-                "a token for some names cannot have the scope `{scope}`, which is for the whole registry: create \
-                 another token for that"
-            );
-            return Err(Problem::new(ProblemCode::Forbidden, detail));
-        }
         for scope in &new.scopes {
             self.require(*scope)?;
         }
@@ -237,12 +229,23 @@ impl Principal {
                 "the new token would be for names that this one is not for".to_owned(),
             );
         }
-        match self.expires {
-            Some(end) if new.expires.is_none_or(|expires| expires > end) => forbidden(format!(
+        if let Some(end) = self.expires
+            && new.expires.is_none_or(|expires| expires > end)
+        {
+            return forbidden(format!(
                 "the token expires at {end}, and creates none that expires later"
-            )),
-            _ => Ok(()),
+            ));
         }
+        let mut scopes = new.scopes.iter();
+        if let Some(scope) = scopes.find(|scope| !scope.is_possible_for(&new.names)) {
+            let detail = format!(
+                "a token for some names cannot have the scope `{scope}`, which is for the whole registry: create \
+                 another token for that"
+            );
+            // Nobody can create it.
+            return Err(Problem::new(ProblemCode::BodyInvalid, detail));
+        }
+        Ok(())
     }
 }
 

@@ -214,7 +214,7 @@ impl RequestError {
             },
             // The caller is known: another token would help, logging in with the same one would not.
             ErrorKind::Denied if error.code == "pkgres.forbidden" => finding.hint(format!(
-                "the operator of the registry makes tokens with this scope; `pkgres login {address}` keeps one"
+                "a token that permits this is necessary; `pkgres login {address}` stores it"
             )),
             ErrorKind::Denied => finding.hint(format!("`pkgres login {address}` stores a token")),
             ErrorKind::Limit(limit) => finding.hint(limit.hint()),
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(
             hints("pkgres.forbidden"),
             [
-                "the operator of the registry makes tokens with this scope; `pkgres login https://example.org/` keeps one"
+                "a token that permits this is necessary; `pkgres login https://example.org/` stores it"
             ]
         );
     }

@@ -160,3 +160,13 @@ fn scopes_come_before_preconditions() {
         }
     }
 }
+
+/// That is a mistake in the request: no other token would help.
+#[test]
+fn nobody_creates_a_limited_token_with_a_scope_for_everything() {
+    let served = Served::new();
+    let headers = [&*served.authorization(), "content-type: application/json"];
+    let body = br#"{"scopes":["read"],"names":["a.*"]}"#;
+    let answer = served.ask("POST", "/v1/tokens", &headers, body);
+    assert_eq!(answer.code(), "pkgres.body_invalid", "{answer:?}");
+}

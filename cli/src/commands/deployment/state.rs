@@ -128,12 +128,15 @@ fn failure(error: &StateError) -> Failure {
         StateError::Target { .. } => finding.hint(
             "run it as the user of earlier runs, or name another folder of the machine with `--state`",
         ),
+        StateError::Version { .. } => {
+            finding.hint("use the version of pkgres that wrote it, or a newer one")
+        }
         _ => {
             finding.hint("restore the file from a backup, or remove it: what it says is lost then")
         }
     };
     Failure {
         findings: vec![finding],
-        exit: Exit::Failed,
+        exit: Exit::Resource,
     }
 }

@@ -119,6 +119,8 @@ async fn serve_all(
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(options.connections));
     let protocols = Arc::new(Protocols::new(&options));
+    // Closed when the server ends.
+    let (running, ending) = tokio::sync::watch::channel(());
     tokio::pin!(end);
     loop {
         let accepted = async {
@@ -141,8 +143,9 @@ async fn serve_all(
         let service = Arc::clone(&service);
         let watcher = graceful.watcher();
         let protocols = Arc::clone(&protocols);
+        let ending = ending.clone();
         tokio::spawn(async move {
-            if let Err(error) = protocols.answer(stream, service, watcher).await {
+            if let Err(error) = protocols.answer(stream, service, watcher, ending).await {
                 // Usually the client went away.
                 tracing::debug!(%error, "a connection broke");
             }
@@ -150,6 +153,7 @@ async fn serve_all(
         });
     }
     drop(listener);
+    drop(running);
     if tokio::time::timeout(options.shutdown_timeout, graceful.shutdown())
         .await
         .is_err()
@@ -199,9 +203,15 @@ impl Protocols {
         mut stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         service: Arc<Service>,
         watcher: Watcher,
+        mut ending: tokio::sync::watch::Receiver<()>,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let begin = read_begin(&mut stream);
-        let begin = tokio::time::timeout(self.head_timeout, begin).await??;
+        let begin = tokio::select! {
+            biased;
+            begin = tokio::time::timeout(self.head_timeout, begin) => begin??,
+            // Nobody waits for a request that has not begun.
+            _ = ending.changed() => return Ok(()),
+        };
         let is_http2 = begin == HTTP2_PREFACE[..];
         let stream = TokioIo::new(ClientStream::new(stream, begin, self.write_timeout));
         if is_http2 {

@@ -166,6 +166,19 @@ fn silent_connections_are_closed() {
 }
 
 #[test]
+fn a_silent_connection_does_not_delay_the_end() {
+    paused(async {
+        let server = Server::start(ServeOptions::default());
+        let _silent = server.send(b"").await;
+        // It has been accepted.
+        server.get_health().await;
+        let begun = Instant::now();
+        server.end().await;
+        assert!(begun.elapsed() < SECOND, "{:?}", begun.elapsed());
+    });
+}
+
+#[test]
 fn slow_heads_do_not_keep_others_waiting() {
     paused(async {
         let server = Server::start(ServeOptions::default());

@@ -25,6 +25,8 @@ pub struct FileDifference {
     pub after: Option<RootEntry>,
     /// The content of plain files.
     pub content: ContentDifference,
+    /// Whether every user of the machine can read both contents: the files permit it, and all folders above them.
+    pub is_public: bool,
 }
 
 /// The difference between the contents of a plain file.
@@ -57,8 +59,13 @@ impl Overlay {
             )?;
             if content != ContentDifference::None || !is_same(before.as_ref(), change.now.as_ref())
             {
+                let entries = [before.as_ref(), change.now.as_ref()];
+                let is_readable = |entry: &RootEntry| entry.mode & 0o004 != 0;
+                let is_public = entries.into_iter().flatten().all(is_readable)
+                    && self.is_reachable_by_everybody(&change.path)?;
                 differences.push(FileDifference {
                     path: change.path,
+                    is_public,
                     before,
                     after: change.now,
                     content,
@@ -66,6 +73,20 @@ impl Overlay {
             }
         }
         Ok(differences)
+    }
+
+    /// Whether everybody may pass through all folders above a path, on the machine below and on the overlay.
+    fn is_reachable_by_everybody(&self, path: &Path) -> Result<bool, TargetError> {
+        let root = Path::new("/");
+        for folder in path.ancestors().skip(1).filter(|folder| *folder != root) {
+            for machine in [&self.lower, &self.upper] {
+                let is_open = |entry: RootEntry| entry.mode & 0o001 != 0;
+                if !machine.entry(folder)?.is_none_or(is_open) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -169,9 +169,12 @@ fn an_overlay_of_this_machine_has_no_changes_at_first() {
 fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let place = tempfile::tempdir().expect("a folder for the test");
-    for path in ["etc", "dev", "opt/app/inner"] {
+    for path in ["etc", "dev", "opt/app/inner", "private"] {
         fs::create_dir_all(folder.path().join(path)).expect("a new folder");
     }
+    // Its files can be readable for everybody; nobody else reaches them.
+    let closed = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(folder.path().join("private"), closed).expect("it is ours");
     for (path, text) in [
         ("etc/kept", "same"),
         ("etc/text", "one\ntwo\n"),
@@ -210,6 +213,7 @@ fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
         .make_folder(Path::new("/opt/app"), folders)
         .expect("its parent exists");
     write("/opt/app/new", b"n");
+    write("/private/key", b"new");
 
     let differences = overlay.file_differences().expect("the overlay can be read");
     let shown: Vec<_> = differences
@@ -222,19 +226,21 @@ fn files_that_differ_on_an_overlay_are_found_with_their_texts() {
             };
             let path = difference.path.display();
             let (before, after) = (difference.before.is_some(), difference.after.is_some());
-            format!("{path} {before} {after} {content}")
+            let private = if difference.is_public { "" } else { " private" };
+            format!("{path} {before} {after} {content}{private}")
         })
         .collect();
     assert_eq!(
         shown,
         [
             "/etc/bytes true true other",
-            "/etc/mode true true same",
+            "/etc/mode true true same private",
             "/etc/new false true \"\" \"new\\n\"",
             "/etc/text true true \"one\\ntwo\\n\" \"one\\n2\\n\"",
             "/opt/app/inner true false same",
             "/opt/app/new false true \"\" \"n\"",
             "/opt/app/old true false \"old\" \"\"",
+            "/private/key false true \"\" \"new\" private",
         ]
     );
     assert!(

@@ -180,20 +180,13 @@ fn unified(difference: &FileDifference) -> Option<String> {
         return None;
     };
     // Logs keep what a plan prints.
-    if is_secret(difference) {
+    if !difference.is_public {
         return None;
     }
     let diff = TextDiff::from_lines(before, after);
     let mut unified = diff.unified_diff();
     let hunks = unified.context_radius(3).iter_hunks();
     Some(hunks.map(|hunk| hunk.to_string()).collect())
-}
-
-/// Whether not everybody may read the file: it can have passwords.
-fn is_secret(difference: &FileDifference) -> bool {
-    let entries = [&difference.before, &difference.after];
-    let mut entries = entries.into_iter().flatten();
-    entries.any(|entry| entry.mode & 0o004 == 0)
 }
 
 fn entry_json(entry: &RootEntry) -> Value {

@@ -19,8 +19,10 @@
 //! command sees the files that earlier ones have written.
 
 use std::io::{BufRead as _, Read as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::page::{Block, Page, comment, root};
 
@@ -250,6 +252,23 @@ struct Shell {
 /// The address of a server by default, which pages show.
 const SHOWN_ADDRESS: &str = "127.0.0.1:8642";
 
+/// A free address as long as the one that is shown, as the columns of tables depend on that. Linux has all loopback
+/// addresses; elsewhere, any free port of the usual one has to do.
+fn free_address() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+    let mut tries = std::iter::repeat_with(|| {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as usize;
+        let [second, third, last] = [number / 64 % 8, number / 8 % 8, number % 8];
+        format!("127.{}.{}.{}:8642", second + 1, third + 1, last + 1)
+    });
+    let free = tries
+        .by_ref()
+        .take(512)
+        .find(|address| TcpListener::bind(address).is_ok());
+    free.unwrap_or_else(|| "127.0.0.1:0".to_owned())
+}
+
 /// A server in the background.
 struct Server {
     child: Child,
@@ -316,7 +335,7 @@ impl Shell {
     /// Starts a server, and returns its address as a page shows it.
     fn serve(&mut self, arguments: &str) -> String {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pkgres"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", &free_address()])
             .args(arguments.split_whitespace())
             .current_dir(&self.directory)
             .stdin(Stdio::null())

@@ -76,6 +76,35 @@ fn open_requests_are_finished_when_the_server_ends() {
 }
 
 #[test]
+fn the_log_says_which_token_changed_something() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let mut server = Server::start_with_log(&data, &[], "info");
+    let token = format!("Authorization: Bearer {}", Server::token(&data));
+    let headers = [&*token, "Content-Type: application/json"];
+    let mut connection = server.connect();
+    let who = connection.ask("GET", "/v1/whoami", &headers, b"");
+    let who: serde_json::Value =
+        serde_json::from_slice(&who.expect("an answer").2).expect("it is JSON");
+    let new = br#"{"scopes":["read"],"owner":"ann"}"#;
+    let created = connection.ask("POST", "/v1/tokens", &headers, new);
+    assert_eq!(created.expect("an answer").0, 201);
+    server.process.kill().expect("it runs");
+    let mut log = String::new();
+    let mut stderr = server.process.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut log).expect("the log");
+    let line = log.lines().find(|line| line.contains("/v1/tokens"));
+    let line = line.unwrap_or_else(|| panic!("{log}"));
+    let line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+    let shown = line.to_string();
+    assert!(shown.contains(r#""owner":"admin""#), "{shown}");
+    assert!(
+        shown.contains(&format!(r#""token":{}"#, who["token"])),
+        "{shown}"
+    );
+}
+
+#[test]
 #[cfg(unix)]
 fn only_the_owner_can_read_secrets() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -23,13 +23,18 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server on the data in a folder, and waits until it listens.
     pub(crate) fn start(data: &Path, arguments: &[&str]) -> Self {
+        Self::start_with_log(data, arguments, "error")
+    }
+
+    /// Starts a server that logs what the filter lets through.
+    pub(crate) fn start_with_log(data: &Path, arguments: &[&str], filter: &str) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_pkgres"))
             .arg("serve")
             .arg("--data")
             .arg(data)
             .args(["--listen", "127.0.0.1:0"])
             .args(arguments)
-            .env("PKGRES_LOG", "error")
+            .env("PKGRES_LOG", filter)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

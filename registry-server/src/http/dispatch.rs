@@ -100,10 +100,12 @@ impl Service {
             route.handler(method.unwrap_or(&Method::GET), version)
         });
         let is_restricted = handler.is_some_and(|handler| self.is_restricted(handler.access));
+        let mut caller = None;
         let outcome = match check_host(parts.version, &head.uri, &head.headers) {
             Err(problem) => Err(problem),
             Ok(()) => {
-                self.handle(&head, body, (surface, found), requested, id.as_str())
+                let ids = (id.as_str(), &mut caller);
+                self.handle(&head, body, (surface, found), requested, ids)
                     .await
             }
         };
@@ -138,18 +140,18 @@ impl Service {
         let taken = started.elapsed();
         self.metrics
             .count(name, &head.method, response.status, taken);
-        log(&head, &response, id.as_str(), taken);
+        log(&head, &response, (id.as_str(), caller.as_ref()), taken);
         response.into_http()
     }
 
-    /// Checks a request against its route, and runs the handler.
+    /// Checks a request against its route, and runs the handler. Stores who the caller is, for the log.
     async fn handle<B>(
         self: &Arc<Self>,
         head: &RequestHead,
         body: B,
         (surface, found): (&'static Surface, Option<RouteMatch<'_>>),
         requested: Result<Microversion, Problem>,
-        id: &str,
+        (id, caller): (&str, &mut Option<Principal>),
     ) -> Result<Response, Problem>
     where
         B: http_body::Body,
@@ -190,6 +192,7 @@ impl Service {
         let limit = self.body_limit(handler.body);
         read_body::check_length(&head.headers, limit)?;
         let principal = self.authenticate(handler.access, head).await?;
+        caller.clone_from(&principal);
         negotiate::check_accept(&head.headers, handler.media_type)?;
         let query = head.uri.query().unwrap_or_default();
         let query = if handler.has_open_query {
@@ -391,8 +394,13 @@ fn decoded(part: &str) -> Result<String, Problem> {
     }
 }
 
-/// Logs a request. Texts of clients are escaped.
-fn log(head: &RequestHead, response: &Response, id: &str, taken: Duration) {
+/// Logs a request, with the owner and the id of its token. Texts of clients are escaped.
+fn log(
+    head: &RequestHead,
+    response: &Response,
+    (id, caller): (&str, Option<&Principal>),
+    taken: Duration,
+) {
     let status = response.status.as_u16();
     let path = head.uri.path();
     let millis = taken.as_millis();
@@ -403,6 +411,8 @@ fn log(head: &RequestHead, response: &Response, id: &str, taken: Duration) {
                 global = head.headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()),
                 method = %Escaped::shortened(head.method.as_str()),
                 path = %Escaped::shortened(path),
+                owner = caller.map(|caller| &*caller.owner),
+                token = caller.and_then(|caller| caller.credential.token()),
                 status,
                 millis,
                 "answered"

@@ -83,9 +83,12 @@ fn plan_machine(
         None => None,
     };
     let is_trusted = machine.location.is_remote() && !target.enforces_read_only();
-    let ending = drive(graph, target, &options, interrupts.control(), |_| {});
+    let mut ending = drive(graph, target, &options, interrupts.control(), |_| {});
     if ending.status == Status::Interrupted {
         return Ok(MachineResult::nothing(Exit::Interrupted, "interrupted"));
+    }
+    if let Some(trial) = &trial {
+        trial.mark_failures(&mut ending);
     }
     let report = Report::new(&ending, prepared, machine.location.to_string());
     let report = report
@@ -104,10 +107,6 @@ fn plan_machine(
         }
     }
     output.findings(&report.failures());
-    let trial_failures = trial.as_ref().map_or_else(Vec::new, Trial::failures);
-    if !report.has_failed() {
-        output.findings(&trial_failures);
-    }
     for outcome in &outcomes {
         output.findings(&outcome.findings());
     }
@@ -120,7 +119,7 @@ fn plan_machine(
     }
     output.note(&report.plan_summary());
     gone.note(output);
-    let exit = if report.has_failed() || !trial_failures.is_empty() {
+    let exit = if report.has_failed() {
         Exit::Resource
     } else if report.is_invalid() {
         Exit::Invalid

@@ -1,5 +1,6 @@
 //! `pkgres plan --diff`: the changes are made on an overlay of the machine, to find out which files they would change.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
 use pkgres_engine::{
@@ -52,16 +53,25 @@ impl Trial {
         })
     }
 
-    /// The resources that could not be brought into order on the overlay.
-    pub(super) fn failures(&self) -> Vec<Diagnostic> {
-        let failures = self.ending.nodes.iter().filter_map(|(id, status)| {
-            let (NodeStatus::Failed(message) | NodeStatus::Retrying(message)) = status else {
-                return None;
-            };
-            let message = format!("{id} fails on an overlay of the machine: {message}");
-            Some(Diagnostic::error(Code::ResourceFailed, message))
-        });
-        failures.collect()
+    /// Marks the resources of a plan as failed that could not be brought into order on the overlay.
+    pub(super) fn mark_failures(&self, planned: &mut Ending) {
+        let failures = self
+            .ending
+            .nodes
+            .iter()
+            .filter_map(|(id, status)| match status {
+                NodeStatus::Failed(message) | NodeStatus::Retrying(message) => Some((id, message)),
+                _ => None,
+            });
+        let failures: BTreeMap<_, _> = failures.collect();
+        for (id, status) in &mut planned.nodes {
+            if let NodeStatus::Pending(_) | NodeStatus::InOrder = status
+                && let Some(message) = failures.get(id)
+            {
+                let message = format!("it fails on an overlay of the machine: {message}");
+                *status = NodeStatus::Failed(message);
+            }
+        }
     }
 
     /// All files that differ, with the lines of their texts.

@@ -107,7 +107,7 @@ mod tests {
     fn a_byte_order_mark_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
-        std::fs::write(&path, "\u{feff}old").expect("it can be written");
+        write_file(&RealFileSystem, &path, "\u{feff}old".as_bytes()).expect("it can be written");
         let file = ChangedFile {
             path: path.clone(),
             before: Some("old".to_owned()),

@@ -101,13 +101,12 @@ impl Service {
         });
         let is_restricted = handler.is_some_and(|handler| self.is_restricted(handler.access));
         let mut caller = None;
-        let outcome = match check_host(parts.version, &head.uri, &head.headers) {
-            Err(problem) => Err(problem),
-            Ok(()) => {
-                let ids = (id.as_str(), &mut caller);
-                self.handle(&head, body, (surface, found), requested, ids)
-                    .await
-            }
+        let outcome = if let Err(problem) = check_host(parts.version, &head.uri, &head.headers) {
+            Err(problem)
+        } else {
+            let ids = (id.as_str(), &mut caller);
+            self.handle(&head, body, (surface, found), requested, ids)
+                .await
         };
         let mut response = match outcome {
             Ok(response) => response,

@@ -248,7 +248,10 @@ impl Invocation {
 
     fn compose(&self, words: &str, flags: &[&str], projects: &[&Path]) -> String {
         let (command, arguments) = words.split_once(' ').unwrap_or((words, ""));
-        let is_writing = WRITES_LOCK.contains(&command) && !arguments.contains("--check");
+        // An option can be a part of another one, or of a value.
+        let spaced = format!(" {arguments} ");
+        let has = |option: &str| spaced.contains(&format!(" {option} "));
+        let is_writing = WRITES_LOCK.contains(&command) && !has("--check");
         let before = if is_writing {
             &*self.before_writing
         } else {
@@ -292,13 +295,12 @@ impl Invocation {
             }
         }
         for (_, flag) in FLAGS.iter().filter(|(id, _)| flags.contains(id)) {
-            if !arguments.contains(flag) {
+            if !has(flag) {
                 push(flag);
             }
         }
         for (id, option) in &self.options {
-            let is_new = !arguments.contains(option.as_str());
-            if is_new && argument_of(command, id).is_some() {
+            if !has(option) && argument_of(command, id).is_some() {
                 push(option);
             }
         }
@@ -426,6 +428,11 @@ mod tests {
         assert_eq!(
             suggested(&words, "update"),
             "pkgres update --manifest-path app --no-core-library --exclude-newer '7 days'"
+        );
+        let words = ["--registry", "dir:a", "--prefer", "oldest"];
+        assert_eq!(
+            suggested(&words, "lock --registry dir:ab --prefer oldest"),
+            "pkgres lock --registry dir:a --registry dir:ab --prefer oldest"
         );
         let words = ["--registry", "a=https://ann:s@cret@example.org/a@b"];
         assert_eq!(

@@ -10,7 +10,8 @@ mod similar;
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
 use pkgres_manifest::{
-    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageName, ReadOptions, Version,
+    Archive, ArtifactDigest, IndexRecord, Package, PackageKind, PackageManifest, PackageName,
+    ReadOptions, Version,
 };
 
 use pkgres_registry_client::protocol::escape_name;
@@ -103,6 +104,7 @@ pub(crate) fn check_archive(
     check_line(&record, options.limits.index_line_bytes)?;
     check_names(&record)?;
     let manifest = &package.manifest;
+    check_texts(manifest)?;
     let description = manifest.description.clone().unwrap_or_default();
     let candidate = Candidate {
         record,
@@ -123,6 +125,41 @@ pub(crate) fn check_archive(
         enabled: true,
     };
     Ok((candidate, listing))
+}
+
+/// The most tags of a release, and the most categories.
+pub(crate) const MAX_LABELS: usize = 100;
+
+/// The most characters of a tag or category.
+pub(crate) const MAX_LABEL: usize = 80;
+
+/// The most bytes of a title and of an author.
+const MAX_TITLE_BYTES: usize = 1 << 10;
+
+/// The most bytes of a description.
+pub(crate) const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
+
+/// Checks that the texts of a manifest are short enough for lists, which show them for many releases.
+fn check_texts(manifest: &PackageManifest) -> Result<(), Problem> {
+    let description = manifest.description.as_deref().unwrap_or_default();
+    let author = manifest.author.as_deref().unwrap_or_default();
+    for (key, text, limit) in [
+        ("Name", &*manifest.display_name, MAX_TITLE_BYTES),
+        ("Author", author, MAX_TITLE_BYTES),
+        ("Description", description, MAX_DESCRIPTION_BYTES),
+    ] {
+        if text.len() > limit {
+            let detail = format!("`{key}` has more than the limit of {limit} bytes");
+            return Err(Problem::new(ProblemCode::PackageInvalid, detail));
+        }
+    }
+    let is_short = |tag: &String| tag.chars().count() <= MAX_LABEL;
+    if manifest.tags.len() > MAX_LABELS || !manifest.tags.iter().all(is_short) {
+        let detail =
+            format!("`Tags` has at most {MAX_LABELS} items of at most {MAX_LABEL} characters");
+        return Err(Problem::new(ProblemCode::PackageInvalid, detail));
+    }
+    Ok(())
 }
 
 /// Checks that each name can be the name of a file: a mirror of static files has one for each package and class.

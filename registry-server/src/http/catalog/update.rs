@@ -4,11 +4,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::representation::{self, check_name, invalid_body};
-use super::upload::{check_label_count, check_labels};
+use super::upload::{check_description, check_label_count, check_labels};
 use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::http::service::Service;
-use crate::http::shown_text::check_lines;
 use crate::problem::{Problem, ProblemCode};
 use crate::store::catalog::CatalogRow;
 
@@ -64,7 +63,7 @@ fn apply(row: &mut CatalogRow, operation: &Operation) -> Result<(), Problem> {
         }
         ("replace", "description") => {
             row.description = read(value, "a text")?;
-            check_lines("the description", &row.description)
+            check_description(&row.description)
         }
         ("replace", "is_public") => {
             row.is_public = read(value, "true or false")?;

@@ -5,6 +5,7 @@ use pkgres_manifest::diagnostic::Escaped;
 
 use super::representation::{self, check_name, invalid_body};
 use crate::blobs::Incoming;
+use crate::candidate::{MAX_DESCRIPTION_BYTES, MAX_LABEL, MAX_LABELS};
 use crate::http::form;
 use crate::http::request::Request;
 use crate::http::response::Response;
@@ -18,12 +19,6 @@ const METADATA: &str = "__metadata__";
 
 /// The limit of that part, in bytes.
 const MAX_METADATA_BYTES: usize = 1 << 20;
-
-/// The limit of tags or of categories of a release.
-const MAX_LABELS: usize = 100;
-
-/// The limit of a tag or category, in characters.
-const MAX_LABEL: usize = 80;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +47,7 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
         check_name(name)?;
     }
     if let Some(description) = &metadata.description {
-        check_lines("the description", description)?;
+        check_description(description)?;
     }
     check_labels(metadata.tags.as_deref().unwrap_or_default())?;
     let mut categories = metadata.categories;
@@ -76,6 +71,15 @@ pub(super) fn upload(service: &Service, request: &Request) -> Result<Response, P
         package["warnings"] = warnings.into();
     }
     Ok(Response::json(&package))
+}
+
+/// An error if a text is not valid as a description.
+pub(super) fn check_description(text: &str) -> Result<(), Problem> {
+    if text.len() > MAX_DESCRIPTION_BYTES {
+        let detail = format!("a description has at most {MAX_DESCRIPTION_BYTES} bytes");
+        return Err(invalid_body(detail));
+    }
+    check_lines("the description", text)
 }
 
 /// An error if texts are not valid as tags or categories.

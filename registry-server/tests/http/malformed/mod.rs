@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Frame;
 use pkgres_registry_server::RegistryOptions;
-use pkgres_tests::archives::{archive, archive_with};
+use pkgres_tests::archives::{archive, archive_with, files};
 
 use crate::support::Served;
 
@@ -122,6 +122,48 @@ fn invalid_releases_have_codes() {
         assert_eq!(answer.code(), format!("pkgres.{code}"));
     }
     assert_eq!(served.registry.serial(), 1);
+}
+
+/// Lists show the texts of many releases.
+#[test]
+fn texts_of_manifests_have_limits() {
+    let served = Served::new();
+    let publish = |rest: &str| {
+        let manifest =
+            format!("Format: 1.4\nType: Library\nFullName: a.Web\nVersion: 1.0.0\n{rest}\n");
+        served.publish(
+            "a.Web",
+            "1.0.0",
+            &files(&[("manifest.yaml", manifest.as_bytes())]),
+        )
+    };
+    let tags = |count: usize| format!("Tags: [{}]", vec!["t"; count].join(", "));
+    for (rest, expected) in [
+        (
+            format!("Name: {}", "n".repeat(1025)),
+            "`Name` has more than",
+        ),
+        (
+            format!("Author: {}", "a".repeat(1025)),
+            "`Author` has more than",
+        ),
+        (
+            format!("Description: {}", "d".repeat(65_537)),
+            "`Description` has more than the limit of 65536 bytes",
+        ),
+        (tags(101), "`Tags` has at most 100 items"),
+        (
+            format!("Tags: [{}]", "t".repeat(81)),
+            "of at most 80 characters",
+        ),
+    ] {
+        let answer = publish(&rest);
+        assert_eq!(answer.code(), "pkgres.package_invalid", "{answer:?}");
+        let text = String::from_utf8_lossy(&answer.body);
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let answer = publish(&tags(100));
+    assert_eq!(answer.status, 201, "{answer:?}");
 }
 
 /// A body that stops after its first piece, or breaks off.

@@ -186,6 +186,33 @@ fn a_dry_run_does_not_promise_what_the_machine_refuses() {
     }
 }
 
+/// Only what makes the very folder is waited for.
+#[test]
+fn a_dry_run_does_not_promise_a_file_in_a_folder_that_nothing_makes() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    for is_made in [false, true] {
+        let graph = with(|builder| {
+            builder.add(id("directory:/b"), Directory::new("/b"), default());
+            builder.add(id("file:/b/c/f"), File::new("/b/c/f"), default());
+            if is_made {
+                let made = File::new("/b/c/d/e").with_parents();
+                builder.add(id("file:/b/c/d/e"), made, default());
+                builder.order(id("file:/b/c/d/e"), id("file:/b/c/f"));
+            }
+        });
+        let run = run(root.path(), graph, true);
+        let mut states = run.states.iter();
+        let file = states.find(|state| state.starts_with("file:/b/c/f"));
+        let file = file.expect("it is in the graph");
+        let expected = if is_made {
+            "Pending"
+        } else {
+            r#"Failed("the folder /b/c does not exist"#
+        };
+        assert!(file.contains(expected), "{file}");
+    }
+}
+
 #[test]
 fn missing_folders_are_made_around_what_asks_for_them() {
     let root = tempfile::tempdir().expect("a folder for the test");

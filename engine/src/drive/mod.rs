@@ -324,7 +324,7 @@ impl<Observe: FnMut(&Progress)> Driver<Observe> {
                 },
                 Outcome::Pending(differences) => pending(id, own(differences)),
                 Outcome::Impossible(differences, error) => {
-                    if self.runner.has_unchanged_before(node) {
+                    if self.runner.may_become_possible(node, error) {
                         pending(id, own(differences))
                     } else {
                         Step::Failed(id, error.to_string())

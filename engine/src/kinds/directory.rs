@@ -144,6 +144,10 @@ impl Resource for Directory {
         Watching::path(&self.path)
     }
 
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        self.path == folder || self.has_parents && self.path.starts_with(folder)
+    }
+
     fn presence(&self) -> Presence {
         match self.absence {
             Absence::No => Presence::Present,

@@ -208,6 +208,10 @@ impl Resource for File {
         Presence::unless(self.is_absent)
     }
 
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        self.has_parents && self.path.starts_with(folder)
+    }
+
     fn is_plain_file(&self) -> bool {
         !self.is_absent
     }

@@ -107,6 +107,10 @@ impl<Kind: Resource + Clone + 'static> Resource for Forced<Kind> {
         self.resource.presence()
     }
 
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        self.resource.may_make_folder(folder)
+    }
+
     fn is_plain_file(&self) -> bool {
         self.resource.is_plain_file()
     }

@@ -83,6 +83,10 @@ impl Resource for Link {
         Watching::path(&self.path)
     }
 
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        self.has_parents && self.path.starts_with(folder)
+    }
+
     fn presence(&self) -> Presence {
         Presence::unless(self.target.is_none())
     }

@@ -26,10 +26,7 @@ fn missing_folder_or(
     if !matches!(probe.entry(folder), Ok(None)) {
         return error.into();
     }
-    let folder = folder.display();
-    ResourceError::Invalid(format!(
-        "the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`, or say `after` what makes it"
-    ))
+    ResourceError::MissingFolder(folder.to_owned())
 }
 
 /// The folders around a path that do not exist, the outermost first. Only a resource that asks for them makes them.

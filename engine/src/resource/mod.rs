@@ -16,6 +16,7 @@ pub use watching::Watching;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ResourceDescription, ResourceId};
@@ -189,6 +190,9 @@ pub enum ResourceError {
     /// An operation on the machine failed.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The folder around what is to be made does not exist.
+    #[error("the folder {folder} does not exist: add a resource `directory: {folder}`, or `parents: true`, or say `after` what makes it", folder = .0.display())]
+    MissingFolder(PathBuf),
     /// The properties do not fit together, or do not fit the machine.
     #[error("{0}")]
     Invalid(String),
@@ -342,6 +346,12 @@ pub trait Resource: Send + Sync {
     /// Whether it is a plain file, so that nothing can be below its path.
     fn is_plain_file(&self) -> bool {
         false
+    }
+
+    /// Whether its change may make a folder. By default, it may.
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        let _ = folder;
+        true
     }
 
     /// Whether a notification matters to it.

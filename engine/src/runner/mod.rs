@@ -27,7 +27,7 @@ use std::time::Duration;
 use pkgres_manifest::ResourceId;
 
 use crate::graph::{Graph, Node};
-use crate::resource::{Difference, Input, Resource};
+use crate::resource::{Difference, Input, Resource, ResourceError};
 use flapping::LatestChanges;
 use node_state::{NodeState, Observed, Phase};
 use semaphores::Semaphores;
@@ -407,10 +407,31 @@ impl Runner {
         node.is_some_and(|node| self.unchanged_before(*node).is_some())
     }
 
+    /// Whether something before a node that this run does not change may remove the reason why the node cannot be changed.
+    pub(crate) fn may_become_possible(&self, key: NodeKey, error: &ResourceError) -> bool {
+        let node = self.by_key.get(&key);
+        node.is_some_and(|node| self.remedy_before(*node, error).is_some())
+    }
+
+    /// A node before another one that this run does not change, and whose change may remove a reason of the other one.
+    fn remedy_before(&self, node: usize, error: &ResourceError) -> Option<usize> {
+        self.all_unchanged_before(node).find(|before| match error {
+            ResourceError::MissingFolder(folder) => {
+                let resource = &self.graph.nodes()[*before].resource;
+                resource.may_make_folder(folder)
+            }
+            _ => true,
+        })
+    }
+
     /// A node before another one, directly or not, that is not in the wanted state, because this run does not change
     /// it.
     fn unchanged_before(&self, node: usize) -> Option<usize> {
-        (0..self.nodes.len()).find(|before| {
+        self.all_unchanged_before(node).next()
+    }
+
+    fn all_unchanged_before(&self, node: usize) -> impl Iterator<Item = usize> {
+        (0..self.nodes.len()).filter(move |before| {
             let state = &self.nodes[*before];
             let is_unchanged = state.is_unchanged() || self.graph.nodes()[*before].meta.hidden;
             is_unchanged && self.graph.is_before(*before, node)

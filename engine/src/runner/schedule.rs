@@ -226,7 +226,7 @@ impl Runner {
             Outcome::Pending(differences) => self.is_pending(node, differences),
             Outcome::Impossible(differences, error) => {
                 // What comes before it may make it possible.
-                if self.unchanged_before(node).is_some() {
+                if self.remedy_before(node, &error).is_some() {
                     self.is_pending(node, differences);
                 } else {
                     self.failed(node, &error);
@@ -342,7 +342,7 @@ impl Runner {
         // What was changed in part has failed, whatever it would wait for.
         let is_changed = self.nodes[node].is_changed;
         let before = self
-            .unchanged_before(node)
+            .remedy_before(node, error)
             .filter(|_| !is_reversal && !is_changed);
         let meta = &self.graph.nodes()[node].meta;
         let state = &mut self.nodes[node];

@@ -1,6 +1,7 @@
 //! Wraps a resource so that something is recorded before its change, such as the earlier state. If that fails, nothing
 //! is changed.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::resource::{
@@ -69,6 +70,10 @@ impl Resource for Prepared {
 
     fn presence(&self) -> Presence {
         self.resource.presence()
+    }
+
+    fn may_make_folder(&self, folder: &Path) -> bool {
+        self.resource.may_make_folder(folder)
     }
 
     fn is_plain_file(&self) -> bool {

@@ -30,7 +30,7 @@ pub(super) enum ErrorKind {
     Unreachable,
     /// The response violates the protocol.
     Malformed,
-    /// The bytes have another digest than announced.
+    /// The bytes have a different digest than announced.
     Digest,
     /// The credential is missing or not sufficient.
     Denied,

@@ -27,7 +27,7 @@ pub struct HttpOptions {
     pub credentials: CredentialSources,
     /// Certificates of authorities to trust in addition to the system, as PEM.
     pub authorities: Vec<Vec<u8>>,
-    /// Whether `http://` is allowed for other machines than this one.
+    /// Whether `http://` is allowed for machines other than this one.
     pub allow_plain_http: bool,
     /// Whether to use the proxies of the system. They are never used for this machine.
     pub system_proxy: bool,

@@ -1,4 +1,4 @@
-//! Rules for following redirects.
+//! Rules for redirects: which are followed, and which requests carry credentials.
 
 use reqwest::header::{self, HeaderMap};
 use reqwest::{Method, StatusCode};
@@ -6,6 +6,15 @@ use url::Url;
 
 use super::address::{Address, shown};
 use super::error::{AttemptError, ErrorKind};
+
+/// The number of redirects that are followed.
+pub(super) const MAX_REDIRECTS: usize = 3;
+
+/// Whether a request to an address carries the credentials for a registry: only to the scheme, host and port of the
+/// registry, so that no redirect can lead credentials elsewhere.
+pub(super) fn carries_credentials(registry: &Address, to: &Url) -> bool {
+    registry.is_same_origin(to)
+}
 
 /// The target of a redirect, if it may be followed: only to https, or from http to http, and with a request that changes
 /// something only to the registry itself.
@@ -52,6 +61,21 @@ pub(super) fn require_web(url: &Url, what: &str) -> Result<(), AttemptError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn credentials_stay_with_the_origin_of_the_registry() {
+        let registry = Address::parse("https://example.org/base/").expect("an address");
+        for (to, expected) in [
+            ("https://example.org/elsewhere", true),
+            ("https://example.org:443/base/x", true),
+            ("http://example.org/base/x", false),
+            ("https://example.org:8443/base/x", false),
+            ("https://cdn.example.org/base/x", false),
+        ] {
+            let url = Url::parse(to).expect("an address");
+            assert_eq!(carries_credentials(&registry, &url), expected, "{to}");
+        }
+    }
 
     #[test]
     fn only_safe_redirects_are_followed() {

@@ -25,12 +25,9 @@ use super::error::{
 };
 use super::network_limits::Usage;
 use super::options::HttpOptions;
-use super::redirect::followed;
+use super::redirect::{MAX_REDIRECTS, carries_credentials, followed};
 use super::request::Request;
 use super::response::{Reader, Reply, ResponseHead, classify, each_piece, read_body};
-
-/// The number of redirects that are followed.
-const MAX_REDIRECTS: usize = 3;
 
 /// The header that requests a microversion.
 const API_VERSION: &str = "openstack-api-version";
@@ -300,8 +297,7 @@ impl Transport {
                 .header(header::CONTENT_TYPE, *media_type)
                 .body(body.as_ref().clone());
         }
-        // Credentials go to the scheme, host and port of the registry, and nowhere else.
-        if self.address.is_same_origin(url) {
+        if carries_credentials(&self.address, url) {
             builder = match self.credential() {
                 Some(Credential::Token(token)) => match self.authorization {
                     Authorization::Bearer => builder.bearer_auth(token.reveal()),

@@ -240,7 +240,7 @@ impl GalaxyRegistry {
             Some(Ok(release)) if release.record.digest == Some(wanted.digest) => {
                 self.download(&release, digest).await
             }
-            // Another artifact than the locked one is none.
+            // An artifact other than the locked one does not count.
             Some(Ok(_)) | None => Ok(None),
             Some(Err(reason)) => Err(self.failed(malformed(reason))),
         }

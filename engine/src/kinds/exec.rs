@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{PropertyValue, ResourceDescription};
+use pkgres_manifest::{Properties, PropertyErrors, PropertyValue, ResourceDescription};
 
 use super::path_text;
 use super::program::{program_wishes, require_startable};
@@ -120,6 +120,22 @@ impl Exec {
             output: ValueType::Text,
             stdout: Arc::default(),
         }
+    }
+
+    /// A command with the guards that its properties state, which must be at least one.
+    pub(super) fn guarded(
+        command: Command,
+        guards: Vec<Guard>,
+        properties: &Properties,
+    ) -> Result<Self, PropertyErrors> {
+        let mut guards = guards.into_iter();
+        let Some(first) = guards.next() else {
+            let message = "nothing says when the command has to run";
+            let error = properties.invalid("guard", message);
+            let hint = "add `creates`, `unless`, `only_if` or `on_refresh`";
+            return Err(error.hint(hint).into());
+        };
+        Ok(guards.fold(Self::new(command, first), Self::with_guard))
     }
 
     /// Adds a guard. The command runs if all guards allow it.

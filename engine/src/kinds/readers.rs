@@ -184,14 +184,7 @@ pub(super) fn read_exec(_name: &str, properties: &mut Properties) -> Result<Exec
     if properties.take_bool("on_refresh")? == Some(true) {
         guards.push(Guard::OnRefresh);
     }
-    let mut guards = guards.into_iter();
-    let Some(first) = guards.next() else {
-        let message = "nothing says when the command has to run";
-        let error = properties.invalid("guard", message);
-        let hint = "add `creates`, `unless`, `only_if` or `on_refresh`";
-        return Err(error.hint(hint).into());
-    };
-    let mut exec = guards.fold(Exec::new(command, first), Exec::with_guard);
+    let mut exec = Exec::guarded(command, guards, properties)?;
     if let Some(output) = take_output(properties)? {
         exec = exec.with_output(output);
     }

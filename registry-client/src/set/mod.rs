@@ -176,7 +176,7 @@ impl RegistrySet {
     /// Attaches the loaded indexes to a solver, which then does not look their packages up by name: the indexes of the
     /// registries in order, up to the first that has none.
     ///
-    /// Does nothing if names are bound to registries, or if the solver needs dates, which indexes do not have.
+    /// Does nothing if the set [cannot use indexes](Self::uses_indexes), or if the solver needs dates, which indexes do not have.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
         if resolver.needs_dates() {
             return Ok(());
@@ -213,13 +213,19 @@ impl RegistrySet {
         Ok(had_drafts)
     }
 
+    /// Whether a solver can read indexes of the registries. An index is used as a whole: it cannot leave out
+    /// packages that are bound to a different registry, nor versions that uses exclude.
+    fn uses_indexes(&self) -> bool {
+        self.bindings.is_empty() && !self.strict_uses
+    }
+
     /// An index with packages that a solver needs, from the first registry that has none to
     /// [attach](Self::attach_to) from the start.
     pub(crate) fn prepared(
         &self,
         needed: &[PackageName],
     ) -> Result<Option<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
-        if !self.bindings.is_empty() || self.strict_uses {
+        if !self.uses_indexes() {
             return Ok(None);
         }
         for registry in &self.registries {
@@ -252,13 +258,12 @@ impl RegistrySet {
 
     /// The loaded indexes of the registries in order, up to the first that has none.
     ///
-    /// There are none if names are bound to registries: an index is used as a whole, and cannot leave
-    /// out the packages that are bound elsewhere.
+    /// There are none if the set [cannot use indexes](Self::uses_indexes).
     pub(crate) fn compiled(
         &self,
     ) -> Result<Vec<(ReleaseSource, Arc<CompiledIndex>)>, RegistryError> {
         let mut found = Vec::new();
-        if !self.bindings.is_empty() || self.strict_uses {
+        if !self.uses_indexes() {
             return Ok(found);
         }
         for registry in &self.registries {

@@ -12,7 +12,7 @@ use pkgres_manifest::{ClassName, Ecosystem, IndexRecord, IndexedClass};
 use crate::api::define_rules;
 
 define_rules! {
-    /// A rule for one kind of difference between two releases of another ecosystem than class packages.
+    /// A rule for one kind of difference between two releases of an ecosystem other than class packages.
     ///
     /// An id never changes its meaning. The page [compatibility elsewhere](https://pkgres.org/compatibility-elsewhere.html)
     /// of the guide has an example of each rule that has no counterpart for class packages.
@@ -31,18 +31,18 @@ define_rules! {
     RequiredOptionAdded = "required-option-added", Major, "an option that needs a value was added";
     /// An option no longer accepts a value that was among its choices. Tasks with this value fail.
     OptionChoiceRemoved = "option-choice-removed", Major, "a choice of an option was removed";
-    /// Objects of a type must now have another member: the type declares it with the modelling rule `Mandatory`, or
+    /// Objects of a type must now have an additional member: the type declares it with the modelling rule `Mandatory`, or
     /// inherits it. Objects of other models, and servers that provide the type, lack the member.
     MandatoryMemberAdded = "mandatory-member-added", Major, "a mandatory member was added to a type";
     /// A class lost an ancestor. Its objects can no longer be used where objects of the ancestor are expected.
     /// Index records have no members, so a person has to decide whether a dependant relies on the ancestor.
     AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
-    /// The class with an id has another name: a different class may have taken the id.
-    ClassRenamed = "class-renamed", Review, "a class has another name";
+    /// The class with this id has a new name, so the id may now belong to a different class.
+    ClassRenamed = "class-renamed", Review, "a class was renamed";
     /// The type of the values of an option changed. Ansible converts many values from one type to another, so a
     /// person has to decide whether every value that was accepted before still is, and means the same.
     OptionTypeChanged = "option-type-changed", Review, "the type of an option changed";
-    /// An option has another default. Tasks that do not set it behave differently, and a person has to decide
+    /// The default of an option changed. Tasks that do not set it behave differently, and a person has to decide
     /// whether that matters.
     OptionDefaultChanged = "option-default-changed", Review, "the default of an option changed";
     /// A type no longer guarantees that its objects have a member. Clients that read the member must be able to

@@ -1,4 +1,4 @@
-//! Finds out what another version of a required release changes for a project, in other ecosystems than class packages.
+//! Finds out what another version of a required release changes for a project, in ecosystems other than class packages.
 //!
 //! Records say which classes a project needs and uses, but not which members it has or which options its tasks set;
 //! these may be known from its files. Without them, only a removed class breaks the project for certain; every other

@@ -6,7 +6,7 @@ use std::process::Command;
 /// The core library for the cases.
 const CORE: &str = r#"{"name":"io.murano","version":"0.1.0","classes":{"io.murano.Application":{"extends":["io.murano.Object"]},"io.murano.Object":{}}}"#;
 
-/// A script that runs the command for a kind of case. The lockfiles of the corpus have another format.
+/// A script that runs the command for a kind of case. The lockfiles of the corpus have a different format.
 const CHOOSE: &str = r#"case "$1" in
 zip) exec "$PKGRES" unpack "$2" "$3" ;;
 lock) exit 1 ;;

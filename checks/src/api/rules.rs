@@ -98,15 +98,14 @@ define_rules! {
     PropertyRemoved = "property-removed", Major, "a property was removed";
     /// A method no longer has an argument. Calls with a value for it fail.
     ArgumentRemoved = "argument-removed", Major, "an argument was removed";
-    /// An argument has another name, and everything else is unchanged. Calls by position still work; calls by name
-    /// fail.
+    /// An argument was renamed, and nothing else changed. Calls by position still work; calls by name fail.
     ArgumentRenamed = "argument-renamed", Major, "an argument was renamed";
     /// A method has a new argument without `Default`. All existing calls fail, because they have no value for it.
     RequiredArgumentAdded = "required-argument-added", Major, "an argument without default was added";
     /// An argument lost its `Default`. Calls without a value for it fail.
     ArgumentBecameRequired = "argument-became-required", Major, "the default of an argument was removed";
-    /// An argument has another position, so a call by position sets another argument than before.
-    ArgumentMoved = "argument-moved", Major, "an argument has another position";
+    /// An argument moved, so a call by position sets a different argument than before.
+    ArgumentMoved = "argument-moved", Major, "an argument moved";
     /// A class has a new property that is set when an object is created, has no `Default` and does not accept null.
     /// Existing objects, and code that creates objects, have no value for it.
     RequiredPropertyAdded = "required-property-added", Major, "a property without default was added";
@@ -116,7 +115,7 @@ define_rules! {
     /// The contract of a property or an argument changed. Contracts are expressions that only the deployment engine
     /// evaluates, so a person has to decide whether every value that was accepted before is still accepted.
     ContractChanged = "contract-changed", Review, "a contract changed";
-    /// The arguments changed so that calls need not fail, but may have another meaning: an optional argument was
+    /// The arguments changed so that calls need not fail, but may mean something else: an optional argument was
     /// inserted before others, or the value of a removed argument now goes to the one that takes all further values.
     ArgumentsChanged = "arguments-changed", Review, "arguments changed their meaning";
     /// The usage or the scope of a method changed. Calls that worked before may fail, such as calls without an
@@ -130,13 +129,14 @@ define_rules! {
     /// A class no longer declares a member. It may still inherit it from an ancestor that is not available, so the
     /// member may or may not have been removed.
     MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";
-    /// There is a new class. Class names belong to one package, so it cannot clash with a class of another one.
+    /// There is a new class, to which no existing code refers. If a different package already has a class of this
+    /// name, object models may have to name the package (PK0061).
     ClassAdded = "class-added", Minor, "a class was added";
     /// There is a new method.
     MethodAdded = "method-added", Minor, "a method was added";
     /// There is a new property, and objects need no value for it.
     PropertyAdded = "property-added", Minor, "a property was added";
-    /// A class extends other classes than before. Members that it lost with a parent are reported separately.
+    /// A class extends different classes than before. Members that it lost with a parent are reported separately.
     ExtendsChanged = "extends-changed", Minor, "the parents of a class changed";
     /// A method has a new argument that calls do not need.
     OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";

@@ -102,7 +102,7 @@ pub enum CallWarning {
         removed_in: Option<Version>,
     },
     /// The signature of the function differs from that of the interface.
-    #[error("`{function}` has another signature than its interface: {difference}")]
+    #[error("`{function}` does not have the signature of its interface: {difference}")]
     Signature {
         /// The function.
         function: String,

@@ -107,8 +107,9 @@ codes! {
     LockFormat = 23, "the lockfile has a newer format";
     /// The command needs a lockfile and there is none. `pkgres lock` writes it.
     LockMissing = 24, "there is no lockfile";
-    /// The archive is not a plain zip file: some bytes belong to no record or to two, headers contradict each
-    /// other, or an entry is neither a stored nor a deflated file. `pkgres pack` makes valid archives.
+    /// An archive cannot be read. A class package is a plain zip file: every byte belongs to exactly one record, headers
+    /// agree with each other, and each entry is a stored or a deflated file. `pkgres pack` makes valid archives. A
+    /// collection is a gzipped tar file.
     Archive = 30, "an invalid package archive";
     /// The folder or archive is not a package: its manifest or one of its class files is missing.
     PackageShape = 31, "not a package";
@@ -240,9 +241,9 @@ codes! {
     /// A class is declared to implement an interface, but neither the class nor its ancestors have one of the
     /// interface's functions. A call of the function fails.
     NotImplemented = 101, "a function of an interface is not implemented";
-    /// A class has a function of an interface, but with other arguments: a call that the interface allows would
+    /// A class has a function of an interface, but with different arguments: a call that the interface allows would
     /// fail.
-    SignatureMismatch = 102, "a function has another signature than its interface";
+    SignatureMismatch = 102, "the signature of a function is not that of its interface";
     /// A class has a public method that none of its interfaces has, or that one of them will remove. Callers who
     /// rely on the interface should not call it.
     DeprecatedFunction = 103, "a function is deprecated";

@@ -53,7 +53,7 @@ pub struct Repeated {
     /// The files and folders that it writes, which are removed before each run so that there is
     /// something to do.
     pub writes: Vec<PathBuf>,
-    /// Whether it may end with another code than 0.
+    /// Whether it may end with a code other than 0.
     pub may_fail: bool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn are_capabilities_right(
     let of_lock = lock.capabilities.keys();
     let of_lock = of_lock.map(|it| (it.package.clone(), it.version.clone()));
     let mut implementing: BTreeSet<(PackageName, Version)> = of_lock.collect();
-    // The project may have another version than when it was locked.
+    // The project may have a different version than when it was locked.
     implementing.retain(|(name, _)| name != root.name());
     if !root.manifest.implements.is_empty() {
         implementing.insert((root.name().clone(), root.manifest.version.clone()));

@@ -47,7 +47,7 @@ pub(crate) struct Problem {
     locations: BTreeMap<RegistryName, String>,
     /// Whether a note reports newer releases in registries that are not used for their package.
     compares_registries: bool,
-    /// Whether releases may have other digests than the locked ones.
+    /// Whether releases may have different digests than the locked ones.
     pub(crate) accept_changed: bool,
     /// The package of the root, for the positions of its classes in a conflict.
     pub(crate) root: Option<Arc<Package>>,

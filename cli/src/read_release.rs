@@ -1,4 +1,4 @@
-//! Releases of another ecosystem than class packages, with what their classes declare: of files, folders and registries.
+//! Releases of an ecosystem other than class packages, with what their classes declare: of files, folders and registries.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Roots of other ecosystems than class packages: recognizes and reads them.
+//! Roots of ecosystems other than class packages: recognizes and reads them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Declarations of classes in other ecosystems than class packages, for comparisons of two releases.
+//! Declarations of classes in ecosystems other than class packages, for comparisons of two releases.
 //!
 //! Index records list the classes. The files of a release have more: the options of a plug-in, and the members that
 //! every object of a type has.

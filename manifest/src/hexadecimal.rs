@@ -1,6 +1,6 @@
 //! Bytes as lower case hexadecimal digits.
 //!
-//! A line of an index and a release of a lockfile each have a digest: bytes are converted 32 at a time when
+//! Every line of an index and every release in a lockfile has a digest: bytes are converted 32 at a time when
 //! writing, and without a branch per digit when reading.
 
 use std::fmt;
@@ -22,7 +22,7 @@ const VALUES: [u8; 256] = {
 /// The number of bytes that are written at once: the length of a digest.
 const PART_BYTES: usize = 32;
 
-/// Bytes whose `Display` is twice as many lower case hexadecimal digits.
+/// Bytes that are displayed as lower case hexadecimal digits, two for each byte.
 ///
 /// ```
 /// use pkgres_manifest::{Hexadecimal, from_hexadecimal};
@@ -51,8 +51,8 @@ impl fmt::Display for Hexadecimal<'_> {
     }
 }
 
-/// Fills `bytes` from twice as many lower case hexadecimal digits. Returns whether the text was that; if not,
-/// the content of `bytes` is unspecified.
+/// Fills `bytes` from lower case hexadecimal digits, two for each byte. Returns false if the text has a different length or
+/// other characters; the content of `bytes` is then unspecified.
 pub fn from_hexadecimal(text: &str, bytes: &mut [u8]) -> bool {
     if text.len() != bytes.len() * 2 {
         return false;

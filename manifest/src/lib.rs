@@ -1,10 +1,11 @@
 //! The formats of class packages: bytes in, values out, no I/O.
 //!
-//! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest),
-//! [class files](read_class_file), [interfaces](Interface), [validations](Validation), [archives](Archive), [index records](IndexRecord),
-//! [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace depend on it.
+//! This crate reads and writes [versions](Version), [specs](Spec), [manifests](PackageManifest), [class
+//! files](read_class_file), [interfaces](Interface), [validations](Validation), [archives](Archive), [index
+//! records](IndexRecord), [object models](ObjectModel) and [lockfiles](Lockfile). All other crates of the workspace
+//! except `proof-checker` depend on it.
 //!
-//! All inputs are foreign. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
+//! No input is trusted. Every reader has [`Limits`], recursion is bounded by them, and nothing panics. A
 //! problem becomes a [`Diagnostic`](diagnostic::Diagnostic) with its place; most readers continue after it, and
 //! return a value with all findings ([`Parsed`](diagnostic::Parsed)).
 //!
@@ -33,7 +34,7 @@
 //!
 //! # Features
 //!
-//! Both are on by default. Without them there are the values, and lockfiles.
+//! Both are on by default. Without them, the crate has only the value types and lockfiles.
 //!
 //! - `json`: index records as lines of JSON, the JSON Schemas, and `serde` for the small values.
 //! - `packages`: manifests, class files, object models and archives, with their parsers.

@@ -7,7 +7,7 @@
 //! Names of packages can also have `-`, because plug-ins of the host are required by the names of their
 //! Python distributions. A manifest cannot give its own package such a name.
 //!
-//! Other ecosystems name packages and classes otherwise, for example by URIs. Such *native* names are texts of
+//! Other ecosystems name packages and classes differently, for example by URIs. Such *native* names are texts of
 //! printable ASCII characters that neither end a field of an output or file of this program nor look like markup.
 //!
 //! Names are most of what an index consists of. [`is_plainly_a_name`] therefore accepts nearly all of them in

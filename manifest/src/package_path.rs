@@ -2,7 +2,7 @@
 //!
 //! File systems differ in the names that they store, change, or treat as equal. A package with such
 //! names has different contents on different machines, and can even write outside of its folder.
-//! Paths here are portable or an error; nothing is repaired, since a repaired path can name another file than
+//! Paths here are portable or an error; nothing is repaired, since a repaired path can name a different file than
 //! the one that was checked.
 
 use std::borrow::Borrow;

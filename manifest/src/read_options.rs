@@ -1,4 +1,4 @@
-//! Options of readers: limits on foreign input, the known formats, and the core library.
+//! Options of readers: limits on untrusted input, the known formats, and the core library.
 //!
 //! Whatever comes from outside is bounded, so that a small input cannot take much time or memory. The
 //! defaults are far above what real packages hold: of 175 real files the largest has 14 kB, the deepest 17
@@ -28,11 +28,11 @@ pub struct ReadOptions {
     /// The core library, whose class `Application` a Heat template extends implicitly. If `None`, it extends
     /// nothing.
     pub core: Option<PackageName>,
-    /// The [id](crate::Ecosystem::id) of the ecosystem whose releases are looked for where those of several can be; all
-    /// if `None`.
+    /// The [id](crate::Ecosystem::id) of the only ecosystem to look for in places that can hold releases of several;
+    /// `None` for all.
     pub ecosystem: Option<&'static str>,
-    /// The names of validators that the program has besides those of the grammar of
-    /// [validation files](crate::Validation).
+    /// The names of the additional validators of the program, beyond the built-in ones of [validation
+    /// files](crate::Validation).
     pub custom_validators: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// Upper bounds on foreign input. An input that exceeds one is an error that names the bound.
+/// Upper bounds on untrusted input. An input that exceeds one is an error that names the bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

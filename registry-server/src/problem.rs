@@ -88,7 +88,7 @@ codes! {
     MicroversionInvalid = 400 "pkgres.microversion_invalid",
     /// The server does not support the microversion.
     MicroversionUnknown = 406 "pkgres.microversion_unknown",
-    /// The body has another media type than the path expects.
+    /// The body has a different media type than the path expects.
     MediaTypeUnsupported = 415 "pkgres.media_type_unsupported",
     /// A header is invalid.
     HeaderInvalid = 400 "pkgres.header_invalid",
@@ -130,7 +130,7 @@ codes! {
     Unauthorized = 401 "pkgres.unauthorized",
     /// The token does not permit this.
     Forbidden = 403 "pkgres.forbidden",
-    /// The package has other owners.
+    /// The package has different owners.
     NotOwner = 403 "pkgres.not_owner",
     /// The category still has releases.
     CategoryInUse = 403 "pkgres.category_in_use",

@@ -42,7 +42,7 @@ pub enum DerivationVariable {
         /// All versions of the package, candidates or not.
         versions: Vec<Version>,
     },
-    /// Whether a release of a package that may have several is present: the value is 0 if it is.
+    /// The presence of a release of a package that may have several: value 0 means present, 1 absent.
     Release {
         /// The package.
         package: PackageName,
@@ -110,7 +110,7 @@ pub enum ClauseOrigin {
     Other,
     /// It follows from the clauses at these positions by reverse unit propagation: they contradict its negation.
     Derived(Vec<usize>),
-    /// The only literal of a clause that is left, because its other literals do not hold.
+    /// The last literal of a clause whose other literals do not hold.
     Implied {
         /// The position of the clause.
         reason: usize,

@@ -2,18 +2,17 @@
 //!
 //! # Problem
 //!
-//! Rule 2: every class that a release extends is found in what it requires. Rule 3: no class extends itself
-//! through others, and no class inherits two versions of one ancestor (a diamond with two ends). [`ClassRules`]
-//! can switch rules off. Prereleases that have to be named are checked here as well, so that a complete selection
-//! is judged in one place.
+//! Every class that a release extends is found in what it requires; no class extends itself through others; and no
+//! class inherits two versions of one ancestor (a diamond with two ends). [`ClassRules`] can switch rules off.
+//! Prereleases that have to be named are checked here as well, so that a complete selection is judged in one place.
 //!
 //! # Idea
 //!
 //! The classes of a selection are nodes of a graph with edges from class to parent. A depth-first search finds a
 //! cycle or an order with parents first. In this order, the names that each class reaches are collected; a class
 //! clashes if it reaches one name twice. Each violation becomes a nogood and possibly a line of an explanation, so
-//! it should be short: a breadth-first search finds shortest cycles and shortest paths, and only for classes from
-//! which no clashing class inherits.
+//! it should be short: a breadth-first search finds the shortest cycles and paths. It starts only at classes that
+//! inherit from no other clashing class.
 //!
 //! # Cost
 //!
@@ -43,11 +42,11 @@ pub(crate) struct ClassAt {
 /// A violated class rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Violation {
-    /// A class that the release extends is not found (rule 2).
+    /// A class that the release extends is not found.
     Missing { release: ReleaseId, class: ClassId },
-    /// Each class extends the next, and the last one the first (rule 3).
+    /// Each class extends the next, and the last one the first.
     Cycle(Vec<ClassAt>),
-    /// Both paths begin at one class and end at two classes of one name (rule 3).
+    /// Both paths begin at one class and end at two classes of one name.
     Diamond([Vec<ClassAt>; 2]),
     /// A prerelease has to be named by a requirement, and is not; see `named_prereleases.rs`.
     UnnamedPrerelease(ReleaseId),

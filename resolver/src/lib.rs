@@ -6,9 +6,20 @@
 //! `pkgres-registry-client` has the loop that joins a resolver with registries. The formats are in
 //! `pkgres-manifest`, the only crate of the project that this one depends on.
 //!
-//! A resolution has one release of each package. Only if this is proved to be impossible does it have
-//! several releases, of as few packages as possible. The answer depends only on what was provided, not
-//! on the order, and "no solution" is always proved.
+//! # Rules of a resolution
+//!
+//! 1. *Requirements*: each requirement of a root or of a chosen release is bound to a release that it allows.
+//! 2. *Class lookup*: every class that a release extends is found in the release or in what it requires.
+//! 3. *Class hierarchy*: no class inherits from itself, or from two classes of one name.
+//! 4. *Tiers*: there is one release of each package. Only if this is proved to be impossible are there several releases, of
+//!    as few packages as possible.
+//! 5. *Preference*: the resolution is the best one in the order of decisions or, if finding that takes too many conflicts,
+//!    one of which no release can be exchanged for a better candidate while all others stay. Locked versions are
+//!    preferred to others, then stable ones, then newer ones.
+//!
+//! The answer depends only on what was provided, not on the order, and "no solution" is always proved.
+//!
+//! # Tasks
 //!
 //! An [`Update`] moves the named packages and as few others as possible. The [`UpdateReport`] lists
 //! what moved and why, and why better versions are impossible.

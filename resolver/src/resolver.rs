@@ -97,8 +97,8 @@ pub enum Step {
 ///
 /// [`step`](Self::step) returns an answer, or the names of packages whose releases are needed
 /// first. The answer depends only on what is provided, not on the order. Packages may be provided
-/// before they are needed. No decision is made before everything that it can depend on was
-/// provided.
+/// before they are needed. The solver decides nothing until everything that the decision can depend
+/// on was provided.
 ///
 /// ```
 /// use pkgres_manifest::{IndexRecord, PackageName, RegistryName, ReleaseSource};

@@ -20,7 +20,7 @@ pub enum Supply {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProvideError {
-    /// A record has another name than the package that it was provided for.
+    /// The name of a record is not that of the package that it was provided for.
     #[error("a record of `{found}` was provided as a release of `{expected}`")]
     OtherPackage {
         /// The package.

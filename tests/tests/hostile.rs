@@ -96,7 +96,7 @@ fn hostile_inputs_are_rejected_and_controls_accepted() {
     for case in &cases {
         let text = |key: &str| case[key].as_str().unwrap_or_default();
         if text("kind") == "lock" {
-            // The lockfiles of the shared data have another format.
+            // The lockfiles of the shared data have a different format.
             continue;
         }
         count += 1;

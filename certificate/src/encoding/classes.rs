@@ -1,5 +1,4 @@
-//! Encodes rule 2 (extended classes are found), and rule 3 within one release (classes do not extend each other in a
-//! cycle).
+//! Encodes that extended classes are found, and that classes within one release do not extend each other in a cycle.
 
 use pkgres_manifest::{ClassName, PackageName};
 

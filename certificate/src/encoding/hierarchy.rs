@@ -1,4 +1,4 @@
-//! Encodes rule 3: no class inherits from itself, or from two classes of one name.
+//! Encodes the class hierarchy: no class inherits from itself, or from two classes of one name.
 //!
 //! A class is a name and the place where it is defined: a release, or a package that has one release. *Extends*
 //! variables follow from what is present: the releases of a place extend the class that lookup finds, in the first

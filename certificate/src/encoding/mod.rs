@@ -4,12 +4,12 @@
 //! A package that may have several has a variable for each candidate, and each requirement on it has one for each
 //! release that it allows and one for "unbound".
 //!
-//! *Requirements* (rule 1). If a release is present, so is one of the releases that each of its requirements allows.
+//! *Requirements*. If a release is present, so is one of the releases that each of its requirements allows.
 //!
-//! *Classes* (rule 2). If a release is present, each class that it extends is found: a requirement is bound to one of
+//! *Classes*. If a release is present, each class that it extends is found: a requirement is bound to one of
 //! the releases that define the class.
 //!
-//! *Hierarchy* (rule 3), see [`hierarchy`].
+//! *Hierarchy*, see [`hierarchy`].
 //!
 //! *Objects*. Each object of a model is bound to a release that it allows and that defines its class, and the contracts of
 //! properties hold, see [`contracts`].

@@ -10,7 +10,7 @@ const PAGES: &str = include_str!("../../errors.md");
 /// The page of the book about rules.
 const RULES: &str = include_str!("../../compatibility.md");
 
-/// The page of the book about rules for other ecosystems than class packages.
+/// The page of the book about rules for ecosystems other than class packages.
 const RECORD_RULES: &str = include_str!("../../compatibility-elsewhere.md");
 
 /// The page about a code, as Markdown without its heading mark.

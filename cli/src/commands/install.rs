@@ -223,7 +223,7 @@ fn manifests(args: &LockedArgs, context: &Context) -> Result<Vec<PathBuf>> {
     )
 }
 
-/// Fails for other packages than collections.
+/// Fails for packages other than collections.
 fn require_collections(project: &Project, command: &str) -> Result<()> {
     let collections: &dyn Format = &pkgres_formats::ansible::Collections;
     if project.format.ecosystem() == collections.ecosystem() {

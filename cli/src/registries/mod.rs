@@ -1,8 +1,8 @@
 //! The registries of a run: their configuration and network options, and opening them.
 //!
-//! `RegistryOptions` is validated once, when the context is built. Values that depend on the folder of a package are
-//! computed for each package: the nearest `pkgres.toml` names registries; if there are none, the package's sibling
-//! folders are the registry.
+//! `--registry` is validated once, when the context is built. Otherwise, registries are looked up for each package:
+//! those that `PKGRES_REGISTRY` names or, if it is not set, the nearest `pkgres.toml`; if there are none, the package's
+//! sibling folders are the registry.
 
 mod open;
 

@@ -74,7 +74,7 @@ impl WantedAttributes {
 }
 
 impl WantedAttributes {
-    /// The attributes of an entry as properties that restore them, in so far as they are wanted otherwise.
+    /// The attributes of an entry as properties that restore them, as far as different ones are wanted.
     pub(super) fn restored(
         &self,
         entry: &RootEntry,

@@ -60,7 +60,7 @@ pub enum Cause {
     First,
     /// It may have changed.
     Noticed,
-    /// It received another value than before.
+    /// It received a different value than before.
     Received,
     /// A resource that notifies it was changed.
     Refreshed,

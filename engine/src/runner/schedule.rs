@@ -289,7 +289,7 @@ impl Runner {
         }
     }
 
-    /// Gives the values of a node to those that receive them. Who gets another value than before has to be checked.
+    /// Gives the values of a node to those that receive them. Who gets a different value than before has to be checked.
     fn send(&mut self, node: usize, values: &Values) {
         for number in 0..self.graph.successors(node).len() {
             let next = self.graph.successors(node)[number].to;

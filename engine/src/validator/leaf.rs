@@ -1,4 +1,4 @@
-//! Runs validators without nested validators: packages, scripts, and custom ones.
+//! Runs validators without nested validators: packages, scripts, and custom ones. Judges the exit status of a script.
 
 use std::path::Path;
 

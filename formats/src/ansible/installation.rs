@@ -48,7 +48,7 @@ pub struct CollectionFile {
 pub enum Difference {
     /// A file is missing.
     Missing(String),
-    /// A file has another content.
+    /// A file has a different content.
     Changed(String),
     /// A program cannot be run, because its file lost the permission.
     NotExecutable(String),

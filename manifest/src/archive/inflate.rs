@@ -48,7 +48,7 @@ impl Inflater {
         if hasher.finalize() == crc {
             Ok(())
         } else {
-            Err("has another CRC than its content")
+            Err("has a CRC that its content does not have")
         }
     }
 

@@ -41,22 +41,22 @@ fn check_local(entry: &ArchiveEntry<'_>, region: &[u8]) -> Result<Range<usize>, 
     let local = LocalRecord::read(&mut fields)
         .ok_or("has no local header where the central directory says")?;
     if local.name != entry.name {
-        return Err("has another name in its local header".to_owned());
+        return Err("has a different name in its local header".to_owned());
     }
     if local.flags != entry.flags {
-        return Err("has other flags in its local header".to_owned());
+        return Err("has different flags in its local header".to_owned());
     }
     if Compression::from_number(local.method) != Some(entry.method) {
-        return Err("has another method in its local header".to_owned());
+        return Err("has a different method in its local header".to_owned());
     }
     let sizes = extra::zip64_values(local.extra, [local.size, local.packed_size])?;
     let has_descriptor = entry.flags & FLAG_DESCRIPTOR != 0;
     let agrees = |local: u64, central: u64| local == central || has_descriptor && local == 0;
     if !agrees(local.crc.into(), entry.crc.into()) {
-        return Err("has another CRC in its local header".to_owned());
+        return Err("has a different CRC in its local header".to_owned());
     }
     if !agrees(sizes[0], entry.size) || !agrees(sizes[1], entry.packed_size as u64) {
-        return Err("has other sizes in its local header".to_owned());
+        return Err("has different sizes in its local header".to_owned());
     }
     if has_descriptor && [local.size, local.packed_size].contains(&u32::MAX) {
         return Err("has both a descriptor and zip64 sizes".to_owned());

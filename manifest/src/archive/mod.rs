@@ -7,8 +7,8 @@
 //! - the local records follow each other from the first byte on, then come the central directory and the
 //!   end record, whose comment ends with the file;
 //! - local and central headers agree, and each content has exactly the size and the CRC that they give;
-//! - entries are stored or deflated plain files and folders, whose names are stored unchanged by every file
-//!   system and mean different files on each of them.
+//! - each entry is a plain file or folder, stored or deflated; every file system keeps its name unchanged, and takes no two
+//!   of the names for one.
 //!
 //! The format is the one of PKWARE's APPNOTE.TXT, of which this is a small subset: no encryption, no links,
 //! no multi-disk archives, no unknown extra fields. [`Archive`] checks all contents when it opens;

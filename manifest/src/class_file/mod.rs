@@ -45,13 +45,13 @@ pub struct Property {
     pub name: Located<String>,
     /// The contract of its values.
     pub contract: Located<Contract>,
-    /// The usage as written; `In` if absent. Others that the deployment engine knows are `Out`, `InOut`,
-    /// `Const`, `Runtime`, `Static` and `Config`.
+    /// The usage as written; `In` if absent. The deployment engine also knows `Out`, `InOut`, `Const`, `Runtime`,
+    /// `Static` and `Config`.
     pub usage: Located<String>,
     /// Whether there is a default value.
     pub has_default: bool,
     /// The default value as JSON, unless only the deployment engine can evaluate it: a text with `$` counts as an
-    /// expression. A number that JSON writes otherwise, such as `1.10`, is a text.
+    /// expression. A number that JSON would write differently, such as `1.10`, is a text.
     pub default: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Number, Value as Json};
 
 use super::Node;
 
-/// What becomes of numbers that JSON writes otherwise, such as `1.10`.
+/// What becomes of numbers that JSON would write differently, such as `1.10`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
     /// They are numbers, by their value.

@@ -4,7 +4,7 @@
 //! version, a number or a word, so it never becomes the number 1.1. `serde` would hand over values without
 //! places and without the text of numbers, which is why it is not used for documents that people write.
 //!
-//! Every document is foreign. Its size, depth and number of nodes are bounded (`Syntax`, `decode`);
+//! No document is trusted. Its size, depth and number of nodes are bounded (`Syntax`, `decode`);
 //! anchors, aliases, merge keys, tags and duplicate keys are errors, because readers disagree about them and
 //! some blow up ("billion laughs"). YAML is parsed in `yaml` alone, so that the parser can be exchanged.
 
@@ -304,9 +304,9 @@ pub fn read_yaml(
     Parsed::new(Some((source, document)), findings)
 }
 
-/// The documents of a YAML text, as far as they can be read, for who looks for something in files that others judge: tags
-/// and anchors are ignored, aliases are empty texts in quotes, merge keys are keys like others, and behind a syntax error only
-/// sections of the top level are left. Nothing is left of a text that exceeds a limit.
+/// The documents of a YAML text as far as they can be read, for callers that only look for something and report no
+/// errors. Tags and anchors are ignored, aliases are empty texts in quotes, and merge keys are keys like others. After
+/// a syntax error, only sections of the top level are left. Nothing is left of a text that exceeds a limit.
 ///
 /// ```
 /// use pkgres_manifest::{Limits, diagnostic::SourceText, document::lenient_yaml};

@@ -1,5 +1,5 @@
-//! Specs without quotes, which YAML reads as something else: `>` begins a block of text, `*` an alias and `!` a tag, so
-//! that the messages of a parser mislead.
+//! Specs without quotes, which YAML reads as something else: `>` begins a block of text, `*` an alias and `!` a tag. The
+//! messages of the parser then mislead.
 
 use crate::diagnostic::{Code, Diagnostic, Escaped, Location};
 use crate::spec::Spec;

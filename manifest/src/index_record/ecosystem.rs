@@ -1,8 +1,9 @@
 //! Ecosystems: the package systems whose names, versions and ranges can be read.
 //!
 //! Everything else in the workspace works on one order of versions and on sets of them. An [`Ecosystem`] maps its own
-//! texts into that order and keeps them: what a user sees is always what the ecosystem itself would write.
-//! Class packages are [`CLASS_PACKAGES`]; the others are in the crate `pkgres-formats`.
+//! texts into that order and keeps them; such names and versions are called *native*. What a user sees is always what
+//! the ecosystem itself would write. Class packages are [`CLASS_PACKAGES`]; the others are in the crate
+//! `pkgres-formats`.
 
 use std::fmt;
 

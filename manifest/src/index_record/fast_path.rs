@@ -7,7 +7,7 @@
 //! fast path returns the record that the JSON reader would return, or nothing. A test compares both on lines
 //! with changes at every character.
 //!
-//! Cost and gain: this file. Of the computing time of a whole cold `lock` it saves 15 % on an index of 5,000
+//! The cost is the code of this file. It saves, of the computing time of a whole cold `lock`, 15 % on an index of 5,000
 //! lines and 11 % on one of 100,000 lines, all of which are needed.
 
 use std::sync::Arc;

@@ -10,9 +10,9 @@
 //! Only `name` and `version` are mandatory. `require` is a list of pairs in the order of the manifest, or an
 //! object in the order written; a null spec means `0`. Class names are absolute. The implicit requirement
 //! on the core library is not written, nor is the implicit parent of a class without `Extends`. Without
-//! `classes` the classes are unknown, and the release is assumed to define any class. `internal` has classes
-//! like `classes` that only the release itself sees. `interfaces` is a list of the interfaces that the release defines, and
-//! a class can have a list of those that it `implements`. Unknown keys are skipped. A line with another `ecosystem` than
+//! `classes` the classes are unknown, and the release is assumed to define any class. `internal` lists, in the same form,
+//! classes that only the release itself sees. `interfaces` is a list of the interfaces that the release defines, and
+//! a class can have a list of those that it `implements`. Unknown keys are skipped. A line with an `ecosystem` other than
 //! `murano` is read and written by that [`Ecosystem`].
 //!
 //! [`json`] defines what a line means and finds every error. Two shortcuts save time on a large index, and

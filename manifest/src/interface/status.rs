@@ -27,7 +27,7 @@ statuses! {
     Implemented = "implemented",
     /// The class has the function, but some call that the interface allows is wrong.
     SignatureMismatch = "signature-mismatch",
-    /// The class has the function, but the interface does not have it, or announces that it goes.
+    /// The class has the function, but the interface does not have it, or announces its removal.
     Deprecated = "deprecated",
     /// The class does not have the function, although it should.
     NotImplemented = "not-implemented",

@@ -21,11 +21,11 @@ use crate::version::Version;
 pub struct LockDiff {
     /// The packages with other versions.
     pub packages: Vec<PackageChange>,
-    /// The releases in both lockfiles with another source or digest.
+    /// The releases that are in both lockfiles, with different sources or digests.
     pub artifacts: Vec<ReleaseChange>,
     /// The requirements of roots that were added, removed or changed in meaning.
     pub requirements: Vec<RequirementChange>,
-    /// The requirements that are bound to another version, where the package has the same versions as before.
+    /// The requirements that are bound to a different version although the package has the same versions as before.
     pub bindings: Vec<BindingChange>,
     /// The packages that may have several releases in one of the two only, each with whether that is the new
     /// lockfile.
@@ -34,7 +34,7 @@ pub struct LockDiff {
     pub overrides: Vec<OverrideChange>,
 }
 
-/// A package with other versions than before.
+/// A package with different versions than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackageChange {
@@ -46,7 +46,7 @@ pub struct PackageChange {
     pub after: Vec<Version>,
 }
 
-/// A release with another source or digest than before.
+/// A release with a different source or digest than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReleaseChange {
@@ -74,7 +74,7 @@ pub struct RequirementChange {
     pub after: Option<Spec>,
 }
 
-/// A requirement that is bound to another version than before.
+/// A requirement that is bound to a different version than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BindingChange {
@@ -427,7 +427,7 @@ packages:
         assert_eq!(with_digests("1", "2"), a_is_moved);
         let other_digest = with_digests("2", "3");
         let [change] = &other_digest.artifacts[..] else {
-            panic!("B has another digest: {other_digest:?}");
+            panic!("B has a different digest: {other_digest:?}");
         };
         assert_eq!(change.package, package("B"));
         assert_eq!(change.digest, (Some(digest("1")), Some(digest("3"))));

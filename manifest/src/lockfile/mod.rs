@@ -22,10 +22,10 @@
 //! complete: true
 //! ```
 //!
-//! A lockfile of another ecosystem than class packages has a line `ecosystem:` after the order. Its names, specs and
+//! A lockfile of an ecosystem other than class packages has a line `ecosystem:` after the order. Its names, specs and
 //! versions are those of the ecosystem. If the text of a version does not determine its place in the order of
 //! versions, it is in quotes, and `order:` in the block of its release has the version of Semantic Versioning at that
-//! place.
+//! place. (The `order:` of the header is the number of the rules.)
 //!
 //! A lockfile of a project with interfaces has `capabilities:` after the packages: for each class and interface the
 //! release that defines the interface, and the functions, each with its [status on every platform](LockedCapability).

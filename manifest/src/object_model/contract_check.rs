@@ -19,8 +19,7 @@ use crate::name::ClassName;
 const NOT_IN_MODEL: [&str; 4] = ["Out", "Runtime", "Static", "Config"];
 
 impl Property {
-    /// Whether the value is null where a model has none: the model is where it comes from, and there is no
-    /// default value.
+    /// Whether a missing value counts as null: the value is from a model, and the property has no default.
     pub fn is_null_if_absent(&self) -> bool {
         !self.has_default && !NOT_IN_MODEL.contains(&self.usage.value.as_str())
     }

@@ -24,7 +24,7 @@ struct Step<'classes> {
     in_cycles: usize,
 }
 
-/// Returns disjoint cycles among classes: of cycles that share a class only one is returned.
+/// Returns disjoint cycles among classes: if cycles share a class, only one of them is returned.
 ///
 /// This is a depth-first search, in time linear in the number of classes and parents. A parent on the current
 /// path closes a cycle. It does not recurse, so that a long chain of classes cannot exhaust the stack.

@@ -355,7 +355,7 @@ impl Properties {
         self.invalid(key, message)
     }
 
-    /// Guesses which properties are misspelt, after a kind has rejected the properties that it took. Each guess is a
+    /// Guesses which properties are misspelt; called after a kind has rejected its properties. Each guess is a
     /// property that was not taken, the similar name of a property that is missing, and the error about it. A guess is
     /// right if the kind then accepts the property [under this name](Self::renamed), or rejects something else.
     pub fn misspelt(&self) -> Vec<(String, String, PropertyError)> {

@@ -2,7 +2,7 @@
 //!
 //! A spec is a comma-separated list of clauses, all of which have to hold; [`Spec`] has the table of what each
 //! form means. The meanings were measured on the reference implementation, OpenStack Murano with the Python
-//! package `semantic_version` 2.10, and the differences are deliberate: a short `!=1.5` excludes the whole of
+//! package `semantic_version` 2.10, and differ from it on purpose in two points: a short `!=1.5` excludes the whole of
 //! 1.5, and spaces and tabs around operators and commas are allowed.
 //!
 //! Versions have a total order, so that a clause is one interval or two, and a spec a list of intervals

@@ -4,7 +4,7 @@
 //! (`v1.2`, `1.2.3.4`) are errors here, which name the nearest version. Parsing and the order are those of the
 //! `semver` crate; `read` and `write` add short ways for plain numbers.
 //!
-//! Other ecosystems write and order versions otherwise. Their [`Ecosystem`](crate::Ecosystem) maps them into the
+//! Other ecosystems write and order versions differently. Their [`Ecosystem`](crate::Ecosystem) maps them into the
 //! order of Semantic Versioning, so that everything that compares versions works on one order: a *native* version is
 //! its text, and the version that has its place in the order. `stored` has the text that keeps both.
 

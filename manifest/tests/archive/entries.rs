@@ -188,17 +188,17 @@ fn contents_must_agree_with_their_headers() {
         (
             "another CRC",
             with([sample().both(|header| header.crc ^= 1)]),
-            "another CRC than its content",
+            "CRC that its content does not have",
         ),
         (
             "no CRC",
             with([sample().both(|header| header.crc = 0)]),
-            "another CRC than its content",
+            "CRC that its content does not have",
         ),
         (
             "another CRC of stored bytes",
             with([Entry::stored("b", b"x").both(|header| header.crc ^= 1)]),
-            "another CRC than its content",
+            "CRC that its content does not have",
         ),
         ("less", sized(5), "has more bytes than its headers say"),
         ("nothing", sized(0), "has more bytes than its headers say"),

@@ -24,65 +24,69 @@ fn headers_must_agree() {
         (
             "name",
             local(|header| header.name[0] = b'r'),
-            "another name",
+            "different name",
         ),
         (
             "length of the name",
             local(|header| header.name.push(b'r')),
-            "another name",
+            "different name",
         ),
-        ("flags", local(|header| header.flags = 2), "other flags"),
+        ("flags", local(|header| header.flags = 2), "different flags"),
         (
             "mark of UTF-8",
             central(|header| header.flags = FLAG_UTF8),
-            "other flags",
+            "different flags",
         ),
         (
             "mark of a descriptor",
             local(|header| header.flags = FLAG_DESCRIPTOR),
-            "other flags",
+            "different flags",
         ),
         (
             "method",
             local(|header| header.method = 0),
-            "another method",
+            "different method",
         ),
         (
             "unknown method",
             local(|header| header.method = 99),
-            "another method",
+            "different method",
         ),
         (
             "CRC",
             local(|header| header.crc += 1),
-            "another CRC in its local header",
+            "different CRC in its local header",
         ),
         (
             "central CRC",
             central(|header| header.crc += 1),
-            "another CRC in its local header",
+            "different CRC in its local header",
         ),
         (
             "no CRC",
             local(|header| header.crc = 0),
-            "another CRC in its local header",
+            "different CRC in its local header",
         ),
-        ("size", local(|header| header.size += 1), "other sizes"),
-        ("no size", local(|header| header.size = 0), "other sizes"),
+        ("size", local(|header| header.size += 1), "different sizes"),
+        (
+            "no size",
+            local(|header| header.size = 0),
+            "different sizes",
+        ),
         (
             "packed size",
             local(|header| header.packed_size -= 1),
-            "other sizes",
+            "different sizes",
         ),
         (
             "central size",
             central(|header| header.size += 1),
-            "other sizes",
+            "different sizes",
         ),
         (
             "central packed size",
             central(|header| header.packed_size -= 1),
-            "other sizes",
+            "different sizes",
         ),
         (
             "descriptor of another CRC",
@@ -132,7 +136,7 @@ fn headers_must_agree() {
             with([sample()
                 .with_descriptor()
                 .with(|entry| entry.local.size = 1)]),
-            "other sizes",
+            "different sizes",
         ),
         (
             "a descriptor of a stored entry",
@@ -177,7 +181,7 @@ fn extra_fields_must_be_harmless() {
         ("padding", extra(vec![0]), "not well-formed"),
         ("zeros", extra(vec![0; 4]), "0x0000, which is not allowed"),
         (
-            "another name",
+            "different name",
             extra(extra_field(0x7075, &another_name)),
             "0x7075, which is not allowed",
         ),
@@ -258,7 +262,7 @@ fn extra_fields_must_be_harmless() {
                 entry.local.size = LONG;
                 entry.local.extra = long_sizes(&[sizes[0] + 1]);
             })]),
-            "other sizes in its local header",
+            "different sizes in its local header",
         ),
         (
             "a zip64 offset",

@@ -8,7 +8,7 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use crate::registry::RegistryError;
 use crate::title::titled;
 
-/// The number of characters of foreign text in a message.
+/// The most characters of text from a server in a message.
 const SHOWN_CHARACTERS: usize = 300;
 
 /// The error of one attempt.

@@ -46,7 +46,7 @@ pub enum FrameError {
         /// The limit.
         limit: u64,
     },
-    /// A document has another digest than its frame announces.
+    /// A document has a different digest than its frame announces.
     #[error("the document of {name} has the digest {found}; {expected} was announced")]
     Digest {
         /// The package.

@@ -166,7 +166,7 @@ pub fn empty_root() -> Digest {
 }
 
 /// The root to which an audit path leads from a leaf at a position in a tree of `size` leaves; `None` if the path has
-/// another length than it must have.
+/// a length other than it must have.
 pub fn root_of_path(leaf: &Digest, index: u64, size: u64, path: &[Digest]) -> Option<Digest> {
     let (mut at, mut last) = (index, size.checked_sub(1)?);
     if at > last {

@@ -217,7 +217,7 @@ impl RegistryBackend {
         })
     }
 
-    /// The release of a version, if it exists with the digest. An error if it has another digest, or if
+    /// The release of a version, if it exists with the digest. An error if it has a different digest, or if
     /// another package has the same name in other case or in another ecosystem.
     fn known(
         &self,

@@ -58,7 +58,7 @@ pub(crate) struct ContractViolation {
 /// How a contract is violated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ContractProblem {
-    /// The property holds an object of another class, or of another version of the class.
+    /// The property holds an object of the wrong class, or of the wrong version of it.
     Class(Box<ClassProblem>),
     /// No package that the declaring one requires defines the class of the contract, in versions of
     /// its spec if it has one.

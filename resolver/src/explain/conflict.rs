@@ -14,8 +14,8 @@ use super::wording::{Edge, Subject, some_classes};
 use crate::request::{OBJECT_MODEL, Root};
 use crate::universe::{PackageId, ReleaseId, Universe};
 
-/// Why there is no resolution: incompatible reasons. Only if [`is_minimal`](Self::is_minimal) is
-/// false, some of them may not be needed.
+/// Why there is no resolution: reasons that contradict each other. If [`is_minimal`](Self::is_minimal) is true, none of
+/// them can be left out.
 ///
 /// A conflict depends on the request and the metadata, but not on the number of steps that the
 /// search took.

@@ -1,6 +1,6 @@
 //! How much work an explanation takes.
 //!
-//! Each attempt to do without a fact has a step limit, and all attempts together have limits on facts and steps. The
+//! Each attempt to leave out a fact has a step limit, and all attempts together have limits on facts and steps. The
 //! limits do not depend on time, so an explanation depends only on the metadata.
 
 use crate::budget::Budget;

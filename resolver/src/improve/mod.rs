@@ -1,5 +1,4 @@
-//! Locally best selections: no release can be exchanged for a better candidate while all others
-//! stay (rule 5).
+//! Locally best selections: no release can be exchanged for a better candidate while all others stay.
 //!
 //! # Problem
 //!

@@ -53,14 +53,14 @@ pub enum IndexBytesError {
     /// They are something else.
     #[error("this is not a compiled index")]
     Foreign,
-    /// They were written by a machine with another byte order.
+    /// They were written by a machine with a different byte order.
     #[error("the compiled index is that of another kind of machine")]
     OtherMachine,
     /// They were written by an older or newer version of this library.
     #[error("the compiled index has format {0}, not {FORMAT}")]
     OtherFormat(u32),
-    /// The index was compiled from another source.
-    #[error("the compiled index is that of another source")]
+    /// The index was compiled from a different source.
+    #[error("the compiled index is that of a different source")]
     OtherSource,
     /// They are truncated, or something follows them.
     #[error("the compiled index is cut short, or something follows it")]

@@ -1,8 +1,8 @@
 //! Interning: a number for each distinct name, spec or class.
 //!
-//! Compiling meets each name many times. [`SortedNumbers`] numbers a known set in ascending order;
-//! [`Interner`] numbers items in the order of their first occurrence. Both compare few items
-//! directly and hash many.
+//! Compiling meets each name many times. [`SortedNumbers`] numbers a known set in ascending order; [`Interner`] numbers
+//! items in the order of their first occurrence. Both compare items directly if there are few, and hash them if there
+//! are many.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;

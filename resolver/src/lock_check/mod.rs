@@ -14,7 +14,7 @@
 //! only the selection: a lock that is still valid is the answer.
 //!
 //! A lock is stale if it violates the current rules: a root requires something else, a binding is
-//! not allowed, a release is gone or has another digest, or a release is no longer required. Newer
+//! not allowed, a release is gone or has a different digest, or a release is no longer required. Newer
 //! versions, yanked releases and a new address of a registry do not make a lock stale.
 //!
 //! # Cost
@@ -117,7 +117,7 @@ impl LockCheck {
         check
     }
 
-    /// The locked releases of registries that class rules concern: releases that require another one, or are required
+    /// The locked registry releases to which class rules apply: releases that require another one, or are required
     /// by something with classes. None if class rules are ignored.
     pub fn related_releases(&self) -> Vec<(&RegistryName, PackageName, Version)> {
         if !self.has_class_rules {

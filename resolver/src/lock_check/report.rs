@@ -30,7 +30,7 @@ pub enum Staleness {
         /// The package.
         package: PackageName,
     },
-    /// A root requires other versions than when the lock was written.
+    /// A root requires different versions than when the lock was written.
     RequirementChanged {
         /// The root.
         root: PackageName,
@@ -65,7 +65,7 @@ pub enum Staleness {
         /// The newest version that this source has, if any.
         newest: Option<Version>,
     },
-    /// A release comes from another source.
+    /// A release comes from a different source.
     SourceDiffers {
         /// The package.
         package: PackageName,
@@ -76,7 +76,7 @@ pub enum Staleness {
         /// The source now.
         found: ReleaseSource,
     },
-    /// A release has another digest.
+    /// A release has a different digest.
     DigestDiffers {
         /// The package.
         package: PackageName,

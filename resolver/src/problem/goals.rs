@@ -11,15 +11,15 @@
 //! If a search ends without a wanted package, a loop nogood (Lin and Zhao 2002) rules out the
 //! cause. The reached packages and releases form a set. As long as each of them is absent, or at a
 //! release that requires nothing outside the set, nothing outside is reached. So one of them must
-//! have another value: this is the external support of the wanted package.
+//! have a different value: this is the external support of the wanted package.
 //!
 //! A loop nogood depends on which packages are required, not on the versions that requirements
 //! allow. So explanations, which consist of requirements, cannot use it.
 //!
 //! # Cost
 //!
-//! There can be exponentially many loop nogoods, so they are added lazily, each as general as the
-//! one before allows.
+//! There can be exponentially many loop nogoods, so they are added lazily. Each is joined with
+//! the largest known one, because a larger set rules out more selections at once.
 
 use std::collections::BTreeSet;
 

@@ -13,11 +13,12 @@
 //! releases is a variable of its own, and each requirement on it is a variable whose value is the release that
 //! the requirement is bound to.
 //!
-//! Rule 2 (extended classes are found) consists of dependencies too. If only one required package can define
+//! That extended classes are found is stated by dependencies, too. If only one required package can define
 //! a class, the class restricts that package. If several can, it is a clause over them.
 //!
-//! Rule 3 (no cycles, and no two versions of one ancestor), contracts and goals would need far too many clauses.
-//! They are checked on complete selections, and each violation becomes a [`Nogood`] or a [`LoopNogood`].
+//! The rules of the class hierarchy (no cycles, and no two versions of one ancestor), contracts and goals would need
+//! far too many clauses. They are checked on complete selections, and each violation becomes a [`Nogood`] or a
+//! [`LoopNogood`].
 //!
 //! # Proofs
 //!

@@ -70,7 +70,7 @@ impl Nogood {
             return Self::of_unnamed_prerelease(problem, selection, release);
         }
         let mut terms = NogoodBuilder::default();
-        // Rule 2, that classes are found, is part of the problem.
+        // That extended classes are found is part of the problem.
         let paths = violation.paths();
         let is_diamond = paths.len() == 2;
         for path in &paths {

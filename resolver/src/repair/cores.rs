@@ -1,4 +1,4 @@
-//! Cores: sets of restrictions, at least one of which every repair of the conflict must change.
+//! Cores: a core is a set of restrictions of which every repair of the conflict changes at least one.
 
 use std::collections::BTreeSet;
 

@@ -10,10 +10,11 @@
 //!
 //! A [`Restriction`] is something that could be relaxed: a requirement of a root, all requirements on a package (by an
 //! override), the requirement of another package (by a release that somebody would have to make), the cut-off date, the
-//! prerelease policy, or that each package may have one release only. To *relax* a requirement means to allow every version. A set of restrictions *repairs* the
-//! conflict if there is a resolution with all of them relaxed. The cost of a set is the number of its restrictions, so
-//! the cheapest sets are those with the fewest. If none of these changes only requirements of roots, the cheapest sets
-//! that do are found as well. An override is left out if a requirement of a root on the same package can replace it.
+//! prerelease policy, or that each package may have one release only. To *relax* a requirement means to allow every
+//! version. A set of restrictions *repairs* the conflict if there is a resolution with all of them relaxed. The cost of
+//! a set is the number of its restrictions, so the cheapest sets are those with the fewest. If each of these contains
+//! something besides requirements of roots, the cheapest sets without anything else are found as well. An override is
+//! left out if a requirement of a root on the same package can replace it.
 //!
 //! The relaxed requirements of roots are then narrowed again, one after the other in the order of restrictions, so that
 //! each is widened as little as possible: to the nearest version above the allowed ones with which there is a

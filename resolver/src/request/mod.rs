@@ -27,7 +27,7 @@ pub struct Request {
     /// The lock.
     pub locked: Locked,
     /// Specs that replace every requirement on a package, as a way around a wrong bound in a
-    /// foreign manifest. An override is visible wherever its requirement is reported.
+    /// manifest that is somebody else's. An override is visible wherever its requirement is reported.
     pub overrides: BTreeMap<PackageName, Spec>,
     /// The options.
     pub options: SolveOptions,
@@ -321,7 +321,7 @@ pub struct SolveOptions {
     /// locked. A release without a date counts as old, and one with an unreadable date as new
     /// ([`is_published_before`](pkgres_manifest::IndexRecord::is_published_before)).
     pub exclude_newer: Option<Timestamp>,
-    /// Packages with the only versions that are candidates, to find out what follows if they are chosen. Locked
+    /// For some packages, the only versions that may be chosen: to find out what choosing them leads to. Locked
     /// versions are no exception; roots are not affected.
     pub only: BTreeMap<PackageName, BTreeSet<Version>>,
     /// Whether each package may have only one release.

@@ -1,12 +1,11 @@
 //! The engines, and the lazy rules.
 //!
-//! An engine finds values for the variables of a [`Problem`], or proves that there are none. The
-//! problem does not contain all rules of a valid selection. It lacks these: no class inherits two
-//! versions of one ancestor (rule 3), the roots reach the packages that an update wants, and the
-//! contracts of a model hold. Nearly all clauses for them would never be used. Instead, these rules
-//! are checked on each selection that an engine finds. A violation becomes a [`Nogood`], and the
-//! engine continues until a selection has no violation. SMT solvers call this lazy clause
-//! generation ("lemmas on demand", de Moura and Rueß 2002).
+//! An engine finds values for the variables of a [`Problem`], or proves that there are none. The problem does not
+//! contain all rules of a valid selection. These are missing: no class inherits two versions of one ancestor, the roots
+//! reach the packages that an update wants, and the contracts of a model hold. Nearly all clauses for them would never
+//! be used. Instead, these rules are checked on each selection that an engine finds. A violation becomes a [`Nogood`],
+//! and the engine continues until a selection has no violation. SMT solvers call this lazy clause generation ("lemmas
+//! on demand", de Moura and Rueß 2002).
 
 use rustc_hash::FxHashSet;
 

@@ -1,4 +1,4 @@
-//! Clauses for the classes that a release extends (rule 2).
+//! Clauses for the classes that a release extends, which have to be found.
 //!
 //! If a requirement allows only releases that define the class, the class is always found, and no
 //! clause is added. Restricted problems may lack that requirement, so they get all clauses.

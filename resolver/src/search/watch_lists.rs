@@ -6,8 +6,8 @@
 //! - If its term is a single value, or that the variable is absent, in the list of that value,
 //!   which is visited when no other value is left. Variables with few such literals keep them with
 //!   the others.
-//! - Otherwise, if the variable has few values, in one of two lists that are visited when the
-//!   variable is reduced, unless a value is left that no term of the list has.
+//! - Otherwise, if the variable has few values, in one of two lists. A list is visited when the
+//!   variable is reduced to values that all occur in terms of the list.
 //! - Otherwise in the list of some value that its term does not have (a watched value, like a
 //!   watched literal): as long as that value is left, the term does not hold.
 

@@ -1,6 +1,7 @@
 //! The candidates of a package, and their order of preference.
 //!
-//! This decides on yanked releases, prereleases and locked releases.
+//! Decides whether yanked releases, prereleases and locked releases may be chosen, and in which order candidates are
+//! preferred.
 
 use pkgres_manifest::Version;
 

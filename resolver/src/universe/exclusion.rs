@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{ReleaseId, Universe};
 
-/// Why a release is not chosen unless it is locked or requested.
+/// The reason for which a release is chosen only if it is locked or requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Exclusion {

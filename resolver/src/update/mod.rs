@@ -18,10 +18,11 @@
 //! Unlocking more packages never excludes a solution, so the result is minimal: no proper subset of the moved packages
 //! would have been enough.
 //!
-//! Packages have one release each, unless the lock has several, or there is otherwise no resolution, or none with a
-//! requested exact version ([`Stage::Split`]). Such a package gets the best release for each requirement, and
-//! minimality is proved for packages, not for their releases. If only some locked releases of a package are to move,
-//! the exact version is requested from the requirements that are bound to these, as far as their owners stay.
+//! Each package has one release. There are three exceptions ([`Stage::Split`]): the lock has several; there is no
+//! resolution with one; or there is none with one that has a requested exact version. Such a package gets the best
+//! release for each requirement, and minimality is proved for packages, not for their releases. If only some locked
+//! releases of a package are to move, the exact version is requested from the requirements that are bound to these, as
+//! far as their owners stay.
 //!
 //! # Cost
 //!
@@ -102,7 +103,7 @@ enum Stage {
     BestVersion(usize, Option<BestVersion>),
     /// Search with all packages staying that are not unlocked.
     Unlock,
-    /// Try to lock packages again. Has the positions still to try, by name backwards, and a
+    /// Try to lock packages again. Holds the positions that are still to be tried, in descending order of names, and a
     /// resolution.
     Relock(Vec<usize>, Box<Selection>),
     /// Explain why the package at a position has to move.

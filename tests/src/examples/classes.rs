@@ -1,4 +1,4 @@
-//! Rules 2 and 3.
+//! Class lookup and the class hierarchy.
 
 use pkgres_manifest::IndexRecord;
 

@@ -6,7 +6,8 @@
 //! of decisions, best candidate first, and the search backtracks when a rule is broken. The first
 //! resolution that it finds is therefore the best one. It is written from the rules of resolution
 //! alone, and prefers the obvious to the fast. [`is_valid`] states the rules a second time, on
-//! complete solutions; the tests of this module compare the two.
+//! complete solutions; the tests of this module compare the two. The documentation of the crate `pkgres-resolver` lists
+//! the rules with their numbers.
 //!
 //! *Cost.* Exponential in the number of requirements: universes have at most `2^22` combinations of
 //! bindings. Dropping hopeless candidates first (`problem.rs`) makes most of them take milliseconds.

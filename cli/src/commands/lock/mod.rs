@@ -228,7 +228,7 @@ pub(super) fn lock_agreed(
     write(&project, proposal, options, context, output)
 }
 
-/// The error for a project that takes another release than the agreed ones.
+/// The error for a project that takes a release other than the agreed ones.
 fn takes_another(
     project: &Project,
     name: &PackageName,

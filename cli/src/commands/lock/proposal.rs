@@ -23,7 +23,7 @@ pub(crate) struct LockOptions {
     pub(crate) dry_run: bool,
     /// Whether versions are chosen afresh.
     pub(crate) ignore_lock: bool,
-    /// Whether releases may have other digests than the locked ones.
+    /// Whether releases may have different digests than the locked ones.
     pub(crate) accept_changed: bool,
 }
 

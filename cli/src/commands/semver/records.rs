@@ -1,4 +1,4 @@
-//! Two releases of another ecosystem than class packages: their classes are compared by their index records, and by what
+//! Two releases of an ecosystem other than class packages: their classes are compared by their index records, and by what
 //! their files declare.
 
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::read_release::{ReadRelease, read_path};
 use crate::show::{self, counted};
 
-/// Compares two releases if one of them belongs to another ecosystem than class packages.
+/// Compares two releases if one of them belongs to an ecosystem other than class packages.
 pub(super) fn run(
     args: &SemverArgs,
     context: &Context,

@@ -1,4 +1,4 @@
-//! A release of a registry, of another ecosystem than class packages.
+//! A release of a registry, of an ecosystem other than class packages.
 
 use std::path::Path;
 

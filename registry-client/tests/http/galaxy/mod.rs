@@ -591,7 +591,7 @@ fn locked_artifacts_are_fetched_by_name_and_checked() {
     let found = fetch(Version::new(1, 2, 0), digest, offline.clone());
     assert_eq!(found, Ok(Some(bytes)));
     assert!(fake.take_paths().is_empty());
-    // Another artifact than the locked one is none.
+    // An artifact other than the locked one does not count.
     let other = ArtifactDigest::Archive([7; 32]);
     let found = fetch(Version::new(1, 2, 0), other, options(folder.path()));
     assert_eq!(found, Ok(None));

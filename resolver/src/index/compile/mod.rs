@@ -137,7 +137,7 @@ enum AllowedReleases {
     Unknown,
     /// A set at an index; equal sets of a package have one index.
     Set(u32),
-    /// Ranges of releases of a large package with a number; equal ranges have one number.
+    /// The number of a list of ranges of releases, for a large package; equal lists have one number.
     Ranges(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Packages that cannot violate rule 3, and cycles of classes.
+//! Packages that cannot violate the rules of the class hierarchy, and cycles of classes.
 //!
 //! Harmless packages need no check of complete selections. A class can be part of a cycle if its
 //! name is on a cycle of names, over all releases of all packages. That is decided in linear time

@@ -1,5 +1,5 @@
 //! What follows from the classes of an index: definers, where external classes are found, and which
-//! packages cannot violate rule 3.
+//! packages cannot violate the rules of the class hierarchy.
 //!
 //! This data is not stored in files, but derived when an index is compiled or opened, which takes
 //! about as long as validating stored data would.

@@ -7,7 +7,7 @@ use crate::request::LockedObject;
 use crate::set::PositionSet;
 
 impl Catalog {
-    /// Whether the lock names another source than registries without names, which [such
+    /// Whether the lock names a source other than registries without names, which [such
     /// registries](Self::source_for_lock) may replace.
     pub(crate) fn has_locked_names(&self) -> bool {
         let artifacts = self.policy.locked().artifacts.values();

@@ -1,8 +1,8 @@
 //! The classes of releases: what they extend, and which required packages define that.
 //!
 //! Most of this is in the compiled index: for each class that a release extends, the only required package that
-//! can define it, the releases of that package that do, and the releases with the same data. This works if all
-//! requirements are on packages of the same index. Otherwise the search works with the [table](ClassTable) of a
+//! can define it, the releases of that package that do, and the releases with the same data. The index can be
+//! used if all requirements are on packages of that index. Otherwise the search works with the [table](ClassTable) of a
 //! release, and looks each class up in every required package.
 
 mod may_inherit;

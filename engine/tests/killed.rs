@@ -112,6 +112,10 @@ fn process_to_be_killed_with_a_command() {
     let _lock = machine
         .lock(Path::new(&folder))
         .expect("nobody else has it");
+    // As that of the state, which nobody waits for.
+    let inner = Path::new(&folder).join("state");
+    fs::create_dir(&inner).expect("it can be made");
+    let _inner = machine.lock(&inner).expect("nobody else has it");
     let command = pkgres_engine::Command::new("sh")
         .arguments(["-c", "echo $$ > number; mv number ready; sleep 60; true"])
         .folder(&folder);

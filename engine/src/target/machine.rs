@@ -197,7 +197,11 @@ impl Target for Machine {
                     guard: OnceLock::new(),
                     file,
                 });
-                *self.current_lock() = Arc::downgrade(&lock);
+                // Another run waits for the lock that this one took first.
+                let mut current = self.current_lock();
+                if current.strong_count() == 0 {
+                    *current = Arc::downgrade(&lock);
+                }
                 Ok(Some(Box::new(lock)))
             }
             None => Err(TargetError::Locked {

@@ -1,4 +1,4 @@
-//! The grammar of the command line. It has no logic.
+//! The grammar of the command line, and which groups of arguments each command has.
 
 use std::path::{Path, PathBuf};
 

@@ -110,7 +110,7 @@ fn is_plainly_a_name(text: &str, alphabet: Alphabet) -> bool {
     }
     let first = &text.as_bytes()[..first_part.unwrap_or(text.len())];
     let could_be_device = match first.len() {
-        // `com` alone is none, and begins many names.
+        // `com` and `org` are no devices, and begin most names: they need no slower check.
         3 => !first.eq_ignore_ascii_case(b"com") && !first.eq_ignore_ascii_case(b"org"),
         4 => true,
         _ => false,
@@ -409,7 +409,8 @@ impl ClassName {
         dots.filter_map(|at| PackageName::parse(&self.0[..at]).ok())
     }
 
-    /// The range of the names from [`of_interface`](Self::of_interface) in the order of texts: its begin, and its end.
+    /// The range of the names from [`of_interface`](Self::of_interface) in the order of texts: its begin, and its end
+    /// (in ASCII, `;` follows `:`).
     pub const INTERFACES: [&'static str; 2] = [INTERFACE, "interface;"];
 }
 

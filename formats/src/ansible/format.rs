@@ -361,7 +361,7 @@ fn is_folder_of_collection(file: &FormatFile<'_>) -> bool {
 /// Whether a file is a list of requirements: by its name, or by a key at the beginning of a line.
 fn is_requirements(file: &FormatFile<'_>) -> bool {
     let name = file.name();
-    if matches!(name, "requirements.yml" | "requirements.yaml") {
+    if matches!(name, REQUIREMENTS_FILE | "requirements.yaml") {
         return true;
     }
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");

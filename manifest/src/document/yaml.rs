@@ -284,7 +284,7 @@ impl YamlComposer<'_> {
                 });
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
-                if !self.is_past_cap() && !self.report_unquoted_spec(span.start) {
+                if !self.count_past_cap() && !self.report_unquoted_spec(span.start) {
                     self.report(Code::ForbiddenYaml, "aliases are not allowed", span);
                 }
                 self.add(Node {
@@ -371,8 +371,8 @@ impl YamlComposer<'_> {
             .push(Diagnostic::error(code, message).at(location));
     }
 
-    /// Whether the cap is reached. If so, this counts the error that the caller was about to report.
-    fn is_past_cap(&mut self) -> bool {
+    /// Returns whether the cap is reached, and counts the error that the caller was about to report if it is.
+    fn count_past_cap(&mut self) -> bool {
         let is_past = self.diagnostics.len() >= MAX_FINDINGS_PER_FILE;
         self.left_out += usize::from(is_past);
         is_past
@@ -380,7 +380,7 @@ impl YamlComposer<'_> {
 
     /// Reports anchors and tags.
     fn report_properties(&mut self, event: &Event<'_>, span: Span) {
-        if event.anchor_id().is_some() && !self.is_past_cap() {
+        if event.anchor_id().is_some() && !self.count_past_cap() {
             let at = self.property_before(span, '&');
             self.report(Code::ForbiddenYaml, "anchors are not allowed", at);
         }
@@ -391,7 +391,7 @@ impl YamlComposer<'_> {
         if is_yaql && self.syntax.yaql_tag {
             return;
         }
-        if self.is_past_cap() {
+        if self.count_past_cap() {
             return;
         }
         let before = self.source.text()[..span.start].trim_end();
@@ -474,7 +474,7 @@ impl YamlComposer<'_> {
         let span = node.span;
         let Value::Scalar(scalar) = node.value else {
             *skip_value = true;
-            if !self.is_past_cap() {
+            if !self.count_past_cap() {
                 self.report(Code::Syntax, "a key must be a scalar", span);
             }
             return;
@@ -482,14 +482,14 @@ impl YamlComposer<'_> {
         if scalar.style == Style::Plain && scalar.text == "<<" {
             // For lenient readers, which see that there is more than what is written here.
             *key = Some((scalar, span));
-            if !self.is_past_cap() {
+            if !self.count_past_cap() {
                 self.report(Code::ForbiddenYaml, "merge keys are not allowed", span);
             }
         } else if seen.insert(scalar.text.clone()) {
             *key = Some((scalar, span));
         } else {
             *skip_value = true;
-            // Not through `is_past_cap`: the entries are still borrowed.
+            // Not through `count_past_cap`: the entries are still borrowed.
             if self.diagnostics.len() >= MAX_FINDINGS_PER_FILE {
                 self.left_out += 1;
                 return;

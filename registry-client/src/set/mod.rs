@@ -176,7 +176,8 @@ impl RegistrySet {
     /// Attaches the loaded indexes to a solver, which then does not look their packages up by name: the indexes of the
     /// registries in order, up to the first that has none.
     ///
-    /// Does nothing if the set [cannot use indexes](Self::uses_indexes), or if the solver needs dates, which indexes do not have.
+    /// Does nothing if names are bound to registries, if uses exclude versions, or if the solver needs dates, which
+    /// indexes do not have.
     pub fn attach_to(&self, resolver: &mut Resolver) -> Result<(), RegistryError> {
         if resolver.needs_dates() {
             return Ok(());

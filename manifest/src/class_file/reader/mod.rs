@@ -478,7 +478,7 @@ impl ClassFileReader<'_> {
             }
             Value::Sequence(items) => {
                 for item in items {
-                    // Recursion ends here: an item is a name or a mapping of names.
+                    // There is one level of recursion: an item is a name or a mapping of names.
                     match &item.value {
                         Value::Sequence(_) => {
                             let message =

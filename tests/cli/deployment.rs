@@ -188,6 +188,53 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
     assert!(!is_running(&folder));
 }
 
+/// A script that ends as it likes says nothing about the machine then.
+#[test]
+fn a_run_that_is_interrupted_during_a_validation_says_so() {
+    let folder = folder();
+    let begun = folder.path().join("begun");
+    let script = format!(
+        "[ $test_only = 1 ] && exit 1; trap \"exit 9\" INT TERM; touch {}; while :; do sleep 0.05; done",
+        begun.display()
+    );
+    let manifest =
+        "Format: 1.4\nType: Library\nFullName: org.example.Web\nVersion: 1.0.0\nValidate: v.yaml\n";
+    let web = folder.path().join("checked");
+    std::fs::create_dir(&web).expect("it can be made");
+    write(&web.join("manifest.yaml"), manifest);
+    let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
+    std::fs::create_dir_all(web.join("Resources")).expect("it can be made");
+    write(&web.join("Resources/v.yaml"), &validation);
+    write(&web.join("v.yaml"), &validation);
+    let locked = pkgres(folder.path()).args(["lock", "checked"]).output();
+    let locked = locked.expect("the program starts");
+    assert!(locked.status.success(), "{locked:?}");
+    let child = pkgres(folder.path())
+        .args(["apply", "checked", "--reconcile", "--target", "local:"])
+        .args(["--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let start = Instant::now();
+    while !begun.exists() {
+        assert!(start.elapsed() < PATIENCE, "the script does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, "-TERM");
+    let ended = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    let stdout = String::from_utf8_lossy(&ended.stdout);
+    let last = stdout.lines().last().expect("it says how it ended");
+    let last: Value = serde_json::from_str(last).expect("it is JSON");
+    assert_eq!(last["status"], "interrupted");
+    assert!(
+        stderr.contains("was interrupted before the first change"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn a_refresh_that_failed_is_made_up_for() {
     if !has_root() {

@@ -92,10 +92,19 @@ impl MachineRun<'_> {
         let name = machine.location.to_string();
         let target = open_target(machine, &args.deployment)?;
         let _alone = lock_target(&*target, machine, args, output)?;
-        let before = validations.run(&*target, reconciles, &interrupts.cancellation, output)?;
+        let before = validations.run(&*target, reconciles, &interrupts.cancellation, output);
+        // Whatever a script that was asked to end says about the machine.
+        if interrupts.cancellation.is_cancelled() {
+            let reason = format!("The run on {name} was interrupted before the first change");
+            report_unchanged("interrupted", &reason, &name, output);
+            return Ok(MachineResult::nothing(Exit::Interrupted, "interrupted"));
+        }
+        let before = before?;
         let invalid = report_outcomes(&before, Moment::Before, args.noop, output);
         if invalid > 0 && !args.noop {
-            report_unchanged(invalid, &name, output);
+            let failed = counted(invalid, "validation");
+            let reason = format!("{name} fails {failed}: nothing else was changed");
+            report_unchanged("invalid", &reason, &name, output);
             return Ok(MachineResult::nothing(Exit::Invalid, "invalid"));
         }
         let mut options = DriveOptions {
@@ -193,23 +202,20 @@ impl MachineRun<'_> {
     }
 }
 
-/// Reports that nothing was changed, because validations failed.
-fn report_unchanged(invalid: usize, target: &str, output: &mut Output) {
+/// Reports that no resource was changed, and why.
+fn report_unchanged(status: &str, reason: &str, target: &str, output: &mut Output) {
     if output.is_json() {
         let document = json!({
             "schema_version": 1,
             "event": "ended",
-            "status": "invalid",
+            "status": status,
             "target": target,
             "resources": [],
             "changed": 0,
         });
         output.data(&format!("{document}\n"));
     }
-    let failed = counted(invalid, "validation");
-    output.note(&format!(
-        "{target} fails {failed}: nothing else was changed"
-    ));
+    output.note(reason);
 }
 
 fn exit_of(ending: &Ending, report: &Report<'_>, args: &ApplyArgs) -> Exit {

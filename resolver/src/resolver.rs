@@ -49,16 +49,15 @@ use crate::contracts::violated_contracts;
 use crate::derivation::{Derivation, Evidence};
 use crate::explain::{self, Conflict, Explanation};
 use crate::greedy::Greedy;
-use crate::improve::search_and_improve;
 use crate::index::CompiledIndex;
 use crate::lock_check::locked_selection;
-use crate::problem::{Goals, Nogood, Problem};
+use crate::problem::Goals;
 use crate::request::{Engine, Request, SolveOptions, by_name};
 use crate::resolution::Resolution;
-use crate::search::{Proof, Refuted, SearchEngine, Verdict};
+use crate::search::{Proof, Refuted, Verdict};
 use crate::selection::Selection;
 use crate::supply::{ProvideError, Supply, check_names};
-use crate::tiers::{can_split, search_second_tier};
+use crate::tiers::{FirstTier, can_split, search_second_tier};
 use crate::universe::{Missing, Policy, Universe};
 use crate::update::{ReportBuilder, UpdateSearch};
 
@@ -160,7 +159,7 @@ enum Phase {
     /// Move what is to be updated, and as little else as possible.
     Update(Box<UpdateSearch>),
     /// Search with one release of each package.
-    FirstTier(Option<SearchEngine>, Vec<Nogood>),
+    FirstTier(FirstTier),
     /// Search with several releases of some packages. The proof shows that one release each is not
     /// enough.
     SecondTier(Proof),
@@ -180,12 +179,6 @@ enum Phase {
     Conflict(Box<Conflict>),
     /// Report that no answer was found.
     GaveUp,
-}
-
-impl Phase {
-    fn first_tier() -> Self {
-        Self::FirstTier(None, Vec::new())
-    }
 }
 
 impl Resolver {
@@ -239,14 +232,10 @@ impl Resolver {
             has_hints: true,
             derivation: None,
         };
-        if !provided.is_empty() {
-            for (name, records) in by_name(provided) {
-                let source = ReleaseSource::Host;
-                let universe = &mut resolver.universe;
-                universe
-                    .catalog
-                    .provide(&name, Supply::Releases { source, records });
-            }
+        for (name, records) in by_name(provided) {
+            let source = ReleaseSource::Host;
+            let supply = Supply::Releases { source, records };
+            resolver.universe.catalog.provide(&name, supply);
         }
         resolver
     }
@@ -389,7 +378,7 @@ impl Resolver {
                     let greedy = greedy.get_or_insert_with(|| Box::new(Greedy::new()));
                     match greedy.advance(universe, budget)? {
                         Some(selection) => Phase::Candidate(selection),
-                        None => Phase::first_tier(),
+                        None => Phase::FirstTier(FirstTier::default()),
                     }
                 }
                 Phase::Candidate(selection) => {
@@ -397,7 +386,7 @@ impl Resolver {
                         Phase::Selected(std::mem::take(selection))
                     } else {
                         // The greedy phase would end in the same releases again.
-                        Phase::first_tier()
+                        Phase::FirstTier(FirstTier::default())
                     }
                 }
                 Phase::Update(update_search) => match update_search.advance(universe, budget)? {
@@ -409,32 +398,15 @@ impl Resolver {
                     }
                     Verdict::Impossible(refuted) => Phase::Impossible(refuted),
                 },
-                Phase::FirstTier(search, nogoods) => {
-                    let known = std::mem::take(nogoods);
-                    let mut problem = Problem::with_nogoods(universe, BTreeSet::new(), known);
-                    let verdict = search_and_improve(search, &mut problem, budget);
-                    let found = problem.into_nogoods();
-                    match verdict {
-                        Ok(Verdict::Solved(selection)) => Phase::Selected(selection),
-                        Ok(Verdict::Impossible(proof))
-                            if may_split && can_split(universe, &proof) =>
-                        {
-                            Phase::SecondTier(proof)
-                        }
-                        Ok(Verdict::Impossible(proof)) => Phase::Impossible(Box::new(Refuted {
-                            proof,
-                            nogoods: found,
-                            ..Refuted::default()
-                        })),
-                        Err(interrupt) => {
-                            // A search that starts again finds them again.
-                            if search.is_some() {
-                                *nogoods = found;
-                            }
-                            return Err(interrupt);
-                        }
+                Phase::FirstTier(first_tier) => match first_tier.advance(universe, budget)? {
+                    Verdict::Solved(selection) => Phase::Selected(selection),
+                    Verdict::Impossible(Refuted { proof, .. })
+                        if may_split && can_split(universe, &proof) =>
+                    {
+                        Phase::SecondTier(proof)
                     }
-                }
+                    Verdict::Impossible(refuted) => Phase::Impossible(Box::new(refuted)),
+                },
                 Phase::SecondTier(proof) => {
                     let goals = Goals::default();
                     match search_second_tier(universe, &goals, BTreeSet::new(), proof, budget)? {

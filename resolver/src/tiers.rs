@@ -1,4 +1,4 @@
-//! The second tier: several releases of as few packages as possible.
+//! The two tiers: one release of each package; then several releases of as few packages as possible.
 //!
 //! # Problem
 //!
@@ -29,10 +29,47 @@ use rustc_hash::FxHashSet;
 
 use crate::budget::{Budget, Interrupt};
 use crate::improve::search_and_improve;
-use crate::problem::{Goals, Problem};
-use crate::search::{Proof, Refuted, Verdict};
+use crate::problem::{Goals, Nogood, Problem};
+use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::universe::{PackageId, Universe};
+
+/// The search of the first tier, which keeps its progress while packages are missing.
+#[derive(Debug, Default)]
+pub(crate) struct FirstTier {
+    search: Option<SearchEngine>,
+    /// What contracts forbid, as far as it was found.
+    nogoods: Vec<Nogood>,
+}
+
+impl FirstTier {
+    /// Searches with one release of each package.
+    pub(crate) fn advance(
+        &mut self,
+        universe: &mut Universe,
+        budget: &mut Budget,
+    ) -> Result<Verdict<Selection, Refuted>, Interrupt> {
+        let known = std::mem::take(&mut self.nogoods);
+        let mut problem = Problem::with_nogoods(universe, BTreeSet::new(), known);
+        let verdict = search_and_improve(&mut self.search, &mut problem, budget);
+        let nogoods = problem.into_nogoods();
+        match verdict {
+            Ok(Verdict::Solved(selection)) => Ok(Verdict::Solved(selection)),
+            Ok(Verdict::Impossible(proof)) => Ok(Verdict::Impossible(Refuted {
+                proof,
+                nogoods,
+                ..Refuted::default()
+            })),
+            Err(interrupt) => {
+                // A search that starts again finds them again.
+                if self.search.is_some() {
+                    self.nogoods = nogoods;
+                }
+                Err(interrupt)
+            }
+        }
+    }
+}
 
 /// Whether splitting packages could invalidate a proof.
 pub(crate) fn can_split(universe: &Universe, proof: &Proof) -> bool {

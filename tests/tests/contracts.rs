@@ -442,3 +442,45 @@ fn a_class_that_only_a_contract_names_is_looked_up() {
         assert_eq!(without.solve(request(holding("any")), beforehand), None);
     }
 }
+
+/// The model lacks the value, and the engine takes it from the declaration of the most derived class; the others only
+/// validate it. Source: `set_property` in `murano/dsl/murano_object.py`.
+#[test]
+fn a_default_of_the_nearest_declaration_is_the_value_for_all() {
+    let solved = |heir: &str| {
+        let registry = Registry {
+            records: vec![
+                release("P", "1").defines("P", &[]),
+                release("H", "1").requires("P", "1").defines("H", &["P"]),
+                release("M", "1").requires("H", "1").defines("M", &["H"]),
+            ],
+            classes: BTreeMap::from([
+                (
+                    package("P"),
+                    classes("P", "  s: {Contract: $.string().notNull()}\n"),
+                ),
+                (package("H"), classes("H", heir)),
+                (package("M"), classes("M", "  other: {Contract: $}\n")),
+            ]),
+        };
+        let object = model(r#"{"?": {"id": "m", "type": "M"}}"#);
+        let found = [false, true].map(|beforehand| {
+            let request = request(object.clone());
+            registry.solve(request, beforehand).is_some()
+        });
+        assert_eq!(found[0], found[1]);
+        found[0]
+    };
+    for (heir, expected) in [
+        ("  other: {Contract: $}\n", false),
+        ("  s: {Contract: $.string()}\n", false),
+        ("  s: {Contract: $.string(), Default: k}\n", true),
+        ("  s: {Contract: $.string().notNull(), Default: k}\n", true),
+        (
+            "  s: {Contract: $.string().notNull(), Usage: Runtime}\n",
+            true,
+        ),
+    ] {
+        assert_eq!(solved(heir), expected, "{heir}");
+    }
+}

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location};
 use pkgres_manifest::{
     ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelObject, ModelValue,
-    ObjectId, ObjectModel, PackageName, ValueProblem, ValueViolation, Version, VersionPin,
-    most_similar,
+    ObjectId, ObjectModel, PackageName, Property, ValueProblem, ValueViolation, Version,
+    VersionPin, most_similar,
 };
 
 use crate::bound::{Ancestry, BoundPackages, ClassAt};
@@ -234,11 +234,17 @@ impl<'a> ModelCheck<'a> {
             // A class that declares a property again does not end the contracts of its ancestors. What
             // several of them find is reported for the nearest.
             let mut reported: HashSet<(String, ValueProblem)> = HashSet::new();
+            // A value that the model lacks comes from the nearest declaration.
+            let mut nearest: HashMap<&str, &Property> = HashMap::new();
             for (declaring, definition) in &ancestry {
                 for property in &definition.properties {
                     let name = property.name.value.as_str();
-                    let path = joined(&object.path, name);
                     let value = values.get(name).copied();
+                    let nearest = nearest.entry(name).or_insert(property);
+                    if value.is_none() && !nearest.is_null_if_absent() {
+                        continue;
+                    }
+                    let path = joined(&object.path, name);
                     let mut found = ContractCheck::default();
                     found.property(self.model, holder, &path, property, value);
                     found.violations.retain(|violation| {

@@ -33,8 +33,8 @@ use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{
-    ClassConstraint, ClassName, ConstrainedObject, ContractCheck, ModelValue, ObjectId,
-    ObjectModel, Package, PackageName, Spec, ValueProblem, Version,
+    ClassConstraint, ClassDefinition, ClassName, ConstrainedObject, ContractCheck, ModelValue,
+    ObjectId, ObjectModel, Package, PackageName, Property, Spec, ValueProblem, Version,
 };
 use rustc_hash::FxHashMap;
 
@@ -228,8 +228,11 @@ impl<'a> ModelCheck<'a> {
                     "" => name.to_owned(),
                     path => format!("{path}.{name}"),
                 };
-                let mut found = ContractCheck::default();
                 let value = values.get(name).copied();
+                if value.is_none() && self.is_default_of_descendant(&walk, at, property) {
+                    continue;
+                }
+                let mut found = ContractCheck::default();
                 found.property(self.model, object.holder, &path, property, value);
                 let declaration = Declaration {
                     at,
@@ -266,6 +269,38 @@ impl<'a> ModelCheck<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a property that the model lacks gets its value from the declaration of a class that inherits this one: a
+    /// default, which only the engine can evaluate. Only the classes on the path count, so that a violation depends on
+    /// the lookups on that path alone.
+    fn is_default_of_descendant(
+        &self,
+        walk: &AncestorWalk,
+        at: ClassAt,
+        property: &Property,
+    ) -> bool {
+        if !property.is_null_if_absent() {
+            return false;
+        }
+        let name = property.name.value.as_str();
+        let path = walk.classes_to(at).into_iter();
+        let mut descendants = path.take_while(|class| *class != at);
+        let first = descendants.find_map(|class| {
+            let definition = self.definition(class)?;
+            let mut properties = definition.properties.iter();
+            properties.find(|property| property.name.value == name)
+        });
+        first.is_some_and(|first| !first.is_null_if_absent())
+    }
+
+    /// The definition of a class, if its package was provided.
+    fn definition(&self, at: ClassAt) -> Option<&'a ClassDefinition> {
+        let PackageContents::Known(package) = self.universe.classes.contents(at.release) else {
+            return None;
+        };
+        let class = self.universe.catalog.class_name(at.class);
+        package.classes.as_ref()?.get(class)
     }
 
     /// A violation that depends on the declaration alone.

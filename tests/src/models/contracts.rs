@@ -57,10 +57,23 @@ impl Check<'_> {
                 match value {
                     Some((_, value)) => self.value(holder, declaring, &property.contract, value),
                     None if property.has_default => true,
+                    None if self.has_default_before(&family, declaring, &property.name) => true,
                     None => self.value(holder, declaring, &property.contract, &Value::Null),
                 }
             })
         })
+    }
+
+    /// Whether the first declaration of a property on the way to a class is an earlier one with a default, which is the
+    /// value then.
+    fn has_default_before(&self, family: &[Class], declaring: &Class, name: &str) -> bool {
+        let path = self.classes.path(family, declaring);
+        let mut declarations = path.into_iter().filter_map(|class| {
+            let known = self.classes.are_known(&class.1);
+            let declared = self.model.properties.get(class).filter(|_| known)?;
+            declared.iter().find(|property| property.name == name)
+        });
+        declarations.next().is_some_and(|first| first.has_default)
     }
 
     #[expect(clippy::match_same_arms, reason = "each arm is a rule")]

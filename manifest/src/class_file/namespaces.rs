@@ -50,14 +50,8 @@ impl Namespaces {
     /// Resolves a short name to a full one.
     pub(super) fn resolve(&self, written: &str) -> Result<ClassName, String> {
         let absolute = match written.split_once(':') {
-            Some(("", name)) => self.in_default(name)?,
+            Some(("", name)) => self.in_default(name),
             Some((prefix, name)) => match self.by_prefix.get(prefix) {
-                Some(_) if name.contains('.') => {
-                    return Err(format!(
-                        "`{}` has a dot after the prefix",
-                        Escaped::shortened(written)
-                    ));
-                }
                 Some(namespace) => joined(namespace, name),
                 None => {
                     return Err(format!(
@@ -67,7 +61,7 @@ impl Namespaces {
                 }
             },
             None if written.contains('.') => written.to_owned(),
-            None => self.in_default(written)?,
+            None => self.in_default(written),
         };
         ClassName::parse(&absolute).map_err(|error| {
             let shown = Escaped::shortened(written);
@@ -80,15 +74,9 @@ impl Namespaces {
         })
     }
 
-    fn in_default(&self, name: &str) -> Result<String, String> {
-        if name.contains('.') {
-            return Err(format!(
-                "`:{}` has a dot after the prefix",
-                Escaped::shortened(name)
-            ));
-        }
+    fn in_default(&self, name: &str) -> String {
         let namespace = self.by_prefix.get("=").map_or("", String::as_str);
-        Ok(joined(namespace, name))
+        joined(namespace, name)
     }
 }
 
@@ -127,6 +115,8 @@ mod tests {
             ("std:A", "io.murano.A"),
             ("x.y.A", "x.y.A"),
             ("bare:A", "A"),
+            ("std:a.B", "io.murano.a.B"),
+            (":a.B", "org.acme.a.B"),
         ] {
             assert_eq!(namespaces.resolve(written).expect(written).as_str(), full);
         }
@@ -134,8 +124,7 @@ mod tests {
             "nope:A",
             "a:b:c",
             "std:",
-            "std:a.B",
-            ":a.B",
+            "std:a..B",
             "http://x/y",
             "",
             "1a",

@@ -132,6 +132,10 @@ fn a_revision_is_of_the_project_on_the_other_side() {
     // A folder of a revision means its lockfile, as it does without a revision.
     for object in ["HEAD:app", "HEAD:app/", "HEAD:./app"] {
         assert_eq!(diff(folder, &[object, "app"]), same, "{object}");
+        assert_eq!(diff(folder, &[object, "HEAD"]), same, "{object}");
+        assert_eq!(diff(folder, &["HEAD", object]), same, "{object}");
+        let changed = done(TEXT, "3 differences\n");
+        assert_eq!(diff(folder, &["first", object]), changed, "{object}");
     }
 }
 

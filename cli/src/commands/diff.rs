@@ -30,21 +30,16 @@ pub(super) fn run(args: &DiffArgs, context: &Context, output: &mut Output) -> Re
     }
     let here = above.as_deref().unwrap_or(Path::new("."));
     // The other side says of which project a revision is meant.
-    let project_of = |other: Option<&str>| {
-        let file = other.and_then(file_of);
-        file.as_deref()
-            .map_or(here, |file| file.parent().unwrap_or(Path::new("")))
-            .to_owned()
+    let project_of = |other: Option<&str>| match other {
+        None => Ok(LockPlace::Folder(here.to_owned())),
+        Some(other) => LockPlace::of(other, here),
     };
-    let project = project_of(args.after.as_deref());
-    let before = lockfile(&args.before, &project, context)?;
+    let before = lockfile(&args.before, &project_of(args.after.as_deref())?, context)?;
+    let place = LockPlace::Folder(here.to_owned());
     let here = here.to_string_lossy();
     let after = match &args.after {
-        Some(after) => {
-            let project = project_of(Some(&args.before));
-            lockfile(after, &project, context)?
-        }
-        None => lockfile(&here, &project, context).map_err(|mut failure| {
+        Some(after) => lockfile(after, &project_of(Some(&args.before))?, context)?,
+        None => lockfile(&here, &place, context).map_err(|mut failure| {
             if !Path::new(&*here).join(LOCK_FILE).exists()
                 && let Some(finding) = failure.findings.first_mut()
             {
@@ -146,11 +141,12 @@ fn compare_several(
 ) -> Result<Exit> {
     let mut differences: Vec<(String, LockDiff)> = Vec::new();
     for project in projects {
-        let before = lockfile(&args.before, project, context)?;
+        let place = LockPlace::Folder(project.clone());
+        let before = lockfile(&args.before, &place, context)?;
         let now = project.join(LOCK_FILE);
         let after = match &args.after {
-            Some(revision) => lockfile(revision, project, context)?,
-            None if now.exists() => lockfile(&now.to_string_lossy(), project, context)?,
+            Some(revision) => lockfile(revision, &place, context)?,
+            None if now.exists() => lockfile(&now.to_string_lossy(), &place, context)?,
             // The project is gone.
             None => Lockfile::default(),
         };
@@ -209,15 +205,39 @@ fn file_of(text: &str) -> Option<PathBuf> {
     }
 }
 
-/// The lockfile that an argument names. Of a revision, it is that of the folder of the `project`.
-fn lockfile(text: &str, project: &Path, context: &Context) -> Result<Lockfile> {
+/// Where the lockfile is in a revision that is named alone.
+enum LockPlace {
+    /// In the folder of a project.
+    Folder(PathBuf),
+    /// At this path, as `REVISION:PATH` has it.
+    Path(String),
+}
+
+impl LockPlace {
+    /// The place of the lockfile that the other side names; `here` if that is a revision alone.
+    fn of(other: &str, here: &Path) -> Result<Self> {
+        if let Some(file) = file_of(other) {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            return Ok(Self::Folder(folder.to_owned()));
+        }
+        if !other.contains(':') {
+            return Ok(Self::Folder(here.to_owned()));
+        }
+        let object = file_of_revision(other)?;
+        let (_, path) = object.split_once(':').unwrap_or_default();
+        Ok(Self::Path(path.to_owned()))
+    }
+}
+
+/// The lockfile that an argument names. `place` says where that of a revision is.
+fn lockfile(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile> {
     match file_of(text) {
         Some(file) => {
             let limit = context.read_options.limits.lock_bytes;
             let bytes = read_file(&file, limit, Follow::Links)?;
             parse_lock(&file, &bytes, context)
         }
-        None => lockfile_of_revision(text, project, context),
+        None => lockfile_of_revision(text, place, context),
     }
 }
 
@@ -235,14 +255,20 @@ fn file_of_revision(object: &str) -> Result<String> {
     })
 }
 
-/// The lockfile of a project in a git revision, or the file of `REVISION:PATH`.
-fn lockfile_of_revision(text: &str, project: &Path, context: &Context) -> Result<Lockfile> {
+/// The lockfile at a place in a git revision, or the file of `REVISION:PATH`.
+fn lockfile_of_revision(text: &str, place: &LockPlace, context: &Context) -> Result<Lockfile> {
     let shown = Escaped::shortened(text).to_string();
     let (revision, object) = if let Some((revision, _)) = text.split_once(':') {
         (revision, file_of_revision(text)?)
     } else {
-        let folder = folder_in_git(Some(project), "lockfile")?;
-        (text, format!("{text}:{folder}/{LOCK_FILE}"))
+        let path = match place {
+            LockPlace::Folder(project) => {
+                let folder = folder_in_git(Some(project), "lockfile")?;
+                format!("{folder}/{LOCK_FILE}")
+            }
+            LockPlace::Path(path) => path.clone(),
+        };
+        (text, format!("{text}:{path}"))
     };
     if !is_revision(revision)? {
         let message = if text == "HEAD" {

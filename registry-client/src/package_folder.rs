@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use pkgres_files::{FileError, Follow, read_file};
-use pkgres_manifest::diagnostic::{Diagnostic, Parsed};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, SourceText, Span};
 use pkgres_manifest::{
     ArtifactDigest, LOCK_FILE, MANIFEST_FILE, Package, PackageManifest, PackageName, PackagePath,
     ReadOptions, Version, sha256,
@@ -48,6 +49,7 @@ pub struct PackageFolder {
     path: PathBuf,
     files: Vec<FolderFile>,
     left_out: Vec<LeftOut>,
+    rules: IgnoreRules,
 }
 
 /// A file or folder that is not part of the package.
@@ -93,9 +95,12 @@ impl LeftOutBecause {
 }
 
 /// The rules of an ignore file, and those that hold without one.
+#[derive(Debug, Clone)]
 pub(crate) struct IgnoreRules {
     of_file: Gitignore,
     leftovers: Gitignore,
+    /// The ignore file, if there is one.
+    source: Option<Arc<SourceText>>,
 }
 
 impl IgnoreRules {
@@ -107,17 +112,21 @@ impl IgnoreRules {
             reason: error.to_string(),
         };
         let mut of_file = GitignoreBuilder::new(folder);
+        let mut source = None;
         match read_file(&file, MAX_IGNORE_FILE_BYTES, Follow::Nothing) {
             Ok(bytes) => {
-                for line in String::from_utf8_lossy(&bytes).lines() {
+                let text = String::from_utf8_lossy(&bytes);
+                for line in text.lines() {
                     of_file.add_line(None, line).map_err(rejected)?;
                 }
+                source = Some(SourceText::new(file.to_string_lossy(), text));
             }
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
         Ok(Self {
             of_file: of_file.build().map_err(rejected)?,
+            source,
             ..Self::without_file()
         })
     }
@@ -132,7 +141,26 @@ impl IgnoreRules {
         Self {
             of_file: Gitignore::empty(),
             leftovers: leftovers.build().expect("the patterns are valid"),
+            source: None,
         }
+    }
+
+    /// The place of the rule of the ignore file that excludes a file or folder.
+    fn location_of(&self, relative: &str, is_folder: bool) -> Option<Location> {
+        let source = self.source.as_ref()?;
+        let matched = self.of_file.matched(relative, is_folder);
+        let pattern = matched.inner()?.original();
+        // The last of equal lines decides.
+        let lines = source.text().split_inclusive('\n').scan(0, |end, line| {
+            let start = *end;
+            *end += line.len();
+            Some((start, line))
+        });
+        let (start, _) = lines
+            .filter(|(_, line)| line.trim_end() == pattern.trim_end())
+            .last()?;
+        let end = start + pattern.len();
+        Some(Location::new(source, Span { start, end }))
     }
 
     /// Why a file or folder is not part of the package, if a rule says so.
@@ -267,6 +295,7 @@ impl PackageFolder {
             path: path.to_owned(),
             files,
             left_out,
+            rules,
         })
     }
 
@@ -347,18 +376,49 @@ impl PackageFolder {
         read_file(&self.path.join(path.as_str()), limit, Follow::Nothing)
     }
 
-    /// Reads the package: its manifest and class files.
+    /// Reads the package: its manifest and the files that it names. None of them can be [left out](Self::left_out).
     pub fn package(&self, options: &ReadOptions) -> Parsed<Package> {
         let manifest = match Self::read_manifest(&self.path, options) {
             Ok(manifest) => manifest,
             Err(errors) => return Parsed::new(None, errors),
         };
+        if let Some(left_out) = self.left_out_with(MANIFEST_FILE) {
+            return Parsed::failed(self.needed(MANIFEST_FILE, left_out));
+        }
         let limit = options.limits.class_file_bytes;
-        Package::assemble_from(manifest, options, |path| match self.read(path, limit) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error.to_diagnostic()),
+        Package::assemble_from(manifest, options, |path| {
+            if let Some(left_out) = self.left_out_with(path.as_str())
+                && self.path.join(path.as_str()).exists()
+            {
+                return Err(self.needed(path.as_str(), left_out));
+            }
+            match self.read(path, limit) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(error) if error.is_not_found() => Ok(None),
+                Err(error) => Err(error.to_diagnostic()),
+            }
         })
+    }
+
+    /// What leaves a file out: itself or a folder around it.
+    fn left_out_with(&self, path: &str) -> Option<&LeftOut> {
+        self.left_out.iter().find(|left_out| {
+            left_out.path == path
+                || left_out.path.ends_with('/') && path.starts_with(&left_out.path)
+        })
+    }
+
+    /// Reports that a file is left out although the package needs it.
+    fn needed(&self, path: &str, left_out: &LeftOut) -> Diagnostic {
+        let because = left_out.because.text();
+        let message = format!("the package needs `{path}`, which is left out: {because}");
+        let error = Diagnostic::error(Code::PackageShape, message);
+        let is_folder = left_out.path.ends_with('/');
+        let left_out = left_out.path.trim_end_matches('/');
+        match self.rules.location_of(left_out, is_folder) {
+            Some(location) => error.at(location),
+            None => error,
+        }
     }
 
     /// The digest of the folder's content.

@@ -163,6 +163,37 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
     unreadable.expect_err("the pattern is invalid");
 }
 
+/// An archive without them would not be a package.
+#[test]
+fn files_that_a_package_needs_cannot_be_left_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let classes = "Classes: {acme.Web: web/Web.yaml}\n";
+    add_package(folder.path(), "acme.Web", "1.0.0", classes);
+    let class_folder = folder.path().join("Classes/web");
+    fs::create_dir_all(&class_folder).expect("created");
+    fs::write(class_folder.join("Web.yaml"), "Name: acme.Web\n").expect("written");
+    fs::write(class_folder.join("Notes.yaml"), "x").expect("written");
+    let read = |rules: &str| {
+        fs::write(folder.path().join(".pkgresignore"), rules).expect("written");
+        let options = ReadOptions::default();
+        let package = PackageFolder::open(folder.path(), &options).expect("it can be read");
+        let findings = package.package(&options).into_result().err();
+        let findings = findings.unwrap_or_default().into_iter();
+        let shown = findings.map(|finding| (finding.message.clone(), places(&finding)[0].1));
+        shown.collect::<Vec<_>>()
+    };
+    let needed = |path: &str, line: usize| {
+        let because = "which is left out: ignored by .pkgresignore";
+        vec![(format!("the package needs `{path}`, {because}"), line)]
+    };
+    let class = "Classes/web/Web.yaml";
+    assert_eq!(read("# all\nmanifest.yaml\n"), needed("manifest.yaml", 2));
+    assert_eq!(read("*.md\nClasses/\r\n"), needed(class, 2));
+    assert_eq!(read("web\n!web\nweb  \nx\n"), needed(class, 3));
+    assert_eq!(read("*.yaml\n!manifest.yaml\n"), needed(class, 1));
+    assert_eq!(read("*.yaml\n!manifest.yaml\n!Web.yaml\n"), []);
+}
+
 #[test]
 fn a_folder_holds_packages_at_any_depth_but_none_inside_another() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::budget::{Budget, Interrupt};
 use crate::improve::search_and_improve;
 use crate::problem::{Fact, Goals, Problem, Relaxation};
+use crate::request::PrereleasePolicy;
 use crate::search::Verdict;
 use crate::set::PositionSet;
 use crate::tiers::split_more;
@@ -303,7 +304,7 @@ fn stated(
 }
 
 /// The candidates of a package that a spec does not allow, the nearest first: those above all that it allows, those below,
-/// then those in between.
+/// then those in between. Stable ones come before prereleases, unless the policy or the spec accepts prereleases as well.
 fn by_distance(
     universe: &Universe,
     package: PackageId,
@@ -328,5 +329,12 @@ fn by_distance(
     let (above, others): (Vec<u32>, Vec<u32>) = outside.into_iter().partition(|one| *one >= until);
     let (below, between): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|one| *one < from);
     let descending = below.into_iter().rev().chain(between.into_iter().rev());
-    above.into_iter().chain(descending)
+    let nearest = above.into_iter().chain(descending);
+    let prefers_stable =
+        catalog.policy().prerelease() != PrereleasePolicy::Allow && !spec.names_prerelease();
+    let (last, first): (Vec<u32>, Vec<u32>) = nearest.partition(|index| {
+        let index = *index;
+        prefers_stable && catalog.is_prerelease(ReleaseId { package, index })
+    });
+    first.into_iter().chain(last)
 }

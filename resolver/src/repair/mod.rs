@@ -18,7 +18,8 @@
 //!
 //! The relaxed requirements of roots are then narrowed again, one after the other in the order of restrictions, so that
 //! each is widened as little as possible: to the nearest version above the allowed ones with which there is a
-//! resolution; if there is none, to the nearest one below, and then to the newest one in between. The changed
+//! resolution; if there is none, to the nearest one below, and then to the newest one in between. Stable versions come
+//! first; prereleases follow in the same order, unless they are allowed or the requirement names one. The changed
 //! requirement allows the versions that are compatible with that version. A cut-off date moves by as few days as
 //! possible. Other requirements have to allow the version that the solver chooses. If it is enough to remove an
 //! existing override, that is the change. The result is a [`Repair`]. It is verified: its resolution was found with
@@ -50,10 +51,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version};
+use pkgres_manifest::{CLASS_PACKAGES, Ecosystem, PackageName, Spec, Version, VersionSet};
 
 use crate::explain::Conflict;
-use crate::request::{Request, Root};
+use crate::request::{PrereleasePolicy, Request, Root};
 use crate::resolution::Resolution;
 use cores::{Cores, core_of};
 use trial::Relaxed;
@@ -337,7 +338,8 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
         Ok(self.resolution_with(&relaxed)?.is_some())
     }
 
-    /// The version nearest to those that a requirement of a root allows with which there is a resolution.
+    /// The version nearest to those that a requirement of a root allows with which there is a resolution. With most
+    /// prerelease policies, a stable one is nearer than a prerelease.
     fn nearest(
         &mut self,
         restriction: &Restriction,
@@ -345,6 +347,26 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
     ) -> Result<Option<Version>, E> {
         let current = restriction.spec(self.request);
         let current = current.unwrap_or_else(Spec::unspecified);
+        let policy = self.request.options.prerelease;
+        if policy != PrereleasePolicy::Allow && !current.names_prerelease() {
+            let stable = self.nearest_of(restriction, &current, relaxed, |version| {
+                !version.is_prerelease()
+            })?;
+            if stable.is_some() {
+                return Ok(stable);
+            }
+        }
+        self.nearest_of(restriction, &current, relaxed, |_| true)
+    }
+
+    /// The nearest of certain versions outside of the current spec of a requirement with which there is a resolution.
+    fn nearest_of(
+        &mut self,
+        restriction: &Restriction,
+        current: &Spec,
+        relaxed: &BTreeMap<Restriction, Relaxed>,
+        counts: impl Fn(&Version) -> bool,
+    ) -> Result<Option<Version>, E> {
         let mut relaxed = relaxed.clone();
         for direction in [Direction::Above, Direction::Below, Direction::Between] {
             let mut nearest = None;
@@ -357,8 +379,13 @@ impl<E, S: FnMut(&Trial) -> Result<Outcome, E>> RepairSearch<'_, S> {
                 let Some(version) = found else {
                     break;
                 };
-                window = direction.nearer_than(&window, &version);
-                nearest = Some(version);
+                if counts(&version) {
+                    window = direction.nearer_than(&window, &version);
+                    nearest = Some(version);
+                } else {
+                    let others = VersionSet::exactly(&version).complement();
+                    window = window.intersection(&others);
+                }
             }
             if nearest.is_some() {
                 return Ok(nearest);

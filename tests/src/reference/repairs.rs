@@ -174,7 +174,8 @@ fn subsets(all: &BTreeSet<Restriction>, size: usize) -> Vec<BTreeSet<Restriction
 }
 
 /// The version nearest to what a requirement of the root allows with which a universe has a resolution: the nearest
-/// above, or else the nearest below, or else the newest in between.
+/// above, or else the nearest below, or else the newest in between. Unless prereleases are allowed or the requirement
+/// names one, stable versions come first.
 pub fn nearest(universe: &Universe, restriction: &Restriction, stated: &Spec) -> Option<Version> {
     let Restriction::Requirement { package, .. } = restriction else {
         return None;
@@ -194,8 +195,11 @@ pub fn nearest(universe: &Universe, restriction: &Restriction, stated: &Spec) ->
         .iter()
         .rev()
         .filter(|version| !is_above(version) && !is_below(version) && !stated.matches(version));
-    let mut nearest = above.chain(below).chain(between);
-    nearest
+    let mut nearest: Vec<&&Version> = above.chain(below).chain(between).collect();
+    if universe.prerelease != PrereleasePolicy::Allow && !stated.names_prerelease() {
+        nearest.sort_by_key(|version| version.is_prerelease());
+    }
+    (nearest.into_iter())
         .find(|version| is_solvable(&relaxed(universe, restriction, &Spec::exactly(version))))
         .map(|version| (*version).clone())
 }

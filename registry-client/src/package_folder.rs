@@ -116,6 +116,8 @@ impl IgnoreRules {
         match read_file(&file, MAX_IGNORE_FILE_BYTES, Follow::Nothing) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
+                // Some editors begin files with a byte order mark. git skips it as well.
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
                 for line in text.lines() {
                     of_file.add_line(None, line).map_err(rejected)?;
                 }

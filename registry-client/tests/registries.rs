@@ -158,6 +158,10 @@ fn files_are_left_out_by_rules_that_can_be_seen() {
     assert!(left_out.contains(&".env Ignored".to_owned()));
     assert!(left_out.contains(&".pkgresignore OfProject".to_owned()));
     assert!(left_out.contains(&"Resources/large.iso Ignored".to_owned()));
+    write(".pkgresignore", "\u{feff}*.iso\n\u{feff}/.env\n");
+    let (_, left_out) = shown();
+    assert!(left_out.contains(&"Resources/large.iso Ignored".to_owned()));
+    assert!(!left_out.contains(&".env Ignored".to_owned()));
     write(".pkgresignore", "[z-a]\n");
     let unreadable = PackageFolder::open(folder.path(), &ReadOptions::default());
     unreadable.expect_err("the pattern is invalid");

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic};
-use pkgres_manifest::{Lockfile, PackageName, ReleaseSource, Version};
+use pkgres_manifest::{LOCK_FILE, Lockfile, PackageName, ReleaseSource, Version};
 use pkgres_registry_client::{ReceivedArtifact, WantedArtifact};
 
 use crate::args::LockedArgs;
@@ -43,6 +43,10 @@ pub(super) fn locked_project(
     let Some(lock) = project.lockfile(context)? else {
         return Err(lock_missing("beside the manifest", context));
     };
+    // Nothing in it is about this project: it belongs to another file of the folder, or the package was renamed.
+    if !lock.roots.contains_key(project.name()) {
+        return Err(made_for_others(&project, &lock, context));
+    }
     // The command works with what is locked all the same, and this takes no registries.
     if !args.locked && !project.agrees_with(&lock, context.core()) {
         let command = context.invocation.command("lock");
@@ -51,6 +55,29 @@ pub(super) fn locked_project(
         ));
     }
     Ok((project, lock))
+}
+
+/// The error for a lockfile that was not made for a project.
+fn made_for_others(project: &Project, lock: &Lockfile, context: &Context) -> Failure {
+    let roots: Vec<String> = lock.roots.keys().map(ToString::to_string).collect();
+    let message = format!(
+        "the lockfile was made for {}, not for {}",
+        roots.join(", "),
+        project.name()
+    );
+    let command = context.invocation.command("lock");
+    let mut finding =
+        Diagnostic::error(Code::LockStale, message).hint(format!("`{command}` replaces it"));
+    // A package folder has one manifest.
+    if project.package().is_none() {
+        finding = finding.hint(format!(
+            "files in one folder share `{LOCK_FILE}`: move one of them to a folder of its own"
+        ));
+    }
+    Failure {
+        findings: vec![finding],
+        exit: Exit::Failed,
+    }
 }
 
 /// Fetches the artifact of every release of a lockfile that has a digest.

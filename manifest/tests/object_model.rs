@@ -279,6 +279,15 @@ fn json_keeps_its_shape() {
         pin("m.json", r#"{"?":{"type":"x.Y/1.0.0"}}"#),
         r#"{"?":{"type":"x.Y/1.0.0", "package": "org.acme.P"}}"#
     );
+    // What is in the type counts, so that the version replaces a range there.
+    for (range, package) in [("1", "@org.acme.P"), (">=1.1", "@org.acme.P"), ("1.2", "")] {
+        let expected = match package {
+            "" => r#"{"?":{"type":"x.Y/1.2.0", "package": "org.acme.P"}}"#.to_owned(),
+            package => format!(r#"{{"?":{{"type":"x.Y/1.2.0{package}"}}}}"#),
+        };
+        let text = format!(r#"{{"?":{{"type":"x.Y/{range}{package}"}}}}"#);
+        assert_eq!(pin("m.json", &text), expected, "{text}");
+    }
 }
 
 #[test]

@@ -179,8 +179,8 @@ fn pin_object(
     let value = notation.text(&version.to_string());
     match &object.version {
         VersionPin::Exact(pinned) if pinned == version => {}
-        // The type names a version that no longer exists.
-        VersionPin::Exact(_) if header.has_inline_version => {
+        // The type names a range, or a version that no longer exists. What is written beside it does not count.
+        _ if header.has_inline_version => {
             let at = object
                 .package
                 .as_ref()
@@ -189,7 +189,6 @@ fn pin_object(
             let written = notation.text(&format!("{}/{version}{at}", object.class));
             edits.push(replace(header.type_value, written));
         }
-        // A range in the type stays; the version that was chosen from it is written beside it.
         _ => match header.version_value {
             Some(span) => edits.push(replace(span, value)),
             None => added.push(notation.entry("version", &value)),

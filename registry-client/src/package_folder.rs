@@ -49,7 +49,7 @@ pub struct PackageFolder {
     path: PathBuf,
     files: Vec<FolderFile>,
     left_out: Vec<LeftOut>,
-    rules: IgnoreRules,
+    rules: Arc<IgnoreRules>,
 }
 
 /// A file or folder that is not part of the package.
@@ -297,7 +297,7 @@ impl PackageFolder {
             path: path.to_owned(),
             files,
             left_out,
-            rules,
+            rules: Arc::new(rules),
         })
     }
 

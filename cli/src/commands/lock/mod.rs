@@ -31,9 +31,11 @@ use crate::show;
 pub(super) fn run(args: &LockArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     if args.frozen {
         let from = context.settings.from("frozen");
-        return Err(Failure::usage(format!(
-            "`--frozen` is set{from}: the lockfile must not change"
-        )));
+        return Err(Failure::usage(if args.check {
+            format!("`--check` needs the registries, which `--frozen`{from} does not read")
+        } else {
+            format!("`--frozen` is set{from}: the lockfile must not change")
+        }));
     }
     if args.locked && (args.dry_run || args.ignore_lock || args.accept_changed) {
         let from = context.settings.from("locked");

@@ -203,7 +203,7 @@ fn a_run_that_is_interrupted_during_a_validation_says_so() {
     std::fs::create_dir(&web).expect("it can be made");
     write(&web.join("manifest.yaml"), manifest);
     let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
-    std::fs::create_dir_all(web.join("Resources")).expect("it can be made");
+    std::fs::create_dir(web.join("Resources")).expect("it can be made");
     write(&web.join("Resources/v.yaml"), &validation);
     write(&web.join("v.yaml"), &validation);
     let locked = pkgres(folder.path()).args(["lock", "checked"]).output();

@@ -344,6 +344,10 @@ fn names_in(folder: OwnedFd) -> rustix::io::Result<Vec<OsString>> {
 fn apply(file: &OwnedFd, attributes: EntryAttributes) -> rustix::io::Result<()> {
     // The owner comes first, because a change of it clears set-user-ID.
     if attributes.user.is_some() || attributes.group.is_some() {
+        // The last number means that the owner stays, for which there is `None`.
+        if [attributes.user, attributes.group].contains(&Some(u32::MAX)) {
+            return Err(rustix::io::Errno::INVAL);
+        }
         let user = attributes.user.map(rustix::fs::Uid::from_raw);
         let group = attributes.group.map(rustix::fs::Gid::from_raw);
         rustix::fs::fchown(file, user, group)?;

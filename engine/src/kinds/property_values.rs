@@ -53,15 +53,22 @@ pub(super) fn check_account(
     account: &str,
     properties: &Properties,
 ) -> Result<(), PropertyError> {
-    if account.parse::<u32>().is_ok() {
-        return Ok(());
+    match account.parse::<u32>() {
+        // Systems take the last number for "leave it as it is".
+        Ok(u32::MAX) => {
+            let message = format!("`{key}` must be less than {}, not {account}", u32::MAX);
+            return Err(properties.invalid(key, message));
+        }
+        Ok(_) => return Ok(()),
+        Err(_) => {}
     }
     let is_user = matches!(key, "owner" | "user");
     let what = if is_user { "user" } else { "group" };
     valid(key, check_name(what, account), properties)
 }
 
-/// Takes an absolute path as it is in the list of users, where it may also be empty.
+/// Takes an absolute path as it is in the list of users, where it may also be empty. It does not lead out of the folder that
+/// it begins with.
 pub(super) fn take_place(
     key: &str,
     properties: &mut Properties,
@@ -73,6 +80,14 @@ pub(super) fn take_place(
     {
         let place = Escaped::shortened(place);
         let message = format!("`{key}` must be an absolute path, not `{place}`");
+        return Err(properties.invalid(key, message));
+    }
+    if let Some(place) = place
+        .as_ref()
+        .filter(|place| place.split('/').any(|part| part == ".."))
+    {
+        let place = Escaped::shortened(place);
+        let message = format!("`{key}` must be a path without `..`, not `{place}`");
         return Err(properties.invalid(key, message));
     }
     Ok(place)

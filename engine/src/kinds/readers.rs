@@ -32,7 +32,7 @@ pub(super) fn read_file(
         let bytes = files.read(&source);
         file = file.with_bytes(bytes.map_err(|reason| properties.invalid("source", reason))?);
     }
-    if let Some(path) = properties.take_text("copy_of")? {
+    if let Some(path) = take_path("copy_of", properties)? {
         if file.has_content() {
             let message = "`copy_of` and `content` or `source` both say what is in the file";
             return Err(properties.invalid("copy_of", message).into());

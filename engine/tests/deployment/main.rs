@@ -227,6 +227,17 @@ fn mistakes_have_places() {
         ],
     );
     check(
+        "Package: [{file: /a, copy_of: /p/../etc/shadow}, {file: /b, copy_of: c}, {file: /c, owner: 4294967295}, {directory: /d, group: 4294967295}, {user: u, home: /home/../x}]",
+        None,
+        &[
+            "Web/r.yaml:1:31: error[PK0105]: `copy_of` must be a path without `..`, not `/p/../etc/shadow`",
+            "Web/r.yaml:1:70: error[PK0105]: `copy_of` must be an absolute path, not `c`",
+            "Web/r.yaml:1:92: error[PK0105]: `owner` must be less than 4294967295, not 4294967295",
+            "Web/r.yaml:1:128: error[PK0105]: `group` must be less than 4294967295, not 4294967295",
+            "Web/r.yaml:1:157: error[PK0105]: `home` must be a path without `..`, not `/home/../x`",
+        ],
+    );
+    check(
         "Package: [{exec: a, command: [x]}, {exec: b, command: 'x y', creates: /y}, {query: c}, {link: /l}, {user: u, number: x}]",
         None,
         &[

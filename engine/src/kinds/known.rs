@@ -166,7 +166,9 @@ impl Kinds {
         };
         let read = |properties: &mut Properties| reader(id.name(), properties, files);
         let mut findings = Vec::new();
-        let mut properties = description.properties.clone();
+        let received = description.receives.iter();
+        let received = received.map(|received| received.property.value.as_str());
+        let mut properties = description.properties.clone().with_received(received);
         let mut left = properties.clone();
         let mut resource = read(&mut left);
         // What is missing may be there under a name that is misspelt.

@@ -240,6 +240,7 @@ pub(super) fn read_service(
         Some(true) => service.enabled(),
         Some(false) => service.disabled(),
     };
-    valid("service", service.validate(), properties)?;
+    let receives = properties.is_received("enabled");
+    valid("service", service.validate_receiving(receives), properties)?;
     Ok(service)
 }

@@ -50,9 +50,10 @@ fn values_of_right_types_are_received() {
          - user: web\n  receives: {number: {query:size: stdout}, groups: {query:names: stdout}}\n\
          - group: web\n  receives: {number: {query:size: stdout}}\n\
          - service: web\n  state: running\n  receives: {enabled: {query:on: stdout}}\n\
+         - service: other\n  receives: {enabled: {query:on: stdout}}\n\
          - file: /size\n  receives: {content: {query:size: stdout}}\n",
     );
-    assert_eq!(right.expect("types fit").nodes().len(), 7);
+    assert_eq!(right.expect("types fit").nodes().len(), 8);
 }
 
 #[test]

@@ -116,6 +116,8 @@ pub struct Properties {
     taken: Vec<Located<String>>,
     /// The names that were asked for.
     known: Vec<String>,
+    /// The properties whose values come from other resources when they are in order.
+    received: Vec<String>,
 }
 
 /// A problem with a property.
@@ -201,7 +203,20 @@ impl Properties {
             left: Vec::new(),
             taken: Vec::new(),
             known: Vec::new(),
+            received: Vec::new(),
         }
+    }
+
+    /// The properties, of which these get their values from other resources.
+    #[must_use]
+    pub fn with_received<'names>(mut self, names: impl IntoIterator<Item = &'names str>) -> Self {
+        self.received.extend(names.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Whether a property gets its value from another resource, so that it is not missing.
+    pub fn is_received(&self, key: &str) -> bool {
+        self.received.iter().any(|received| received == key)
     }
 
     pub(super) fn add(&mut self, key: Located<String>, value: Located<PropertyValue>) {

@@ -98,7 +98,25 @@ impl Service {
     }
 
     /// Checks that the name can be one, and that something is wanted.
-    pub(super) fn validate(&self) -> Result<(), ResourceError> {
+    fn validate(&self) -> Result<(), ResourceError> {
+        self.validate_name()?;
+        if self.wanted == WantedState::default() {
+            let message = "a service needs `state`, `enabled` or both";
+            return Err(ResourceError::Invalid(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Checks a service of which other resources say whether it is enabled.
+    pub(super) fn validate_receiving(&self, receives: bool) -> Result<(), ResourceError> {
+        if receives {
+            self.validate_name()
+        } else {
+            self.validate()
+        }
+    }
+
+    fn validate_name(&self) -> Result<(), ResourceError> {
         let is_plain = |other: char| other.is_ascii_alphanumeric() || "_.@:-".contains(other);
         if !self
             .name
@@ -108,10 +126,6 @@ impl Service {
             let name = Escaped::shortened(&self.name);
             let message = format!("`{name}` cannot be the name of a service");
             return Err(ResourceError::Invalid(message));
-        }
-        if self.wanted == WantedState::default() {
-            let message = "a service needs `state`, `enabled` or both";
-            return Err(ResourceError::Invalid(message.to_owned()));
         }
         Ok(())
     }

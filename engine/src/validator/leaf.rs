@@ -178,8 +178,11 @@ impl Leaves<'_> {
                     format!("`{path}` prints more than {most} MiB, the limit for a value");
                 return Err(Failure::Because(message));
             }
+            let Ok(text) = std::str::from_utf8(&output.stdout) else {
+                let message = format!("what `{path}` prints is not UTF-8");
+                return Err(Failure::Because(message));
+            };
             // As in a shell, the end of the last line is not part of it.
-            let text = output.text();
             let text = text.trim_end_matches(['\n', '\r']);
             let value = ArgumentValue::parse(text)
                 .map_err(|error| Failure::Because(format!("what `{path}` prints: {error}")))?;

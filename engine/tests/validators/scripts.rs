@@ -77,6 +77,8 @@ fn what_validators_set_is_a_choice_of_the_argument() {
     assert_eq!(printed("b"), [] as [&str; 0]);
     let expected = "v.yaml:3:3: error[PK0111]: what `page` prints: `c` is not a choice of `found`";
     assert_eq!(printed("c"), [expected]);
+    let expected = "v.yaml:3:3: error[PK0111]: what `page` prints is not UTF-8";
+    assert_eq!(printed("$(printf '\\377')"), [expected]);
     // What a validator sets itself is known before anything runs.
     let set = |value: &str| {
         let set = format!("- argument_set: {{argument_name: found, value: {value}}}\n");

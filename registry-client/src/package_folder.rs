@@ -119,7 +119,8 @@ impl IgnoreRules {
                 // Some editors begin files with a byte order mark. git skips it as well.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
                 for line in text.lines() {
-                    of_file.add_line(None, line).map_err(rejected)?;
+                    let line = without_alternatives(line);
+                    of_file.add_line(None, &line).map_err(rejected)?;
                 }
                 source = Some(SourceText::new(file.to_string_lossy(), text));
             }
@@ -458,4 +459,27 @@ pub(crate) fn is_executable(metadata: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_executable(_: &fs::Metadata) -> bool {
     false
+}
+
+/// A line of an ignore file in which braces are plain characters, as they are for git. The library takes `{a,b}` for
+/// alternatives.
+fn without_alternatives(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut is_in_class = false;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => {
+                plain.push(character);
+                plain.extend(characters.next());
+                continue;
+            }
+            '[' => is_in_class = true,
+            ']' => is_in_class = false,
+            '{' | '}' if !is_in_class => plain.push('\\'),
+            _ => {}
+        }
+        plain.push(character);
+    }
+    plain
 }

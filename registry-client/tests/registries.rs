@@ -480,3 +480,23 @@ fn only_links_to_packages_are_worth_a_word() {
         );
     }
 }
+
+#[test]
+fn braces_in_ignore_files_are_plain_characters() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    add_package(folder.path(), "acme.Web", "1.0.0", "");
+    let resources = folder.path().join("Resources");
+    fs::create_dir_all(&resources).expect("created");
+    for name in ["x.txt", "{x,y}.txt", "}", "a{", "b", "{"] {
+        fs::write(resources.join(name), "x").expect("written");
+    }
+    let rules = "{x,y}.txt\n}\n[a{]{\n\\{\n";
+    fs::write(folder.path().join(".pkgresignore"), rules).expect("written");
+    let package = PackageFolder::open(folder.path(), &ReadOptions::default());
+    let package = package.expect("a package");
+    let taken = package.files().iter().map(|file| file.path.to_string());
+    let taken: Vec<String> = taken
+        .filter(|path| path.starts_with("Resources/"))
+        .collect();
+    assert_eq!(taken, ["Resources/b", "Resources/x.txt"]);
+}

@@ -164,6 +164,11 @@ fn verify_installed(
                     "{name} {version} is not installed in {shown}"
                 )));
             }
+            // It can be what somebody works on, which `install` leaves as it is.
+            InstalledState::OtherVersion(None) => {
+                let message = format!("the folder of {name} in {shown} is no installed collection");
+                findings.push(error(message).hint("move that folder away"));
+            }
             InstalledState::OtherVersion(other) => {
                 let other = shown_version(other.as_ref());
                 findings.push(error(format!(

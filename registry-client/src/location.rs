@@ -96,8 +96,7 @@ impl RegistryLocation {
     }
 
     /// The default registry: the folder that contains the package folder of the root. So packages in one folder find
-    /// each other. A link to a package folder stands for that folder: the packages near it are found, not those near
-    /// the link.
+    /// each other. If the package folder is a link, its target counts: it is the same project, wherever the link is.
     pub fn beside(package_folder: &Path) -> Self {
         let linked = package_folder
             .is_symlink()

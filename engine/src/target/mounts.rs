@@ -6,8 +6,8 @@ use std::process::Stdio;
 use super::command::Command;
 
 /// Makes every file system read-only in a new mount namespace, then becomes the command. The first argument is the
-/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own. Writing to devices, such as `/dev/null`, stays possible. If one of them stays
-/// writable, the command does not run.
+/// folder that is the root of the command, the second one says whether it gets an empty `/tmp` of its own. Writing to
+/// devices, such as `/dev/null`, stays possible. If a file system stays writable, the command does not run.
 const READ_ONLY: &str = r#"
 set -e
 root=$1

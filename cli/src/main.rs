@@ -35,6 +35,7 @@ mod project_uses;
 mod read_release;
 mod registries;
 mod requirement;
+mod requirements_first;
 mod root;
 mod root_places;
 mod settings;

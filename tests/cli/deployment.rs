@@ -122,10 +122,15 @@ fn busy(command: &[&str], options: &[&str]) -> (TempDir, Child) {
     let script = format!("[ $test_only = 1 ] && exit 1; {script}");
     let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
     write(&folder.path().join("v.yaml"), &validation);
-    let child = pkgres(folder.path())
-        .args(command)
-        .args(["--target", "local:"])
-        .args(options)
+    let mut run = pkgres(folder.path());
+    run.args(command).args(["--target", "local:"]).args(options);
+    let child = start_until(&mut run, &begun);
+    (folder, child)
+}
+
+/// Starts a run, and waits until what it runs has made a file.
+fn start_until(run: &mut Command, begun: &Path) -> Child {
+    let child = run
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -135,7 +140,7 @@ fn busy(command: &[&str], options: &[&str]) -> (TempDir, Child) {
         assert!(start.elapsed() < PATIENCE, "the command does not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    (folder, child)
+    child
 }
 
 fn is_running(folder: &TempDir) -> bool {
@@ -203,24 +208,14 @@ fn a_run_that_is_interrupted_during_a_validation_says_so() {
     std::fs::create_dir(&web).expect("it can be made");
     write(&web.join("manifest.yaml"), manifest);
     let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
-    std::fs::create_dir(web.join("Resources")).expect("it can be made");
-    write(&web.join("Resources/v.yaml"), &validation);
     write(&web.join("v.yaml"), &validation);
     let locked = pkgres(folder.path()).args(["lock", "checked"]).output();
     let locked = locked.expect("the program starts");
     assert!(locked.status.success(), "{locked:?}");
-    let child = pkgres(folder.path())
-        .args(["apply", "checked", "--reconcile", "--target", "local:"])
-        .args(["--format", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let start = Instant::now();
-    while !begun.exists() {
-        assert!(start.elapsed() < PATIENCE, "the script does not begin");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let mut run = pkgres(folder.path());
+    run.args(["apply", "checked", "--reconcile", "--target", "local:"])
+        .args(["--format", "json"]);
+    let child = start_until(&mut run, &begun);
     signal(&child, "-TERM");
     let ended = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8_lossy(&ended.stderr);

@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::requirements_first::requirements_first;
 use crate::show::counted;
 
 pub(super) fn run(args: &VendorArgs, context: &Context, output: &mut Output) -> Result<Exit> {
@@ -112,38 +113,16 @@ fn vendored_names(
         .collect()
 }
 
-/// The releases of a lockfile, each after those that it requires. In a cycle, the first by name comes last.
+/// The releases of a lockfile, each after those that it requires.
 fn load_order(lock: &Lockfile) -> Vec<&(PackageName, Version)> {
-    let mut order = Vec::with_capacity(lock.packages.len());
-    let mut entered = BTreeSet::new();
-    for release in lock.packages.keys() {
-        // A release is entered, and left once all that it requires was left.
-        let mut rest = vec![(release, false)];
-        while let Some((release, is_done)) = rest.pop() {
-            if is_done {
-                order.push(release);
-                continue;
-            }
-            if !entered.insert(release) {
-                continue;
-            }
-            rest.push((release, true));
-            let Some(locked) = lock.packages.get(release) else {
-                continue;
-            };
-            let mut required: Vec<_> = locked
-                .requires
-                .iter()
-                .filter_map(|(package, version)| {
-                    let key = (package.clone(), version.clone());
-                    Some(lock.packages.get_key_value(&key)?.0)
-                })
-                .collect();
-            required.reverse();
-            rest.extend(required.into_iter().map(|required| (required, false)));
-        }
-    }
-    order
+    requirements_first(lock.packages.keys(), |release| {
+        let bindings = lock.packages[release].requires.iter();
+        let locked = bindings.filter_map(|(package, version)| {
+            let key = (package.clone(), version.clone());
+            Some(lock.packages.get_key_value(&key)?.0)
+        });
+        locked.collect()
+    })
 }
 
 /// The largest record of written archives that is read, in bytes.

@@ -1,7 +1,5 @@
 //! The validations of the deployed packages, which run before the changes and afterwards.
 
-use std::collections::BTreeSet;
-
 use pkgres_checks::BoundPackages;
 use pkgres_engine::{
     ArgumentValues, Cancellable, Cancellation, PreparedValidation, Target, ValidationReport,
@@ -17,6 +15,7 @@ use crate::commands::validation_steps::{
 };
 use crate::failure::Result;
 use crate::output::Output;
+use crate::requirements_first::requirements_first;
 use crate::show::{counted, diagnostics_json};
 
 /// The validations of the locked packages, those of required packages first.
@@ -244,28 +243,13 @@ pub(super) fn report_outcomes(
     failed.len()
 }
 
-/// The releases, each after those that it requires. In a cycle, the first by name comes last.
+/// The releases, each after those that it requires.
 fn in_order(packages: &BoundPackages) -> Vec<&Release> {
-    let mut order = Vec::with_capacity(packages.releases.len());
-    let mut entered = BTreeSet::new();
-    for release in packages.releases.keys() {
-        // A release is entered, and left once all that it requires was left.
-        let mut rest = vec![(release, false)];
-        while let Some((release, is_done)) = rest.pop() {
-            if is_done {
-                order.push(release);
-                continue;
-            }
-            if !entered.insert(release) {
-                continue;
-            }
-            rest.push((release, true));
-            let required = packages.releases[release].requires.iter().rev();
-            let known = required.filter_map(|required| packages.releases.get_key_value(required));
-            rest.extend(known.map(|(required, _)| (required, false)));
-        }
-    }
-    order
+    requirements_first(packages.releases.keys(), |release| {
+        let required = packages.releases[release].requires.iter();
+        let known = required.filter_map(|required| packages.releases.get_key_value(required));
+        known.map(|(required, _)| required).collect()
+    })
 }
 
 /// The error for a value that no validation has an argument for.

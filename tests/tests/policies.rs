@@ -108,6 +108,32 @@ fn releases_after_the_cutoff_equal_yanked_releases() {
     assert!(mattered > SEEDS / 10, "{mattered}");
 }
 
+/// A root may have a date of publication, as an information model has. It is there whenever it was published, and so are
+/// the reasons that it takes part in.
+#[test]
+fn a_root_that_is_newer_than_the_cutoff_date() {
+    let mut root = release("R", "1").requires("X", "1");
+    let mut late = release("X", "1");
+    for record in [&mut root, &mut late] {
+        record.published = Some("2026-07-01T00:00:00Z".to_owned());
+    }
+    let universe = Universe::new(root, vec![late]);
+    for supplies in SUPPLIES {
+        let mut request = request(&universe);
+        request.options.exclude_newer = Some(cutoff());
+        let Verdict::Conflict(conflict) = run(&universe, supplies, request) else {
+            panic!("the only release was published too late");
+        };
+        let reasons = conflict.reasons.iter().map(|reason| reason.text.as_str());
+        assert_eq!(reasons.collect::<Vec<_>>(), ["R 1.0.0 requires X 1"]);
+        let hints = conflict.hints.iter().map(|hint| hint.text.as_str());
+        assert_eq!(
+            hints.collect::<Vec<_>>(),
+            ["X 1.0.0 matches but was published too late for `--exclude-newer`"]
+        );
+    }
+}
+
 /// The universe with the order of versions reversed; `None` if it has prereleases.
 fn mirrored(universe: &Universe) -> Option<Universe> {
     let mut versions: BTreeMap<&PackageName, Vec<&Version>> = BTreeMap::new();

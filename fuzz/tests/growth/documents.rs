@@ -192,7 +192,13 @@ const YAML: &[Parts] = &[
     ("ampersands", "k: ", "&", "\n"),
     ("asterisks", "k: ", "*", "\n"),
     ("commas", "k: [", ",", "]\n"),
-    ("backslashes", "k: \"", "\\", "\"\n"),
+    ("backslashes", "k: \"", "\\\\", "\"\n"),
+    (
+        "an escaped quote behind backslashes",
+        "k: \"",
+        "\\\\",
+        "\\\"\n",
+    ),
     (
         "falling indentation",
         "",

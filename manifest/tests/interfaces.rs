@@ -154,6 +154,10 @@ fn every_mistake_is_reported_at_its_place() {
             "Functions:\n  f: {Deprecated: {successor: g}}\n",
             &["2:31: warning[PK0100]: the successor `g` is no function of the interface"],
         ),
+        (
+            "Functions:\n  f: {Deprecated: {successor: f}}\n  g: {}\n",
+            &["2:31: warning[PK0100]: `f` is its own successor"],
+        ),
     ] {
         let (interface, findings) = read(text);
         assert_eq!(findings, expected, "{text}");

@@ -28,24 +28,35 @@ pub struct ReturnViolation {
 pub struct ReturnSchema(jsonschema::Validator);
 
 impl ReturnSchema {
-    /// Compiles the schema of a function; `None` if it has none. An invalid schema is an error at its place.
+    /// Compiles the schema of a function; `None` if it has none. An invalid schema is an error at its place, and so is a
+    /// `default` that the schema does not allow: calls return it where the function makes no sense.
     pub fn of(function: &InterfaceFunction) -> Result<Option<Self>, Box<Diagnostic>> {
         let Some(returns) = &function.returns else {
             return Ok(None);
         };
+        let name = Escaped::shortened(&function.name.value);
+        let error = |message: String| {
+            let error = Diagnostic::error(Code::Interface, message);
+            Box::new(error.at(returns.location.clone()))
+        };
         let schema = schema_of(function);
-        match jsonschema::validator_for(&schema) {
-            Ok(validator) => Ok(Some(Self(validator))),
-            Err(error) => {
-                let message = format!(
-                    "`Returns` of `{}` is not a JSON Schema: {}",
-                    Escaped::shortened(&function.name.value),
-                    Escaped::shortened(&error.to_string())
-                );
-                let error = Diagnostic::error(Code::Interface, message);
-                Err(Box::new(error.at(returns.location.clone())))
-            }
+        let validator = jsonschema::validator_for(&schema).map_err(|invalid| {
+            let invalid = invalid.to_string();
+            let invalid = Escaped::shortened(&invalid);
+            error(format!(
+                "`Returns` of `{name}` is not a JSON Schema: {invalid}"
+            ))
+        })?;
+        let compiled = Self(validator);
+        let default = schema.get("default");
+        if let Some(Err(violations)) = default.map(|default| compiled.check(default)) {
+            let violation = violations.first().map(ToString::to_string);
+            let violation = violation.unwrap_or_default();
+            return Err(error(format!(
+                "`Returns` of `{name}` does not allow its own `default`: {violation}"
+            )));
         }
+        Ok(Some(compiled))
     }
 
     /// Checks a returned value.

@@ -245,21 +245,24 @@ impl InterfaceReader<'_> {
         }
     }
 
-    /// Warns about successors that are no functions of the interface.
+    /// Warns about successors that are no other functions of the interface.
     fn check_successors(&mut self, functions: &[InterfaceFunction]) {
         for function in functions {
             let deprecated = function.deprecated.as_ref();
             let Some(successor) = deprecated.and_then(|it| it.successor.as_ref()) else {
                 continue;
             };
-            let mut names = functions.iter().map(|other| other.name.value.as_str());
+            let others = functions.iter().map(|other| other.name.value.as_str());
+            let mut names = others.filter(|name| *name != function.name.value);
             if names.clone().any(|name| name == successor.value) {
                 continue;
             }
-            let message = format!(
-                "the successor `{}` is no function of the interface",
-                Escaped::shortened(&successor.value)
-            );
+            let shown = Escaped::shortened(&successor.value);
+            let message = if successor.value == function.name.value {
+                format!("`{shown}` is its own successor")
+            } else {
+                format!("the successor `{shown}` is no function of the interface")
+            };
             let mut finding = Diagnostic::warning(Code::Interface, message);
             if let Some(similar) = most_similar(&successor.value, names.by_ref()) {
                 finding = finding.hint(format!("did you mean `{}`?", Escaped::shortened(similar)));

@@ -34,10 +34,13 @@ pub(super) fn contradictions<'place>(
                 continue;
             }
             if let Some(other) = claims.get(&identifier) {
-                let message = format!(
-                    "`{}` and `{}` both say what is at one place",
-                    other.id, node.id
-                );
+                let (one, two) = (&other.id, &node.id);
+                let message = match identifier {
+                    Identifier::UserNumber(number) | Identifier::GroupNumber(number) => {
+                        format!("`{one}` and `{two}` have the same number, {number}")
+                    }
+                    _ => format!("`{one}` and `{two}` both say what is at one place"),
+                };
                 report(message, node, other);
             } else {
                 claims.insert(identifier, node);

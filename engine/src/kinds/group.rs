@@ -116,7 +116,8 @@ impl Resource for Group {
     fn identifiers(&self) -> Vec<Identifier> {
         let own = Identifier::Group(self.name.clone());
         let removed = self.is_absent.then(removed_groups);
-        [own].into_iter().chain(removed).collect()
+        let number = self.number.map(Identifier::GroupNumber);
+        [own].into_iter().chain(removed).chain(number).collect()
     }
 
     fn receives(&self) -> &[(&str, ValueType)] {

@@ -115,6 +115,7 @@ pub(super) fn take_required_command(properties: &mut Properties) -> Result<Comma
         if let Err(error) = VariableName::parse(&name) {
             return Err(properties.invalid("environment", error.to_string()));
         }
+        check_no_nul("environment", &value, properties)?;
         command = command.variable(name, value);
     }
     if let Some(folder) = take_path("folder", properties)? {
@@ -157,6 +158,9 @@ pub(super) fn take_command(
     let Some(words) = properties.take_texts(key)? else {
         return Ok(None);
     };
+    for word in &words {
+        check_no_nul(key, word, properties)?;
+    }
     let mut words = words.into_iter();
     let Some(program) = words.next().filter(|program| !program.is_empty()) else {
         return Err(properties.invalid(key, format!("`{key}` names no program")));
@@ -192,6 +196,7 @@ fn check_path(
     properties: &Properties,
 ) -> Result<(), PropertyError> {
     let shown = Escaped::shortened(path);
+    check_no_nul(key, path, properties)?;
     if !path.starts_with('/') {
         let message = format!("{what} must be an absolute path, not `{shown}`");
         return Err(properties.invalid(key, message));
@@ -208,6 +213,16 @@ fn check_path(
         let message = format!("{what} is not written plainly: `{shown}`");
         let hint = format!("write it as `{}`", Escaped::shortened(plain));
         return Err(properties.invalid(key, message).hint(hint));
+    }
+    Ok(())
+}
+
+/// Checks that a text is one that the system takes, as a path, a word of a command or a variable: they end at a NUL.
+fn check_no_nul(key: &str, text: &str, properties: &Properties) -> Result<(), PropertyError> {
+    if text.contains('\0') {
+        let text = Escaped::shortened(text);
+        let message = format!("`{key}` has the character NUL: `{text}`");
+        return Err(properties.invalid(key, message));
     }
     Ok(())
 }

@@ -87,7 +87,14 @@ pub(super) fn read_link(name: &str, properties: &mut Properties) -> Result<Link,
     if takes_absence("link", properties)? {
         return Ok(Link::absent(name));
     }
-    let link = Link::new(name, properties.take_required_text("target")?);
+    let target = properties.take_required_text("target")?;
+    // No system has a link with such a target.
+    if target.is_empty() || target.contains('\0') {
+        let target = Escaped::shortened(&target);
+        let message = format!("`target` must be a path, not `{target}`");
+        return Err(properties.invalid("target", message).into());
+    }
+    let link = Link::new(name, target);
     Ok(match properties.take_bool("parents")? {
         Some(true) => link.with_parents(),
         _ => link,

@@ -339,7 +339,9 @@ impl Resource for User {
     }
 
     fn identifiers(&self) -> Vec<Identifier> {
-        vec![Identifier::User(self.name.clone())]
+        let own = Identifier::User(self.name.clone());
+        let number = self.number.map(Identifier::UserNumber);
+        [own].into_iter().chain(number).collect()
     }
 
     fn wishes(&self) -> Vec<Wish> {

@@ -19,6 +19,10 @@ pub enum Identifier {
     User(String),
     /// A group.
     Group(String),
+    /// The number of a user.
+    UserNumber(u32),
+    /// The number of a group.
+    GroupNumber(u32),
     /// Something else: its kind and its name.
     Other(String, String),
 }

@@ -238,6 +238,11 @@ fn mistakes_have_places() {
         ],
     );
     check(
+        r#"Package: [{link: /a, target: ""}, {link: /b, target: "x\0"}, {file: "/c\0"}, {exec: d, command: [x, "\0"], creates: /d}, {query: e, command: [x], environment: {A: "\0"}}]"#,
+        None,
+        &[],
+    );
+    check(
         "Package: [{exec: a, command: [x]}, {exec: b, command: 'x y', creates: /y}, {query: c}, {link: /l}, {user: u, number: x}]",
         None,
         &[
@@ -432,6 +437,10 @@ fn resources_that_contradict_each_other_are_found_before_a_run() {
     check(
         "Package: [{file: /a, force: true, mode: 0600}, {file: /a/b/c}]",
         "Web/r.yaml:1:55: error[PK0105]: `file:/a/b/c` is below `file:/a`, which is no folder [Web/r.yaml:1:18]",
+    );
+    check(
+        "Package: [{user: a, number: 1500}, {group: c, number: 1500}, {user: b, number: 1500}]",
+        "Web/r.yaml:1:69: error[PK0105]: `user:a` and `user:b` have the same number, 1500 [Web/r.yaml:1:18]",
     );
     for right in [
         "Package: [{file: /a}, {file: /ab}, {file: /a/b, state: absent}]",

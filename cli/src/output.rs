@@ -14,12 +14,12 @@ use terminal_size::{Width, terminal_size_of};
 use crate::args::{Arguments, Color, Format};
 use crate::environment::variable;
 use crate::exit::Exit;
+use crate::harmless_text::harmless;
 use crate::help::format_of;
 use crate::invocation::quoted;
 use crate::pasted;
 use crate::progress::Progress;
 use crate::show;
-use crate::terminal_text::harmless;
 
 /// The most findings about registries that a command shows.
 const MAX_REGISTRY_FINDINGS: usize = 20;
@@ -37,8 +37,8 @@ pub(crate) struct Output {
     /// The first error of writing data; no data is written after it.
     failure: Option<io::Error>,
     stderr: Box<dyn io::Write + Send>,
-    /// Whether others write beside this, so that each document is one line.
-    is_part: bool,
+    /// Whether each document is one line, because others come before or behind it.
+    has_line_documents: bool,
     /// The folder that the run changed to, quoted for a shell: commands in hints have it.
     folder: Option<String>,
 }
@@ -151,7 +151,7 @@ impl Output {
             failure: None,
             // Without styles, this also removes escape sequences from foreign text.
             stderr: Box::new(AutoStream::new(io::stderr(), choice)),
-            is_part: false,
+            has_line_documents: false,
             folder: args.directory.as_deref().map(quoted),
         }
     }
@@ -168,7 +168,7 @@ impl Output {
             stdout: io::BufWriter::new(Box::new(io::stdout())),
             failure: None,
             stderr: Box::new(io::stderr()),
-            is_part: false,
+            has_line_documents: false,
             folder: None,
         }
     }
@@ -197,7 +197,7 @@ impl Output {
             stdout: io::BufWriter::new(Box::new(stdout.clone())),
             failure: None,
             stderr: Box::new(stderr.clone()),
-            is_part: false,
+            has_line_documents: false,
             folder: style.folder.clone(),
         };
         part(&mut output);
@@ -225,7 +225,7 @@ impl Output {
             stdout: io::BufWriter::new(Box::new(stdout)),
             failure: None,
             stderr: Box::new(stderr),
-            is_part: true,
+            has_line_documents: true,
             folder: style.folder.clone(),
         }
     }
@@ -333,9 +333,14 @@ impl Output {
         }
     }
 
+    /// Writes each JSON document on one line from now on, as events are, and an error instead of them.
+    pub(crate) fn use_line_documents(&mut self) {
+        self.has_line_documents = true;
+    }
+
     /// Writes a JSON document.
     pub(crate) fn json(&mut self, document: &serde_json::Value) {
-        if self.is_part {
+        if self.has_line_documents {
             self.data(&format!("{document}\n"));
             return;
         }

@@ -193,25 +193,37 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
     assert!(!is_running(&folder));
 }
 
-/// A script that ends as it likes says nothing about the machine then.
-#[test]
-fn a_run_that_is_interrupted_during_a_validation_says_so() {
+/// A folder with the locked package `checked`, whose validation is a script, and which has these lines of a manifest.
+fn with_validation(script: &str, manifest: &str) -> TempDir {
     let folder = folder();
-    let begun = folder.path().join("begun");
-    let script = format!(
-        "[ $test_only = 1 ] && exit 1; trap \"exit 9\" INT TERM; touch {}; while :; do sleep 0.05; done",
-        begun.display()
-    );
-    let manifest =
-        "Format: 1.4\nType: Library\nFullName: org.example.Web\nVersion: 1.0.0\nValidate: v.yaml\n";
     let web = folder.path().join("checked");
     std::fs::create_dir(&web).expect("it can be made");
-    write(&web.join("manifest.yaml"), manifest);
+    let manifest = format!(
+        "Format: 1.4\nType: Library\nFullName: org.example.Web\nVersion: 1.0.0\nValidate: v.yaml\n{manifest}"
+    );
+    write(&web.join("manifest.yaml"), &manifest);
     let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
     write(&web.join("v.yaml"), &validation);
     let locked = pkgres(folder.path()).args(["lock", "checked"]).output();
     let locked = locked.expect("the program starts");
     assert!(locked.status.success(), "{locked:?}");
+    folder
+}
+
+/// A script that ends as it likes says nothing about the machine then.
+#[test]
+fn a_run_that_is_interrupted_during_a_validation_says_so() {
+    if !has_root() {
+        pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");
+        return;
+    }
+    let begun = TempDir::new().expect("a folder can be made");
+    let begun = begun.path().join("begun");
+    let script = format!(
+        "[ $test_only = 1 ] && exit 1; trap \"exit 9\" INT TERM; : > {}; while :; do :; done",
+        begun.display()
+    );
+    let folder = with_validation(&script, "");
     let mut run = pkgres(folder.path());
     run.args(["apply", "checked", "--reconcile", "--target", "local:"])
         .args(["--format", "json"]);
@@ -289,6 +301,61 @@ fn the_longest_time_of_a_run_ends_its_commands() {
     assert!(start.elapsed() < PATIENCE);
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert!(stderr.contains("ended because its time was up"), "{stderr}");
+}
+
+#[test]
+fn the_longest_time_of_a_run_ends_its_validations() {
+    if !has_root() {
+        pkgres_tests::skip::without_service("the lock of this machine needs the rights of root");
+        return;
+    }
+    let made = TempDir::new().expect("a folder can be made");
+    let made = made.path().join("made");
+    let waits = "trap \"exit 0\" INT; while :; do :; done";
+    let after = format!("[ -e {} ] || exit 0; {waits}", made.display());
+    for (script, message) in [
+        (
+            waits,
+            "ended before the first change, because its time was up",
+        ),
+        (
+            after.as_str(),
+            "ended before the last validation ended, because its time was up",
+        ),
+    ] {
+        let folder = with_validation(script, "Resources: r.yaml\n");
+        let resources = format!("Package:\n- file: {}\n  content: x\n", made.display());
+        write(&folder.path().join("checked/r.yaml"), &resources);
+        let run = pkgres(folder.path())
+            .args(["apply", "checked", "--target", "local:"])
+            .args(["--max-runtime", "1", "--format", "json"])
+            .output()
+            .expect("the program starts");
+        let stderr = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(message), "{stderr}");
+        let stdout = String::from_utf8_lossy(&run.stdout);
+        let last = stdout.lines().last().expect("it says how it ended");
+        let last: Value = serde_json::from_str(last).expect("it is JSON");
+        assert_eq!(last["status"], "out_of_time");
+    }
+    assert!(made.exists());
+}
+
+/// Events are lines, and an error in place of them is one, too.
+#[test]
+fn an_error_among_events_is_one_line() {
+    let folder = folder();
+    let run = pkgres(folder.path())
+        .args(["apply", "missing", "--target", "rootfs:root"])
+        .args(["--format", "json"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(2));
+    let stdout = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(stdout.lines().count(), 1, "{stdout}");
+    let document: Value = serde_json::from_str(&stdout).expect("it is JSON");
+    assert_eq!(document["status"], "error");
 }
 
 #[test]

@@ -15,12 +15,9 @@ use crate::runner::{
     Action, Cause, Event, NodeKey, NodeStatus, Outcome, RunOptions, Runner, Status, SwapReport,
 };
 use crate::state::{AppliedState, StateError};
-use crate::target::{Cancellation, Target};
+use crate::target::{Cancellation, GRACE, Target};
 use crate::watch::{Noticed, Watcher};
 use workers::{Work, Workers};
-
-/// How long commands have to end after a run took too long, until they are killed.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// How long a run that is over waits for the commands that it killed.
 const KILL_GRACE: Duration = Duration::from_secs(5);

@@ -29,6 +29,7 @@ mod ssh;
 
 pub use cancellable::Cancellable;
 pub use cancellation::Cancellation;
+pub(crate) use cancellation::GRACE;
 pub(crate) use command::MAX_OUTPUT;
 pub use command::{Command, Output};
 pub use error::TargetError;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pkgres_engine::{
     Cancellation, Cause, DriveOptions, Ending, Progress, RunOptions, RunRecord, Status, Step,
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::changes::Changes;
 use super::conformance::conforming;
+use super::early_end::{EarlyEnd, Unvalidated};
 use super::machines::{Machine, MachineResult, Machines};
 use super::metrics::MetricsFile;
 use super::prepared::{Prepared, lock_target, open_target, validations_of};
@@ -26,7 +27,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interrupt::RunInterrupts;
-use crate::live::LiveView;
+use crate::live_view::LiveView;
 use crate::output::Output;
 use crate::show::{cause_text, counted};
 
@@ -35,6 +36,7 @@ pub(in crate::commands) fn apply(
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit> {
+    output.use_line_documents();
     let mut machines = Machines::read(&args.deployment, &context.read_options.limits)?;
     if args.watch {
         machines = machines.all_at_once();
@@ -92,12 +94,16 @@ impl MachineRun<'_> {
         let name = machine.location.to_string();
         let target = open_target(machine, &args.deployment)?;
         let _alone = lock_target(&*target, machine, args, output)?;
-        let before = validations.run(&*target, reconciles, &interrupts.cancellation, output);
+        let max_runtime = args.max_runtime.map(Duration::from_secs);
+        let deadline = max_runtime.and_then(|limit| Instant::now().checked_add(limit));
+        let cancellation = interrupts.cancellation.with_deadline(deadline);
+        let before = validations.run(&*target, reconciles, &cancellation, output);
         // Whatever a script that was asked to end says about the machine.
-        if interrupts.cancellation.is_cancelled() {
-            let reason = format!("The run on {name} was interrupted before the first change");
-            report_unchanged("interrupted", &reason, &name, output);
-            return Ok(MachineResult::nothing(Exit::Interrupted, "interrupted"));
+        if cancellation.is_cancelled() {
+            let early = EarlyEnd::of(interrupts);
+            let reason = early.message(&name, "the first change");
+            report_unchanged(early.status(), &reason, &name, output);
+            return Ok(MachineResult::nothing(early.exit(), early.status()));
         }
         let before = before?;
         let invalid = report_outcomes(&before, Moment::Before, args.noop, output);
@@ -116,7 +122,7 @@ impl MachineRun<'_> {
                 ..RunOptions::default()
             },
             exit_when_settled: args.converged_exit,
-            max_runtime: args.max_runtime.map(Duration::from_secs),
+            max_runtime: deadline.map(|it| it.saturating_duration_since(Instant::now())),
             state: None,
         };
         let location = prepared.state.clone();
@@ -132,7 +138,8 @@ impl MachineRun<'_> {
         let afterwards = Afterwards {
             validations,
             target: Arc::clone(&target),
-            cancellation: interrupts.cancellation.clone(),
+            cancellation: cancellation.clone(),
+            interrupts,
         };
         if args.watch && target.watchable().is_none() {
             let pause = options.run.polling.as_secs();
@@ -164,30 +171,41 @@ impl MachineRun<'_> {
             // What did not change does not have to be validated again.
             afterwards: (!args.noop).then_some(afterwards),
             invalid,
+            unvalidated: None,
         };
         let ending = drive(graph, target, &options, interrupts.control(), |progress| {
             observer.observe(progress);
         });
         let changes = std::mem::take(&mut observer.changes);
         let invalid = observer.invalid;
+        let unvalidated = observer.unvalidated.take();
         // What follows is written where the view was.
         drop(observer);
         let unwritten = metrics.and_then(|metrics| metrics.end().err());
         if let Some(state) = state {
             state.finish(ending.owed.clone(), output)?;
         }
-        let report = Report::new(&ending, prepared, name);
+        let report = Report::new(&ending, prepared, name.clone());
         let report = report.with_invalid(invalid).with_reversed(&gone.reversed);
         if output.is_json() {
-            let mut document = report.document(status_name(&ending, &report));
+            let status = match &unvalidated {
+                Some(Unvalidated::Ended(early)) if ending.status == Status::Converged => {
+                    early.status()
+                }
+                _ => status_name(&ending, &report),
+            };
+            let mut document = report.document(status);
             document["event"] = json!("ended");
             document["changed"] = json!(changes.made);
             document["unfinished"] = json!(changes.unfinished());
-            output.data(&format!("{document}\n"));
+            output.json(&document);
         }
         output.findings(&report.failures());
         output.findings(&report.deferrals());
         output.note(&report.apply_summary(&changes, &ending));
+        if let Some(unvalidated) = &unvalidated {
+            unvalidated.report(&name, output);
+        }
         if let Some(failure) = unwritten {
             return Err(failure);
         }
@@ -197,6 +215,10 @@ impl MachineRun<'_> {
         }
         if exit == Exit::Done && args.exit_code && report.is_pending() {
             exit = Exit::Pending;
+        }
+        // Whether the machine is as the packages want it is not known then.
+        if let Some(unvalidated) = unvalidated {
+            exit = exit.max(unvalidated.exit());
         }
         Ok(report.result(exit, changes.made))
     }
@@ -213,7 +235,7 @@ fn report_unchanged(status: &str, reason: &str, target: &str, output: &mut Outpu
             "resources": [],
             "changed": 0,
         });
-        output.data(&format!("{document}\n"));
+        output.json(&document);
     }
     output.note(reason);
 }
@@ -246,6 +268,7 @@ struct Afterwards<'packages> {
     validations: &'packages Validations<'packages>,
     target: Arc<dyn Target>,
     cancellation: Cancellation,
+    interrupts: &'packages RunInterrupts,
 }
 
 /// Shows what happens while a graph runs.
@@ -278,6 +301,8 @@ struct Observer<'run> {
     afterwards: Option<Afterwards<'run>>,
     /// How many validations failed.
     invalid: usize,
+    /// Set if the validations after the changes did not end.
+    unvalidated: Option<Unvalidated>,
 }
 
 impl Observer<'_> {
@@ -294,8 +319,7 @@ impl Observer<'_> {
         }
         let is_repeated = self.remember(&progress.step);
         if self.output.is_json() {
-            let event = event(progress);
-            self.output.data(&format!("{event}\n"));
+            self.output.json(&event(progress));
             self.output.flush();
         } else if let Some(note) = self.note(&progress.step) {
             self.view.above(|| self.output.note(&note));
@@ -360,15 +384,22 @@ impl Observer<'_> {
             validations,
             target,
             cancellation,
+            interrupts,
         }) = self.afterwards.take()
         else {
             return;
         };
-        // An interrupt ends the run, too.
         self.view.above(|| {
             let outcomes = validations.run(&*target, false, &cancellation, self.output);
-            if let Ok(outcomes) = outcomes {
-                self.invalid += report_outcomes(&outcomes, Moment::After, false, self.output);
+            match outcomes {
+                // Whatever a script that was asked to end says about the machine.
+                _ if cancellation.is_cancelled() && !validations.is_empty() => {
+                    self.unvalidated = Some(Unvalidated::Ended(EarlyEnd::of(interrupts)));
+                }
+                Ok(outcomes) => {
+                    self.invalid += report_outcomes(&outcomes, Moment::After, false, self.output);
+                }
+                Err(failure) => self.unvalidated = Some(Unvalidated::Failed(failure)),
             }
         });
         note_validations(&self.record, self.invalid);

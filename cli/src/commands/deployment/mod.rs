@@ -5,6 +5,7 @@ mod call;
 mod changes;
 mod collections;
 mod conformance;
+mod early_end;
 mod machines;
 mod metrics;
 mod plan;

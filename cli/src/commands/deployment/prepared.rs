@@ -18,7 +18,7 @@ use super::machines::{Machine, Machines};
 use super::release_files::ReleaseFiles;
 use super::validations::Validations;
 use crate::args::{ApplyArgs, DeploymentArgs};
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::commands::pin::read_model;
 use crate::commands::validate::{open_machine, target_failure};
 use crate::context::Context;

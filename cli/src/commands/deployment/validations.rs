@@ -216,7 +216,7 @@ pub(super) fn report_outcomes(
     }
     if output.is_json() {
         for outcome in outcomes {
-            output.data(&format!("{}\n", outcome.event(moment)));
+            output.json(&outcome.event(moment));
         }
         output.flush();
     }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Located;
 use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, Package};
 
-use super::both::BothVersions;
+use super::class_pair::{BothVersions, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use super::{ApiDifference, ApiOf, FoundDifference, methods, properties};
-use crate::bound::ClassAt;
+use crate::bound_packages::ClassAt;
 use crate::members::EffectiveMembers;
 
 /// The exported classes of a package.
@@ -50,6 +50,8 @@ pub(super) fn compare(
         let both = BothVersions {
             name,
             package: Some(&old.release.0),
+            old_api: old,
+            new_api: new,
             old: EffectiveMembers::of(old.packages, &members(old)),
             new: EffectiveMembers::of(new.packages, &members(new)),
             usage: before.usage,
@@ -58,6 +60,7 @@ pub(super) fn compare(
         unknown.extend(both.old.unknown.iter().cloned());
         unknown.extend(both.new.unknown.iter().cloned());
         declaration(&both, before, after, &mut found);
+        found.extend(lost_ancestors(&both, before, after));
         methods::compare(&both, &mut found);
         properties::compare(&both, &mut found);
     }
@@ -126,6 +129,60 @@ fn declaration(
         );
         found.push(of_class(rule, name, places, message, None));
     }
+}
+
+/// The differences that a class no longer has ancestors that other packages can name.
+fn lost_ancestors(
+    both: &BothVersions<'_>,
+    before: &ClassDefinition,
+    after: &ClassDefinition,
+) -> Vec<FoundDifference> {
+    let (old, new) = (both.old_api, both.new_api);
+    let still = new.ancestors(both.name);
+    let root = old.packages.root_class.as_ref();
+    let (old_classes, new_classes) = (exported(package_of(old)), exported(package_of(new)));
+    let own = package_of(old).and_then(|package| package.classes.as_ref());
+    // Nobody else names a class that is private, and one that is gone has a difference of its own.
+    let is_own = |class: &ClassName| own.is_some_and(|own| own.contains_key(class));
+    let can_be_named = |class: &ClassName| {
+        !is_own(class) || old_classes.contains_key(class) && new_classes.contains_key(class)
+    };
+    let lost = old
+        .ancestors(both.name)
+        .into_iter()
+        .filter(|class| !still.contains(class) && root != Some(class) && can_be_named(class));
+    lost.map(|ancestor| {
+        let class = both.loser(&ancestor);
+        let verb = if both.new.unknown.is_empty() {
+            "no longer inherits"
+        } else {
+            "may no longer inherit"
+        };
+        let message = format!("`{class}` {verb} from `{ancestor}`");
+        let subject = Subject {
+            class,
+            member: None,
+            argument: None,
+            old: Some(
+                before
+                    .extends
+                    .first()
+                    .unwrap_or(&before.name)
+                    .location
+                    .clone(),
+            ),
+            new: Some(
+                after
+                    .extends
+                    .first()
+                    .unwrap_or(&after.name)
+                    .location
+                    .clone(),
+            ),
+        };
+        both.difference(ApiRule::AncestorLost, subject, message, None)
+    })
+    .collect()
 }
 
 /// The difference that a class of objects became a meta class, or the reverse.

@@ -9,7 +9,7 @@ use pkgres_manifest::{
 
 use super::ApiOf;
 use super::witness::Witness;
-use crate::bound::BoundPackage;
+use crate::bound_packages::BoundPackage;
 use crate::required::{Defines, RequiredPackages};
 use crate::{check_member_uses, check_package};
 

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::{Escaped, Location};
-use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, Method};
+use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, ClassDefinition, Method};
 
 use super::FoundDifference;
-use super::both::{BothVersions, Subject};
+use super::class_pair::{BothVersions, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
-    CallMismatch, Declared, accepts, callable_name, is_identifier, is_of_the_engine, is_private,
+    CallMismatch, Declared, accepts, callable_name, canonical_name, is_identifier,
+    is_of_the_engine, is_private,
 };
 
 /// The name of an argument that is not declared, for calls that give values to arguments for all others.
@@ -51,16 +52,20 @@ pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>)
 }
 
 fn removed(both: &BothVersions<'_>, old: &Declared<'_, Method>) -> FoundDifference {
-    let owner = both.owner(old);
     let written = &old.member.name;
-    let shown = Escaped::shortened(&written.value);
     let name = callable_name(&written.value);
     let is_certain = both.new.unknown.is_empty() && is_identifier(name) && !is_of_the_engine(name);
     let call = candidate_calls(&old.member.arguments).into_iter().next();
-    let (rule, message, noticed) = match call.filter(|_| is_certain) {
+    let call = call.filter(|_| is_certain);
+    let is_declared = |class: &ClassDefinition| {
+        let mut methods = class.methods.iter();
+        methods.any(|it| canonical_name(&it.name.value) == canonical_name(&written.value))
+    };
+    let what = ("method", written.value.as_str());
+    let (class, message) = both.removal(old, what, call.is_some(), is_declared);
+    let (rule, noticed) = match call {
         Some(arguments) => (
             ApiRule::MethodRemoved,
-            format!("`{owner}` no longer has the method `{shown}`"),
             Some(WitnessUse::Call {
                 class: both.name.clone(),
                 usage: both.usage,
@@ -68,14 +73,10 @@ fn removed(both: &BothVersions<'_>, old: &Declared<'_, Method>) -> FoundDifferen
                 arguments,
             }),
         ),
-        None => (
-            ApiRule::MemberPerhapsRemoved,
-            format!("`{owner}` no longer declares the method `{shown}`"),
-            None,
-        ),
+        None => (ApiRule::MemberPerhapsRemoved, None),
     };
     let subject = Subject {
-        class: owner,
+        class,
         member: Some(written.value.clone()),
         argument: None,
         old: Some(written.location.clone()),

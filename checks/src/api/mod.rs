@@ -8,8 +8,8 @@
 //! Names that begin with `_` are private by convention. Bodies and default values are not compared, because callers
 //! do not write them.
 
-mod both;
 mod bump;
+mod class_pair;
 mod classes;
 mod confirm;
 mod effects;
@@ -30,7 +30,7 @@ use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, PackageName, Version};
 
 use self::witness::WitnessUse;
-use crate::bound::BoundPackages;
+use crate::bound_packages::{BoundPackages, ClassAt};
 
 /// A release with the releases that it is bound to, whose classes it inherits from.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +39,19 @@ pub struct ApiOf<'packages> {
     pub packages: &'packages BoundPackages,
     /// The release.
     pub release: &'packages (PackageName, Version),
+}
+
+impl ApiOf<'_> {
+    /// The names of a class of the release and of its ancestors, as far as they are known.
+    fn ancestors(self, class: &ClassName) -> BTreeSet<ClassName> {
+        let at = ClassAt {
+            release: self.release.clone(),
+            class: class.clone(),
+        };
+        let ancestry = self.packages.known_ancestry(&at);
+        let known = ancestry.known.into_iter().map(|(at, _)| at.class);
+        known.chain(ancestry.unknown).collect()
+    }
 }
 
 /// A difference between the classes of two versions.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use pkgres_manifest::diagnostic::Escaped;
-use pkgres_manifest::{ArgumentUsage, Property};
+use pkgres_manifest::{ArgumentUsage, ClassDefinition, Property};
 
 use super::FoundDifference;
-use super::both::{BothVersions, Subject};
+use super::class_pair::{BothVersions, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{Declared, INITIALIZER, is_identifier, is_private, is_required};
@@ -49,21 +49,24 @@ fn subject(
 
 fn removed(both: &BothVersions<'_>, old: &Declared<'_, Property>) -> FoundDifference {
     let name = &old.member.name.value;
-    let shown = Escaped::shortened(name);
-    let owner = both.owner(old);
-    let (rule, message, noticed) = if both.new.unknown.is_empty() && is_identifier(name) {
+    let is_certain = both.new.unknown.is_empty() && is_identifier(name);
+    let is_declared = |class: &ClassDefinition| {
+        let mut properties = class.properties.iter();
+        properties.any(|it| it.name.value == *name)
+    };
+    let (class, message) = both.removal(old, ("property", name), is_certain, is_declared);
+    let (rule, noticed) = if is_certain {
         let noticed = WitnessUse::Read {
             class: both.name.clone(),
             usage: both.usage,
             property: name.clone(),
         };
-        let message = format!("`{owner}` no longer has the property `{shown}`");
-        (ApiRule::PropertyRemoved, message, Some(noticed))
+        (ApiRule::PropertyRemoved, Some(noticed))
     } else {
-        let message = format!("`{owner}` no longer declares the property `{shown}`");
-        (ApiRule::MemberPerhapsRemoved, message, None)
+        (ApiRule::MemberPerhapsRemoved, None)
     };
-    let subject = subject(both, Some(old), None).expect("one of both is given");
+    let mut subject = subject(both, Some(old), None).expect("one of both is given");
+    subject.class = class;
     both.difference(rule, subject, message, noticed)
 }
 

@@ -129,6 +129,9 @@ define_rules! {
     /// A class no longer declares a member. It may still inherit it from an ancestor that is not available, so the
     /// member may or may not have been removed.
     MemberPerhapsRemoved = "member-perhaps-removed", Review, "a member may have been removed";
+    /// A class no longer inherits from another one. An object of the class is no longer accepted where a contract names
+    /// the ancestor; whether there is such an object, only object models and code that runs can tell.
+    AncestorLost = "ancestor-lost", Review, "a class lost an ancestor";
     /// There is a new class, to which no existing code refers. If a different package already has a class of this
     /// name, object models may have to name the package (PK0061).
     ClassAdded = "class-added", Minor, "a class was added";
@@ -136,7 +139,7 @@ define_rules! {
     MethodAdded = "method-added", Minor, "a method was added";
     /// There is a new property, and objects need no value for it.
     PropertyAdded = "property-added", Minor, "a property was added";
-    /// A class extends different classes than before. Members that it lost with a parent are reported separately.
+    /// A class extends different classes than before. Ancestors and members that it lost are reported separately.
     ExtendsChanged = "extends-changed", Minor, "the parents of a class changed";
     /// A method has a new argument that calls do not need.
     OptionalArgumentAdded = "optional-argument-added", Patch, "an argument with default was added";

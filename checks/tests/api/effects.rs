@@ -276,7 +276,7 @@ fn a_member_of_a_lost_ancestor_is_no_longer_inherited() {
         .collect();
     assert_eq!(
         messages,
-        ["`acme.App` no longer inherits `stop` of `acme.Base`"]
+        ["`acme.App` no longer inherits the method `stop` of `acme.Base`"]
     );
     assert!(found[0].difference.new.is_none());
 }

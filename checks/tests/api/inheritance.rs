@@ -73,11 +73,22 @@ fn a_parent_that_is_lost() {
         ))
     };
     let (with, without) = (file("Extends: acme.Base\n"), file(""));
+    let comparison = compare(&with, &without);
     assert_eq!(
-        shown(&compare(&with, &without)),
+        shown(&comparison),
         [
-            "method-removed acme.Base stop, acme.App",
+            "method-removed acme.App stop",
+            "ancestor-lost acme.App",
             "extends-changed acme.App"
+        ]
+    );
+    let messages = comparison.differences.iter().map(|it| it.message.as_str());
+    assert_eq!(
+        messages.collect::<Vec<_>>(),
+        [
+            "`acme.App` no longer inherits the method `stop` of `acme.Base`",
+            "`acme.App` no longer inherits from `acme.Base`",
+            "`acme.App` extends nothing instead of `acme.Base`",
         ]
     );
     let found = shown(&compare(&without, &with));
@@ -87,6 +98,62 @@ fn a_parent_that_is_lost() {
             "extends-changed acme.App",
             "method-added acme.Base stop, acme.App"
         ]
+    );
+}
+
+#[test]
+fn a_grandparent_that_is_lost() {
+    let file = |parent: &str| {
+        Release::new(
+            "1.0.0",
+            &["acme.App", "acme.Base", "acme.Top"],
+            &format!(
+                "Name: acme.App\nExtends: acme.Base\n---\nName: acme.Base\n{parent}---\nName: acme.Top\n\
+                 Properties: {{p: {{Contract: $}}}}\n"
+            ),
+        )
+    };
+    let (with, without) = (file("Extends: acme.Top\n"), file(""));
+    // `acme.Base` is the one that lost it.
+    assert_eq!(
+        shown(&compare(&with, &without)),
+        [
+            "property-removed acme.Base p, acme.App",
+            "ancestor-lost acme.Base, acme.App",
+            "extends-changed acme.Base"
+        ]
+    );
+}
+
+#[test]
+fn ancestors_that_nobody_else_can_name() {
+    let file = |classes: &[&str], parent: &str| {
+        let text = format!("Name: acme.App\n{parent}---\nName: acme.Top\n");
+        Release::new("1.0.0", classes, &text)
+    };
+    let private = ["acme.App"];
+    assert_eq!(
+        shown(&compare(
+            &file(&private, "Extends: acme.Top\n"),
+            &file(&private, "")
+        )),
+        ["extends-changed acme.App"]
+    );
+    let listed = file(&["acme.App", "acme.Top"], "Extends: acme.Top\n");
+    assert_eq!(
+        shown(&compare(&listed, &file(&private, ""))),
+        ["class-removed acme.Top", "extends-changed acme.App"]
+    );
+    // An ancestor that is unknown may have the other one.
+    let unknown = file(&["acme.App", "acme.Top"], "Extends: other.Class\n");
+    let comparison = compare(&listed, &unknown);
+    assert_eq!(
+        shown(&comparison),
+        ["ancestor-lost acme.App", "extends-changed acme.App"]
+    );
+    assert_eq!(
+        comparison.differences[0].message,
+        "`acme.App` may no longer inherit from `acme.Top`"
     );
 }
 

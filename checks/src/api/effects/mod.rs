@@ -17,7 +17,7 @@ use pkgres_manifest::{ClassName, PackageName, Version};
 use self::search::EffectSearch;
 use super::ApiDifference;
 use super::rules::{ApiRule, Impact};
-use crate::bound::BoundPackages;
+use crate::bound_packages::BoundPackages;
 
 /// The way in which a class relies on something that another version of a package changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::diagnostic::{Escaped, Located, Location};
+use pkgres_manifest::diagnostic::{Located, Location};
 use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, ObjectCreation, PackageName};
 
 use super::concern::{
     concerning_call, concerning_declaration, concerns_property, creation_impact, initializer_call,
 };
 use super::{Reliance, UpdateEffect};
-use crate::api::both::BothVersions;
+use crate::api::class_pair::BothVersions;
 use crate::api::rules::{ApiRule, Impact};
-use crate::api::{ApiDifference, classes, methods, properties};
-use crate::bound::{BoundPackages, ClassAt, Release};
+use crate::api::{ApiDifference, ApiOf, classes, methods, properties};
+use crate::bound_packages::{BoundPackages, ClassAt, Release};
 use crate::members::{Declared, EffectiveMembers, INITIALIZER, canonical_name};
 
 /// A search in progress.
@@ -132,92 +132,52 @@ impl<'packages> EffectSearch<'packages> {
         let both = BothVersions {
             name: &class.name.value,
             package: None,
+            old_api: ApiOf {
+                packages: self.old,
+                release: self.release,
+            },
+            new_api: ApiOf {
+                packages: self.new,
+                release: self.release,
+            },
             old: EffectiveMembers::of_other_releases(self.old, &at),
             new: EffectiveMembers::of_other_releases(self.new, &at),
             usage: class.usage,
             new_place: &class.name.location,
         };
         let with_own = EffectiveMembers::of(self.new, &at);
-        for (name, differences) in self.method_differences(&both) {
+        for (name, differences) in Self::method_differences(&both) {
             self.inherited_method(class, &both, &with_own, &name, &differences);
         }
-        for difference in self.property_differences(&both) {
+        for difference in Self::property_differences(&both) {
             self.inherited_property(class, &both, &with_own, &difference);
         }
     }
 
     /// The differences between methods, by their canonical names.
-    fn method_differences(&self, both: &BothVersions<'_>) -> BTreeMap<String, Vec<ApiDifference>> {
+    fn method_differences(both: &BothVersions<'_>) -> BTreeMap<String, Vec<ApiDifference>> {
         let mut found = Vec::new();
         methods::compare(both, &mut found);
         let mut differences: BTreeMap<String, Vec<ApiDifference>> = BTreeMap::new();
         for found in found {
             let mut difference = found.difference;
             let name = canonical_name(difference.member.as_deref().unwrap_or_default()).to_owned();
-            let declared = both.old.methods.get(name.as_str());
-            let is_declared = |class: &ClassDefinition| {
-                let mut methods = class.methods.iter();
-                methods.any(|method| canonical_name(&method.name.value) == name)
-            };
-            self.name_loser(both, declared, is_declared, &mut difference);
+            forget_place_of_removal(&mut difference);
             differences.entry(name).or_default().push(difference);
         }
         differences
     }
 
-    fn property_differences(&self, both: &BothVersions<'_>) -> Vec<ApiDifference> {
+    fn property_differences(both: &BothVersions<'_>) -> Vec<ApiDifference> {
         let mut found = Vec::new();
         properties::compare(both, &mut found);
         let mut differences = Vec::new();
         for found in found {
             let mut difference = found.difference;
-            let name = difference.member.clone().unwrap_or_default();
-            let declared = both.old.properties.get(name.as_str());
-            let is_declared = |class: &ClassDefinition| {
-                let mut properties = class.properties.iter();
-                properties.any(|property| property.name.value == name)
-            };
-            self.name_loser(both, declared, is_declared, &mut difference);
+            forget_place_of_removal(&mut difference);
             differences.push(difference);
         }
         differences
-    }
-
-    /// If a member is gone although the class that declared it still does, the class lost an ancestor.
-    fn name_loser<Member>(
-        &self,
-        both: &BothVersions<'_>,
-        declared: Option<&Declared<'_, Member>>,
-        is_declared: impl Fn(&ClassDefinition) -> bool,
-        difference: &mut ApiDifference,
-    ) {
-        let is_removal = matches!(
-            difference.rule,
-            ApiRule::MethodRemoved | ApiRule::PropertyRemoved | ApiRule::MemberPerhapsRemoved
-        );
-        let Some(declared) = declared.filter(|_| is_removal) else {
-            return;
-        };
-        // The place of the class that inherited the member is no place of the other package.
-        difference.new = None;
-        let at = &declared.class;
-        let mut bound = self.new.releases.values().flat_map(|it| &it.requires);
-        let still_declares = bound.any(|release| {
-            let now = ClassAt {
-                release: release.clone(),
-                class: at.class.clone(),
-            };
-            let definition = self.new.definition(&now);
-            release.0 == at.release.0 && definition.is_some_and(&is_declared)
-        });
-        if still_declares {
-            difference.message = format!(
-                "`{}` no longer inherits `{}` of `{}`",
-                both.name,
-                Escaped::shortened(difference.member.as_deref().unwrap_or_default()),
-                at.class
-            );
-        }
     }
 
     /// Finds the uses of a method that differs.
@@ -340,6 +300,14 @@ impl<'packages> EffectSearch<'packages> {
         let both = BothVersions {
             name: &creation.class.value,
             package: None,
+            old_api: ApiOf {
+                packages: self.old,
+                release: self.release,
+            },
+            new_api: ApiOf {
+                packages: self.new,
+                release: self.release,
+            },
             old: EffectiveMembers::of(self.old, &old_at),
             new: EffectiveMembers::of(self.new, &new_at),
             usage: definition.usage,
@@ -347,7 +315,7 @@ impl<'packages> EffectSearch<'packages> {
         };
         let place = &creation.class.location;
         let given = &creation.arguments.named;
-        for difference in self.property_differences(&both) {
+        for difference in Self::property_differences(&both) {
             let name = difference.member.as_deref().unwrap_or_default();
             let (old, new) = (both.old.properties.get(name), both.new.properties.get(name));
             let new_member = new.map(|declared| declared.member);
@@ -363,7 +331,7 @@ impl<'packages> EffectSearch<'packages> {
             both.new.methods.get(INITIALIZER),
         );
         let (Some(old), Some(differences)) =
-            (old, self.method_differences(&both).remove(INITIALIZER))
+            (old, Self::method_differences(&both).remove(INITIALIZER))
         else {
             return;
         };
@@ -374,6 +342,16 @@ impl<'packages> EffectSearch<'packages> {
             let how = (Reliance::Creates, impact);
             self.add(&differences[at], &old.class.release.0, class, how, place);
         }
+    }
+}
+
+/// If a member was removed, the place of the class that inherited it is no place of the other package.
+fn forget_place_of_removal(difference: &mut ApiDifference) {
+    if matches!(
+        difference.rule,
+        ApiRule::MethodRemoved | ApiRule::PropertyRemoved | ApiRule::MemberPerhapsRemoved
+    ) {
+        difference.new = None;
     }
 }
 

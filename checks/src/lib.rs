@@ -28,7 +28,7 @@
 //! ```
 
 mod api;
-mod bound;
+mod bound_packages;
 mod classes;
 mod conformance;
 mod declarations;
@@ -46,7 +46,7 @@ pub use api::{
     ApiComparison, ApiDifference, ApiOf, ApiRule, Bump, Impact, Reliance, UpdateEffect, Witness,
     compare_apis, update_effects,
 };
-pub use bound::{BoundPackage, BoundPackages};
+pub use bound_packages::{BoundPackage, BoundPackages};
 pub use conformance::{
     Answer, Baseline, BaselineEntry, CallError, CallWarning, Capability, CapabilityCase,
     ClassConformance, ClassStubs, ConformanceFindings, FunctionConformance, InterfaceConformance,

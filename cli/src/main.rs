@@ -4,24 +4,25 @@
 //! combines them with the environment and settings files into the values that a run uses, each module of
 //! `commands` is a command, and `show` renders results. Everything else is computed by the libraries.
 
-mod advice;
 mod args;
-mod bound;
+mod bound_release;
 mod capabilities;
 mod certificate;
 mod changed_files;
 mod command_line;
 mod commands;
+mod conflict_hints;
 mod context;
 mod environment;
 mod exit;
 mod facts;
 mod failure;
 mod git;
+mod harmless_text;
 mod help;
 mod interrupt;
 mod invocation;
-mod live;
+mod live_view;
 mod lockfile;
 mod manifest_file;
 mod output;
@@ -42,7 +43,6 @@ mod settings;
 mod show;
 mod solve;
 mod solve_options;
-mod terminal_text;
 mod update_effects;
 mod usage_error;
 mod workspace;

@@ -18,11 +18,11 @@ use pkgres_resolver::{
 };
 use serde_json::json;
 
-use crate::advice::{
+use crate::certificate::Certified;
+use crate::conflict_hints::{
     bound_names, empty_specs, folders_in_place, interfaces_of_missing, single_version_hint,
     workspace_members,
 };
-use crate::certificate::Certified;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

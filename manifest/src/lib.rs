@@ -68,7 +68,7 @@ mod release_source;
 mod resources;
 #[cfg(feature = "json")]
 mod schema;
-mod shared;
+mod shared_list;
 mod similar;
 mod spec;
 mod validation;
@@ -128,7 +128,7 @@ pub use schema::{
     class_schema, interface_schema, lock_schema, manifest_schema, resources_schema,
     validation_schema,
 };
-pub use shared::Shared;
+pub use shared_list::Shared;
 pub use similar::{most_similar, most_similar_name};
 pub use spec::{
     Interval, MAX_SPEC_BYTES, MAX_SPEC_CLAUSES, Requirement, Spec, SpecError, VersionSet,

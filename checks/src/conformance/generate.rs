@@ -7,7 +7,7 @@ use pkgres_manifest::{
 };
 
 use super::is_function;
-use crate::bound::{BoundPackages, ClassAt};
+use crate::bound_packages::{BoundPackages, ClassAt};
 use crate::members::EffectiveMembers;
 
 /// Returns the text of an interface with the functions that at least half of some classes of a release have, with the

@@ -8,7 +8,7 @@ use pkgres_manifest::{ClassDefinition, ClassName, PackageName, Version};
 use super::{
     ClassConformance, InterfaceConformance, NamedInterface, compare_class, compare_function,
 };
-use crate::bound::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt, Release};
 use crate::members::canonical_name;
 use crate::suggestions::Effort;
 

@@ -44,7 +44,7 @@ use std::collections::BTreeSet;
 use pkgres_manifest::diagnostic::Located;
 use pkgres_manifest::{ClassName, Interface, InterfaceFunction, Method, PackageName, Version};
 
-use crate::bound::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt, Release};
 use crate::members::{EffectiveMembers, callable_name, canonical_name, is_identifier, is_private};
 use crate::suggestions::Effort;
 use renames::{Candidate, renames};

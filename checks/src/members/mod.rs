@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::{ClassName, Method, PackageName, Property, Version};
 
-use crate::bound::{BoundPackages, ClassAt};
+use crate::bound_packages::{BoundPackages, ClassAt};
 
 /// The name of the method that initializes objects.
 pub(crate) const INITIALIZER: &str = ".init";

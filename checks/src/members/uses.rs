@@ -9,7 +9,7 @@ use pkgres_manifest::{
 };
 
 use super::{EffectiveMembers, INITIALIZER, accepts, is_input, is_required};
-use crate::bound::{BoundPackages, ClassAt, Release};
+use crate::bound_packages::{BoundPackages, ClassAt, Release};
 
 /// The functions of the deployment engine and of YAQL that can be called on every object, and are no methods of it.
 const ENGINE_METHODS: &[&str] = &[

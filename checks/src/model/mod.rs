@@ -9,7 +9,7 @@ use pkgres_manifest::{
     VersionPin, most_similar,
 };
 
-use crate::bound::{Ancestry, BoundPackages, ClassAt};
+use crate::bound_packages::{Ancestry, BoundPackages, ClassAt};
 
 /// The result of [`check_model`].
 #[derive(Debug, Clone, Default)]

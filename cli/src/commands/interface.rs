@@ -11,7 +11,7 @@ use pkgres_manifest::{
 use serde_json::json;
 
 use crate::args::{InterfaceArgs, InterfaceCommand, InterfaceDiffArgs, InterfaceInitArgs};
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

@@ -20,7 +20,7 @@ use pkgres_resolver::{
 use serde_json::json;
 
 use crate::args::PinArgs;
-use crate::bound::bound_packages;
+use crate::bound_release::bound_packages;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

@@ -15,7 +15,7 @@ use pkgres_resolver::{Locked, Request, Root};
 use serde_json::json;
 
 use crate::args::PublishArgs;
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::commands::pack::{self, require_class_package};
 use crate::commands::semver::{Compared, newest_release};
 use crate::context::Context;

@@ -9,7 +9,7 @@ use pkgres_manifest::{PackageName, ReleaseSource};
 use pkgres_resolver::{Conflict, Hint, InheritingClass, Reason, ReasonKind, SingleRepair};
 use serde_json::{Value, json};
 
-use super::fold::{Folded, FoldedLine};
+use super::shortened_list::{Folded, FoldedLine};
 
 /// The greatest number of lines of a conflict as text, in a wide terminal. Longer explanations are folded.
 const MAX_LINES: usize = 10;

@@ -2,32 +2,34 @@
 
 mod annotation;
 mod changes;
+mod colors;
 mod conflict;
 mod diagnostic;
 mod drawing_order;
 mod effects;
-mod fold;
 mod graph;
-mod live;
+mod line_breaks;
 mod outdated;
 mod picture;
 mod repairs;
 mod requirements;
 mod resolution;
+mod resource_table;
+mod shortened_list;
 mod staleness;
-mod terminal;
 mod tree;
 mod update;
 
 pub(crate) use annotation::{annotation_of_file, annotations, warning_of_file};
 pub(crate) use changes::{ChangeLine, changes, changes_json, changes_markdown};
+pub(crate) use colors::{colored_changes, colored_file_differences, colored_tree};
 pub(crate) use conflict::{conflict, conflict_document, conflict_json, core_hint, proof};
 pub(crate) use diagnostic::{diagnostic, diagnostics_json};
 pub(crate) use effects::{
     effects_json, not_compared, not_compared_json, place_json, update_effects,
 };
 pub(crate) use graph::Graph;
-pub(crate) use live::{LiveLine, cause_text, live_view};
+pub(crate) use line_breaks::wrapped;
 pub(crate) use outdated::{left_behind, left_behind_json, outdated, outdated_json};
 pub(crate) use repairs::{
     Editable, how_to_apply, last_day, policy_name, repair_changes, repair_changes_json, repairs,
@@ -38,10 +40,10 @@ pub(crate) use resolution::{
     excluded, excluded_because, newer_elsewhere, notes, resolution_json, side_by_side,
     side_by_side_json,
 };
+pub(crate) use resource_table::{LiveLine, cause_text, live_view};
 pub(crate) use staleness::{
     digest_hints, locked_mode, staleness, staleness_annotations, staleness_json,
 };
-pub(crate) use terminal::{colored_changes, colored_file_differences, colored_tree, wrapped};
 pub(crate) use tree::{
     duplicates, duplicates_json, inverted, paths, paths_json, requirers_json, tree,
 };

@@ -6,10 +6,10 @@
 //! chooses, so a whole run can be repeated from its events.
 
 mod attempt;
-mod bucket;
 mod flapping;
 mod foreseen;
 mod node_state;
+mod rate_limit;
 mod retries;
 mod schedule;
 mod semaphores;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::NodeKey;
-use super::bucket::Bucket;
+use super::rate_limit::Bucket;
 use crate::resource::{Difference, Values};
 
 /// The pause after which an event gives a node that has failed for good another chance. It is doubled each time, up to

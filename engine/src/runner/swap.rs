@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use pkgres_manifest::{Polling, ResourceId};
 
-use super::bucket::Bucket;
 use super::node_state::{Cause, Failures, NodeState, Observed, Phase, Undone};
+use super::rate_limit::Bucket;
 use super::{Action, NodeKey, Runner};
 use crate::graph::Graph;
 use crate::resource::Values;

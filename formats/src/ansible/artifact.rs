@@ -18,9 +18,9 @@ use pkgres_manifest::{Hexadecimal, Limits, PackagePath, ReadOptions};
 use sha2::{Digest as _, Sha256};
 use tar::EntryType;
 
+use super::facts_of_files::is_of_interest;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
 use super::metadata::{COLLECTION_MANIFEST, CollectionManifest, read_collection_manifest};
-use super::tree::is_of_interest;
 use crate::linked_folders::linked_paths;
 use crate::lookup::FileTree;
 

@@ -7,9 +7,9 @@ use pkgres_manifest::diagnostic::{Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::{ClassName, PackageName, ReadOptions, Requirement, Version};
 
 use super::facts::Facts;
-use super::foreign_routes::ForeignRoutes;
+use super::facts_of_files::named_places;
 use super::narrow::narrowed_range;
-use super::tree::named_places;
+use super::removed_plugins::ForeignRoutes;
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{
     AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,

@@ -11,8 +11,8 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText, Span};
 use pkgres_manifest::document::{Entry, Mapping, Node, Value, read_yaml};
 use pkgres_manifest::{ClassName, ClassOptions, DeclaredOption, Limits, ReadOptions};
 
+use super::facts_of_files::dotted;
 use super::python::MAX_MODULE_BYTES;
-use super::tree::dotted;
 use crate::lookup::FileTree;
 
 /// The name of the text in a module, and of the key in a file.

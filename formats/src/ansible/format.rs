@@ -6,23 +6,23 @@ use pkgres_manifest::{
     PackagePath, ReadOptions, RequirementEdit, Spec, Version, sha256,
 };
 
-use super::about::CollectionAbout;
 use super::artifact::{CollectionArtifact, first_member};
 use super::check::CollectionReferences;
 use super::core_version::ansible_core_version;
 use super::documentation;
 use super::edit::with_ranges;
+use super::facts_of_files;
 use super::file_list::{FILE_LIST, FileList, ListedFile};
-use super::foreign_routes::ForeignRoutes;
 use super::metadata::{
     COLLECTION_MANIFEST, GALAXY_FILE, read_collection_manifest, read_galaxy_file,
 };
 use super::name::ANSIBLE_CORE;
 use super::project::{ProjectReferences, project_uses};
 use super::record::{ECOSYSTEM, add_requirement};
+use super::removed_plugins::ForeignRoutes;
 use super::requirement_edit::with_requirement;
 use super::requirements_file::{REQUIREMENTS_FILE, read_requirements};
-use super::tree;
+use super::shown_metadata::CollectionAbout;
 use crate::format::{Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
 use crate::lookup::{FileTree, ReleaseLookup};
 use crate::references::{ReferenceCheck, References as _};
@@ -200,7 +200,7 @@ impl Format for Collections {
             Ok(read) => read,
             Err(errors) => return errors,
         };
-        match tree::read(record.name.as_str(), prefix, tree, options) {
+        match facts_of_files::read(record.name.as_str(), prefix, tree, options) {
             Ok((facts, _, more)) => {
                 if is_artifact {
                     findings.extend(more);
@@ -233,7 +233,7 @@ impl Format for Collections {
         }
         let (record, _) = read_folder(file, tree, options).into_result().ok()?;
         let prefix = folder_prefix(file);
-        let (facts, ..) = tree::read(record.name.as_str(), prefix, tree, options).ok()?;
+        let (facts, ..) = facts_of_files::read(record.name.as_str(), prefix, tree, options).ok()?;
         let references = CollectionReferences::new(&facts, tree, prefix, file.path, options, &());
         let all = references.references();
         let mut found = all.iter().filter(|reference| reference.to == *class);
@@ -324,7 +324,7 @@ fn declared(
 ) -> Parsed<Declarations> {
     let read = || {
         let (mut classes, findings) = documentation::read(collection, root, tree, options)?;
-        let (facts, ..) = tree::read(collection, "", tree, options)?;
+        let (facts, ..) = facts_of_files::read(collection, "", tree, options)?;
         for (path, target) in facts.redirects() {
             let class = |path: &str| ClassName::parse(&format!("{collection}.{path}")).ok();
             let documented = class(&target).and_then(|target| classes.get(&target).cloned());
@@ -416,7 +416,7 @@ fn with_files(
     options: &ReadOptions,
 ) -> Parsed<IndexRecord> {
     let name = record.name.as_str();
-    let (facts, runtime, more) = match tree::read(name, prefix, tree, options) {
+    let (facts, runtime, more) = match facts_of_files::read(name, prefix, tree, options) {
         Ok(read) => read,
         Err(error) => {
             findings.push(error);

@@ -7,10 +7,10 @@ use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped, Location, Parsed, S
 use pkgres_manifest::document::{Mapping, Node, read_json, read_yaml};
 use pkgres_manifest::{IndexRecord, Limits, PackageName, Version};
 
-use super::about::CollectionAbout;
 use super::name::{is_identifier, package_name};
 use super::range;
 use super::record::{ECOSYSTEM, add_requirement};
+use super::shown_metadata::CollectionAbout;
 
 /// The file of a source folder.
 pub const GALAXY_FILE: &str = "galaxy.yml";

@@ -9,16 +9,15 @@
 //! and the options that their tasks set. `format` combines all of this. `installation` has the files of an installed
 //! collection, and `servers` reads the servers in an `ansible.cfg`.
 
-mod about;
 mod artifact;
 mod check;
 mod core_version;
 mod documentation;
 mod edit;
 mod facts;
+mod facts_of_files;
 mod file_list;
 mod foreign_references;
-mod foreign_routes;
 mod format;
 mod installation;
 mod metadata;
@@ -28,14 +27,14 @@ mod project;
 mod python;
 mod range;
 mod record;
+mod removed_plugins;
 mod requirement_edit;
 mod requirements_file;
 mod runtime;
 mod servers;
-mod tree;
+mod shown_metadata;
 mod yaml_references;
 
-pub use about::CollectionAbout;
 pub use artifact::{CollectionArtifact, WriteFile};
 pub use core_version::{ansible_core_version, requires_ansible};
 pub use facts::{Facts, Module, Reference, Route};
@@ -54,3 +53,4 @@ pub use python::{Import, ImportKind};
 pub use record::ECOSYSTEM;
 pub use requirements_file::{REQUIREMENTS_FILE, read_requirements};
 pub use servers::{CONFIGURATION_FILE, configured_servers};
+pub use shown_metadata::CollectionAbout;

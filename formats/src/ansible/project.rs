@@ -8,9 +8,9 @@ use pkgres_manifest::{ClassName, Limits, PackageName, ReadOptions, Requirement, 
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
-use super::foreign_routes::ForeignRoutes;
 use super::name::is_collection_name;
 use super::narrow::narrowed_range;
+use super::removed_plugins::ForeignRoutes;
 use super::yaml_references::{self, NamedPlugin};
 use crate::format::{FormatFile, ProjectUse, SetOptions};
 use crate::lookup::FileTree;

@@ -17,7 +17,7 @@ use super::interner::Interner;
 use super::{IndexRecord, IndexedClass, is_time};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
-use crate::shared::Shared;
+use crate::shared_list::Shared;
 use crate::spec::Requirement;
 use crate::version::Version;
 

@@ -53,7 +53,7 @@ use crate::diagnostic::{Diagnostic, Location, SourceText};
 use crate::digest::ArtifactDigest;
 use crate::name::{ClassName, PackageName};
 use crate::read_options::Limits;
-use crate::shared::Shared;
+use crate::shared_list::Shared;
 use crate::spec::Requirement;
 use crate::version::Version;
 #[cfg(feature = "json")]

@@ -336,7 +336,7 @@ impl Package {
             size: None,
             yanked: false,
             published: None,
-            labels: crate::shared::Shared::new(),
+            labels: crate::shared_list::Shared::new(),
         }
     }
 }

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::registry::RegistryError;
 
 use super::HttpRegistry;
-use super::api::unexpected_status;
 use super::error::{AttemptError, ErrorKind};
+use super::publish::unexpected_status;
 use super::response::Reply;
 
 /// The most names of owners or tokens that are kept of a response.

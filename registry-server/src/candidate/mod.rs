@@ -4,8 +4,8 @@
 //! from the registry, and, as a warning alone, whether the name is similar to that of another package.
 
 mod collection;
+mod confusable;
 mod satisfiable;
-mod similar;
 
 use bytes::Bytes;
 use pkgres_manifest::diagnostic::Diagnostic;
@@ -17,8 +17,8 @@ use pkgres_manifest::{
 use pkgres_registry_client::protocol::escape_name;
 
 pub(crate) use collection::check_collection;
+pub(crate) use confusable::similar_names;
 pub(crate) use satisfiable::check_satisfiable;
-pub(crate) use similar::similar_names;
 
 use crate::problem::{Problem, ProblemCode};
 use crate::store::collections::CollectionTexts;

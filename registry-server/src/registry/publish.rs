@@ -60,7 +60,7 @@ impl RegistryBackend {
     }
 
     /// Packages of others with a similar name, as long as the package has one release, so that its
-    /// publisher can still choose another name. `candidate/similar.rs` has the rule.
+    /// publisher can still choose another name. `candidate/confusable.rs` has the rule.
     ///
     /// Compares the names that this node knows, and reads the owners of the similar ones from the
     /// database.

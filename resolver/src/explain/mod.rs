@@ -41,9 +41,9 @@ mod effort;
 mod fact_order;
 mod hints;
 mod minimize;
-mod repairs;
 mod report;
 mod requirements;
+mod single_changes;
 mod smallest;
 mod violations;
 mod wording;
@@ -58,9 +58,9 @@ use crate::universe::{PackageId, Universe};
 pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind};
 pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
 use minimize::Reduction;
-pub use repairs::SingleRepair;
-use repairs::SingleRepairs;
 use requirements::Spellings;
+pub use single_changes::SingleRepair;
+use single_changes::SingleRepairs;
 use violations::ViolationGroups;
 
 /// The reason that versions of a package were requested.

@@ -33,9 +33,11 @@
 
 mod contract_nogood;
 mod goals;
+mod loop_nogood;
 mod nogood;
 
-pub(crate) use goals::{Goal, GoalScope, Goals, LoopNogood};
+pub(crate) use goals::{Goal, GoalScope, Goals};
+pub(crate) use loop_nogood::LoopNogood;
 pub(crate) use nogood::{Nogood, NogoodBuilder, NogoodCause};
 
 use std::collections::BTreeSet;

@@ -32,9 +32,9 @@
 //! ([`refute`](crate::search::refute)), which often saves its search. All searches share the step
 //! limit of the request.
 
-mod begin;
 mod best_version;
 mod report;
+mod wanted;
 
 pub(crate) use report::ReportBuilder;
 pub use report::{HeldBack, Moved, UpdateReport};
@@ -54,9 +54,9 @@ use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::tiers::search_second_tier;
 use crate::universe::{PackageId, ReleaseId, Universe};
-use begin::BoundOwner;
 use best_version::BestVersion;
 use report::Findings;
+use wanted::BoundOwner;
 
 /// The answer to an update: a selection with findings, or a proof that the request is impossible.
 pub(crate) type UpdateOutcome = Verdict<(Selection, Findings), Box<Refuted>>;
@@ -134,7 +134,7 @@ impl UpdateSearch {
             targets: targets
                 .map(|(name, moving)| (name.clone(), moving.clone()))
                 .collect(),
-            bound: begin::bound_owners(update, locked),
+            bound: wanted::bound_owners(update, locked),
             locked_versions: locked_versions
                 .map(|(name, versions)| (name.clone(), versions.iter().cloned().collect()))
                 .collect(),

@@ -28,7 +28,7 @@ use self::resources::{check_readable_resources, check_resources_of};
 use self::targets::{Target, targets};
 use super::pack::check_shown_files;
 use crate::args::{CheckArgs, Format};
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

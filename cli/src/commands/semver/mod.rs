@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use self::source::{Other, Source};
 use crate::args::{Format, SemverArgs};
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

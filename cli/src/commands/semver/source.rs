@@ -11,7 +11,7 @@ use pkgres_manifest::{
 };
 use pkgres_resolver::Supply;
 
-use crate::bound::BoundRelease;
+use crate::bound_release::BoundRelease;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::git::{NoRevision, RevisionFiles, folder_in_git, is_revision};

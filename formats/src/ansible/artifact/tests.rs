@@ -176,7 +176,7 @@ fn what_links_to_files_and_folders_lead_to_is_there_under_both_paths() {
     ];
     assert_eq!(artifact.paths().expect("they are known"), paths);
     let (facts, ..) =
-        crate::ansible::tree::read("acme.web", "", &artifact, &options).expect("facts");
+        crate::ansible::facts_of_files::read("acme.web", "", &artifact, &options).expect("facts");
     for module in ["plugins.module_utils.all.text", "plugins.module_utils.one"] {
         let known = facts.modules.get(module).expect("the module");
         assert!(known.names.contains("Y"), "{module}");

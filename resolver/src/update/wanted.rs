@@ -1,5 +1,5 @@
-//! The start of an update: looks up the named and locked releases, and sets the goals for exact
-//! versions.
+//! The packages that an update wants to move or keep: looks up their releases, and sets the goals for exact versions.
+//! A locked package has to stay present.
 
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;

@@ -5,9 +5,14 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use pkgres_manifest::{IndexRecord, LockDiff, PackageName, Requirement, Spec, Version};
-use pkgres_resolver::{LockCheck, Preference, ReasonKind, Staleness, Supply, frozen};
+use pkgres_manifest::{
+    IndexRecord, LockDiff, PackageName, ReleaseSource, Requirement, Spec, Version,
+};
+use pkgres_resolver::{
+    LockCheck, Preference, ReasonKind, Resolver, Staleness, Step, Supply, frozen,
+};
 use pkgres_tests::build::{Build, package, release, spec, version};
+use pkgres_tests::drive::{NoPackages, drive};
 use pkgres_tests::random::Random;
 use pkgres_tests::reference::Answer;
 use pkgres_tests::solver::{Supplies, Verdict, request, run};
@@ -132,6 +137,25 @@ fn a_root_that_is_newer_than_the_cutoff_date() {
             ["X 1.0.0 matches but was published too late for `--exclude-newer`"]
         );
     }
+}
+
+#[test]
+fn a_provided_release_that_is_newer_than_the_cutoff_date() {
+    let mut provided = release("Core", "2");
+    provided.published = Some("2026-07-01T00:00:00Z".to_owned());
+    let universe = Universe::new(release("R", "1").requires("Core", "2"), vec![]);
+    let mut request = request(&universe);
+    request.options.exclude_newer = Some(cutoff());
+    let mut resolver = Resolver::new(request);
+    let supply = Supply::Releases {
+        source: ReleaseSource::Host,
+        records: vec![provided],
+    };
+    resolver
+        .provide(&package("Core"), supply)
+        .expect("it is provided once");
+    let step = drive(&mut resolver, &mut NoPackages);
+    assert!(matches!(step, Step::Solved(_)), "{step:?}");
 }
 
 /// The universe with the order of versions reversed; `None` if it has prereleases.

@@ -182,7 +182,10 @@ impl Catalog {
             return;
         }
         let name = self.name(package).clone();
-        self.policy.record_too_new(&name, records);
+        // A root is there, and so is what the host provides, whenever it was published.
+        if !matches!(source, None | Some(ReleaseSource::Host)) {
+            self.policy.record_too_new(&name, records);
+        }
         let index = Arc::new(CompiledIndex::compile(records));
         let number = index.find(name.as_str()).expect("the records are of it");
         let loaded = self.indexes.add(source, index);

@@ -40,10 +40,8 @@ impl Roots {
 }
 
 impl Catalog {
-    /// Adds a package as a root. It is not chosen, so whether it was yanked or published too late does not matter.
-    pub(in crate::universe) fn add_root(&mut self, mut record: IndexRecord) -> PackageId {
-        record.yanked = false;
-        record.published = None;
+    /// Adds a package as a root.
+    pub(in crate::universe) fn add_root(&mut self, record: IndexRecord) -> PackageId {
         self.roots.ecosystem.get_or_insert(record.ecosystem);
         let package = self.package_id(&record.name);
         if !self.is_delivered(package) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use pkgres_manifest::{ArtifactDigest, Hexadecimal, PackageName, ReleaseSource, Version, sha256};
 use pkgres_resolver::{BoundRequirement, Owner, Resolution, ResolvedOwner, ResolvedPackage};
 use serde_json::{Value, json};
@@ -17,9 +18,20 @@ pub struct Maker<'text> {
     pub created: &'text str,
 }
 
-/// The package URL of a release.
+/// The characters of names and versions that package URLs encode.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'.')
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b':');
+
+/// The [package URL](https://github.com/package-url/purl-spec) of a release. The name is one segment, also if it is an
+/// address.
 fn package_url(name: &PackageName, version: &Version) -> String {
-    let version = version.to_string().replace('+', "%2B");
+    let (name, version) = (name.to_string(), version.to_string());
+    let name = utf8_percent_encode(&name, ENCODED);
+    let version = utf8_percent_encode(&version, ENCODED);
     format!("pkg:generic/{name}@{version}")
 }
 
@@ -352,4 +364,26 @@ fn spdx_package(name: &PackageName, version: &Version, found: Option<&ResolvedPa
         });
     }
     package
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_urls_are_encoded() {
+        let url = |name: PackageName, version: &str| {
+            package_url(&name, &Version::parse(version).expect("a version"))
+        };
+        let class_package = PackageName::parse("org.acme.Web").expect("a name");
+        assert_eq!(
+            url(class_package, "1.0.0-rc.1+7"),
+            "pkg:generic/org.acme.Web@1.0.0-rc.1%2B7"
+        );
+        let model = PackageName::native("http://acme.org/UA/").expect("a name");
+        assert_eq!(
+            url(model, "1.2.0"),
+            "pkg:generic/http:%2F%2Facme.org%2FUA%2F@1.2.0"
+        );
+    }
 }

@@ -193,15 +193,15 @@ fn every_signal_that_ends_a_run_ends_its_commands_first() {
     assert!(!is_running(&folder));
 }
 
-/// A folder with the locked package `checked`, whose validation is a script, and which has these lines of a manifest.
-fn with_validation(script: &str, manifest: &str) -> TempDir {
+/// A folder with the locked package `checked`, which has these resources, and whose validation is a script.
+fn with_validation(script: &str, resources: &str) -> TempDir {
     let folder = folder();
     let web = folder.path().join("checked");
     std::fs::create_dir(&web).expect("it can be made");
-    let manifest = format!(
-        "Format: 1.4\nType: Library\nFullName: org.example.Web\nVersion: 1.0.0\nValidate: v.yaml\n{manifest}"
-    );
-    write(&web.join("manifest.yaml"), &manifest);
+    let manifest = "Format: 1.4\nType: Library\nFullName: org.example.Web\nVersion: 1.0.0\n\
+        Validate: v.yaml\nResources: r.yaml\n";
+    write(&web.join("manifest.yaml"), manifest);
+    write(&web.join("r.yaml"), resources);
     let validation = format!("validators:\n- script: {{long: {{inline: '{script}'}}}}\n");
     write(&web.join("v.yaml"), &validation);
     let locked = pkgres(folder.path()).args(["lock", "checked"]).output();
@@ -223,7 +223,7 @@ fn a_run_that_is_interrupted_during_a_validation_says_so() {
         "[ $test_only = 1 ] && exit 1; trap \"exit 9\" INT TERM; : > {}; while :; do :; done",
         begun.display()
     );
-    let folder = with_validation(&script, "");
+    let folder = with_validation(&script, "Package: []\n");
     let mut run = pkgres(folder.path());
     run.args(["apply", "checked", "--reconcile", "--target", "local:"])
         .args(["--format", "json"]);
@@ -323,9 +323,8 @@ fn the_longest_time_of_a_run_ends_its_validations() {
             "ended before the last validation ended, because its time was up",
         ),
     ] {
-        let folder = with_validation(script, "Resources: r.yaml\n");
         let resources = format!("Package:\n- file: {}\n  content: x\n", made.display());
-        write(&folder.path().join("checked/r.yaml"), &resources);
+        let folder = with_validation(script, &resources);
         let run = pkgres(folder.path())
             .args(["apply", "checked", "--target", "local:"])
             .args(["--max-runtime", "1", "--format", "json"])

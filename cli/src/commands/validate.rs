@@ -24,12 +24,12 @@ use crate::args::ValidateArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::interrupt::cancelled_by_interrupts;
 use crate::invocation::quoted;
 use crate::manifest_file::folder_of;
 use crate::output::Output;
 use crate::project::require_manifest;
 use crate::show::{self, counted};
+use crate::signals::cancelled_by_interrupts;
 
 pub(super) fn run(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<Exit> {
     require_manifest(&args.package, context)?;

@@ -10,13 +10,13 @@
 //!
 //! Versions are written into the text itself, so that everything else stays as it was, to the byte.
 
-mod contract_check;
 #[cfg(feature = "packages")]
 mod edit;
 #[cfg(feature = "packages")]
 mod read;
+mod value_check;
 
-pub use contract_check::{
+pub use value_check::{
     ConstrainedObject, ContractCheck, DescribedObject, ValueProblem, ValueViolation,
 };
 

@@ -34,16 +34,16 @@
 //! Variables for classes, bindings and nogoods exist only in the encoding. They never appear in a
 //! reason.
 
-mod classes;
 mod conflict;
 mod contradiction;
 mod effort;
 mod fact_order;
 mod hints;
 mod minimize;
+mod missing_classes;
 mod report;
 mod requirements;
-mod single_changes;
+mod single_repairs;
 mod smallest;
 mod violations;
 mod wording;
@@ -59,8 +59,8 @@ pub use conflict::{Conflict, Hint, HintKind, InheritingClass, Reason, ReasonKind
 pub(crate) use conflict::{locate_classes, several_roots_of_one_name};
 use minimize::Reduction;
 use requirements::Spellings;
-pub use single_changes::SingleRepair;
-use single_changes::SingleRepairs;
+pub use single_repairs::SingleRepair;
+use single_repairs::SingleRepairs;
 use violations::ViolationGroups;
 
 /// The reason that versions of a package were requested.

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use pkgres_manifest::PackageName;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::classes::{extends_reasons, own_cycle_reason};
 use super::contradiction::{Contradiction, summary, unsatisfiable_packages};
 use super::hints::hints;
 use super::minimize::{Reduced, needed_lines};
+use super::missing_classes::{extends_reasons, own_cycle_reason};
 use super::requirements::{Spellings, goal_reason, object_requirements, requirements};
 use super::violations::ViolationGroups;
 use super::{Conflict, Reason, ReasonKind, SingleRepair};

@@ -26,10 +26,10 @@ use crate::args::ApplyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::interrupt::RunInterrupts;
 use crate::live_view::LiveView;
 use crate::output::Output;
 use crate::show::{cause_text, counted};
+use crate::signals::RunInterrupts;
 
 pub(in crate::commands) fn apply(
     args: &ApplyArgs,

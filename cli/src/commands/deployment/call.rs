@@ -20,9 +20,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::facts::facts_of_machine;
 use crate::failure::{Failure, Result};
-use crate::interrupt::cancelled_by_interrupts;
 use crate::output::Output;
 use crate::show::diagnostics_json;
+use crate::signals::cancelled_by_interrupts;
 
 pub(in crate::commands) fn call(
     args: &CallArgs,

@@ -2,8 +2,8 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::interrupt::RunInterrupts;
 use crate::output::Output;
+use crate::signals::RunInterrupts;
 
 /// Why a run ended before it was done.
 #[derive(Clone, Copy)]

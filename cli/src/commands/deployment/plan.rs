@@ -14,9 +14,9 @@ use crate::commands::graph::draw;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::interrupt::RunInterrupts;
 use crate::output::Output;
 use crate::show::Graph;
+use crate::signals::RunInterrupts;
 
 pub(in crate::commands) fn plan(
     args: &PlanArgs,

@@ -61,7 +61,7 @@ pub use interface_differences::{
 pub use members::{ClassProperties, DeclaredMethod, check_member_uses};
 pub use model::{ModelReport, check_fixations, check_model, check_model_of, check_pinned};
 pub use record_differences::{ConcernedTasks, RecordDifference, RecordRule, compare_records};
-pub use record_effects::{RecordEffect, RecordReliances, TaskOptions};
+pub use record_effects::{RecordEffect, RecordReliances};
 pub use required::{Defines, RequiredPackages};
 pub use validation::check_validation;
 

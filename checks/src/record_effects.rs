@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
+use pkgres_manifest::{ClassName, IndexRecord, IndexedClass, SetOptions};
 
 use crate::api::{Impact, Reliance};
 use crate::record_differences::{ConcernedTasks, RecordDifference, RecordRule, name_without_kind};
@@ -33,27 +33,16 @@ pub struct RecordReliances {
     /// which it relies on that.
     by_target: BTreeMap<String, BTreeMap<ClassName, Reliance>>,
     /// The options that tasks of a class of the project set of a class that they use, by both.
-    options: BTreeMap<(ClassName, ClassName), TaskOptions>,
+    options: BTreeMap<(ClassName, ClassName), SetOptions>,
 }
 
-/// The options of a class that the tasks of a class of a project set.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TaskOptions {
-    /// Those that some task sets.
-    pub somewhere: BTreeSet<String>,
-    /// Those that every task sets.
-    pub everywhere: BTreeSet<String>,
-}
-
-impl TaskOptions {
-    /// Whether a difference concerns some of the tasks.
-    fn are_concerned(&self, tasks: &ConcernedTasks) -> bool {
-        let mut options = tasks.options.iter();
-        if tasks.set_it {
-            options.any(|option| self.somewhere.contains(option))
-        } else {
-            !options.any(|option| self.everywhere.contains(option))
-        }
+/// Whether a difference concerns some of the tasks that set these options.
+fn is_concerned(set: &SetOptions, tasks: &ConcernedTasks) -> bool {
+    let mut options = tasks.options.iter();
+    if tasks.set_it {
+        options.any(|option| set.somewhere.contains(option))
+    } else {
+        !options.any(|option| set.everywhere.contains(option))
     }
 }
 
@@ -124,7 +113,7 @@ impl RecordReliances {
     }
 
     /// States which options of a class that it uses a class of the project sets. Without it, any may be set.
-    pub fn set_options(&mut self, class: &ClassName, target: &ClassName, options: TaskOptions) {
+    pub fn set_options(&mut self, class: &ClassName, target: &ClassName, options: SetOptions) {
         self.options
             .insert((class.clone(), target.clone()), options);
     }
@@ -163,7 +152,7 @@ impl RecordReliances {
                     && let Some(options) =
                         self.options.get(&(class.clone(), difference.class.clone()))
                 {
-                    if !options.are_concerned(tasks) {
+                    if !is_concerned(options, tasks) {
                         continue;
                     }
                     is_certain = matches!(
@@ -284,7 +273,7 @@ mod tests {
         assert!(found.iter().all(|it| it.impact == Impact::Review));
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let [class, target] = ["p.X", "a.V"].map(|name| ClassName::parse(name).expect("a name"));
-        let options = TaskOptions {
+        let options = SetOptions {
             somewhere: names(&["some", "other_all"]),
             everywhere: names(&["other_all"]),
         };

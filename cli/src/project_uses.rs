@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_checks::{RecordReliances, TaskOptions};
-use pkgres_formats::{ProjectUse, SetOptions};
+use pkgres_checks::RecordReliances;
+use pkgres_formats::ProjectUse;
 use pkgres_manifest::diagnostic::Location;
 use pkgres_manifest::{ClassName, IndexRecord, IndexedClass};
 
@@ -49,15 +49,7 @@ impl ProjectUses {
     /// States the options that tasks set, as far as they are known.
     pub(crate) fn set_options(&self, reliances: &mut RecordReliances) {
         for (file, one) in &self.uses {
-            if let Some(SetOptions {
-                somewhere,
-                everywhere,
-            }) = one.options.clone()
-            {
-                let options = TaskOptions {
-                    somewhere,
-                    everywhere,
-                };
+            if let Some(options) = one.options.clone() {
                 reliances.set_options(file, &one.class, options);
             }
         }

@@ -1,12 +1,11 @@
 //! The trait `Format`, which describes a package system.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, Parsed, capped};
 use pkgres_manifest::{
     ArtifactDigest, ClassName, Declarations, Ecosystem, IndexRecord, PackageName, ReadOptions,
-    RequirementEdit, Spec, Version,
+    RequirementEdit, SetOptions, Spec, Version,
 };
 
 use crate::lookup::{FileTree, ReleaseLookup};
@@ -272,13 +271,4 @@ pub struct ProjectUse {
     pub at: Location,
     /// The options of the class that the file sets; `None` if they are unknown.
     pub options: Option<SetOptions>,
-}
-
-/// The options of a class that a file sets wherever it uses the class.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SetOptions {
-    /// Those that are set somewhere.
-    pub somewhere: BTreeSet<String>,
-    /// Those that are set everywhere.
-    pub everywhere: BTreeSet<String>,
 }

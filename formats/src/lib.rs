@@ -23,9 +23,7 @@ mod references;
 mod rules;
 
 pub use class_packages::ClassPackages;
-pub use format::{
-    Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root, SetOptions,
-};
+pub use format::{Distribution, Format, FormatFile, ProjectUse, Release, ReleaseExtent, Root};
 pub use linked_folders::linked_paths;
 pub use lookup::{FileTree, PathKind, ReleaseContent, ReleaseLookup};
 pub use references::{ClassReference, defines_class};

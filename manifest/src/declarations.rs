@@ -66,3 +66,12 @@ pub struct DeclaredType {
     /// The place of its name.
     pub location: Location,
 }
+
+/// The options of a class that a file, or the tasks of a class, set where they use it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SetOptions {
+    /// Those that are set somewhere.
+    pub somewhere: BTreeSet<String>,
+    /// Those that are set everywhere.
+    pub everywhere: BTreeSet<String>,
+}

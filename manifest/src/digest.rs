@@ -38,6 +38,11 @@ pub enum ArtifactDigest {
 pub struct DigestError(pub String);
 
 impl ArtifactDigest {
+    /// Whether the content must not change any more: an archive was published. A folder is still edited.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Archive(_))
+    }
+
     /// Returns the digest of an archive: the SHA-256 of its bytes.
     #[cfg(feature = "packages")]
     pub fn of_archive(bytes: &[u8]) -> Self {

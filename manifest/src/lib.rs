@@ -82,7 +82,7 @@ pub use class_file::{
     Argument, ArgumentUsage, CallArguments, ClassConstraint, ClassDefinition, ClassUsage, Contract,
     MapKey, MemberUse, Method, ObjectCreation, Property, Rule,
 };
-pub use declarations::{ClassOptions, Declarations, DeclaredOption, DeclaredType};
+pub use declarations::{ClassOptions, Declarations, DeclaredOption, DeclaredType, SetOptions};
 #[cfg(feature = "packages")]
 pub use digest::sha256;
 pub use digest::{ArtifactDigest, DigestError};

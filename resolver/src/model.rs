@@ -260,12 +260,7 @@ pub(super) fn pinned(
     if known.contains(version) {
         return Ok(None);
     }
-    let replacement = match fallback {
-        Fallback::Never => None,
-        Fallback::Newer => replacement_for(known, version, false),
-        Fallback::Any => replacement_for(known, version, true),
-    };
-    if let Some(replacement) = replacement {
+    if let Some(replacement) = replacement_for(known, version, fallback) {
         return Ok(Some(Substitution {
             object,
             package: package.clone(),
@@ -279,10 +274,10 @@ pub(super) fn pinned(
         Diagnostic::error(Code::ModelGone, message).at(model.object(object).location.clone());
     if let Some(nearest) = nearest(known, version) {
         error = error.hint(format!("the nearest version is {nearest}"));
-        let helps = |or_older| replacement_for(known, version, or_older).is_some();
-        if fallback == Fallback::Never && helps(false) {
+        let helps = |fallback| replacement_for(known, version, fallback).is_some();
+        if fallback == Fallback::Never && helps(Fallback::Newer) {
             error = error.hint("`--fallback` takes the newest of the same minor or major version");
-        } else if fallback != Fallback::Any && helps(true) {
+        } else if fallback != Fallback::Any && helps(Fallback::Any) {
             error = error
                 .hint("`--fallback --allow-older` takes an older one of the same major version");
         }
@@ -292,23 +287,27 @@ pub(super) fn pinned(
     Err(error)
 }
 
-/// The newest of the same minor version, else of the same major version.
-fn replacement_for(known: &[Version], missing: &Version, or_older: bool) -> Option<Version> {
+/// The version that replaces a missing one: the newest of the same minor version, else of the same major version.
+fn replacement_for(known: &[Version], missing: &Version, fallback: Fallback) -> Option<Version> {
     let same_major = |version: &&Version| version.major() == missing.major();
     let same_minor = |version: &&Version| same_major(version) && version.minor() == missing.minor();
-    let newer = |version: &&Version| *version > missing;
+    let is_newer = |version: &&Version| *version > missing;
     let stable_first = |version: &&Version| (!version.is_prerelease(), (*version).clone());
     let pick = |is_eligible: &dyn Fn(&&Version) -> bool| {
-        known
-            .iter()
-            .filter(|version| is_eligible(version))
-            .max_by_key(stable_first)
-            .cloned()
+        let eligible = known.iter().filter(|version| is_eligible(version));
+        eligible.max_by_key(stable_first).cloned()
     };
-    pick(&|version| same_minor(version) && newer(version))
-        .or_else(|| pick(&|version| same_major(version) && newer(version)))
-        .or_else(|| if or_older { pick(&same_minor) } else { None })
-        .or_else(|| if or_older { pick(&same_major) } else { None })
+    let newer = || {
+        pick(&|version| same_minor(version) && is_newer(version))
+            .or_else(|| pick(&|version| same_major(version) && is_newer(version)))
+    };
+    match fallback {
+        Fallback::Never => None,
+        Fallback::Newer => newer(),
+        Fallback::Any => newer()
+            .or_else(|| pick(&same_minor))
+            .or_else(|| pick(&same_major)),
+    }
 }
 
 /// The next newer version, else the next older one.

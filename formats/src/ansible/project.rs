@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Location, SourceText};
-use pkgres_manifest::{ClassName, Limits, PackageName, ReadOptions, Requirement, Version};
+use pkgres_manifest::{
+    ClassName, Limits, PackageName, ReadOptions, Requirement, SetOptions, Version,
+};
 
 use super::facts::split_collection;
 use super::foreign_references::path_of;
@@ -12,7 +14,7 @@ use super::name::is_collection_name;
 use super::narrow::narrowed_range;
 use super::removed_plugins::ForeignRoutes;
 use super::yaml_references::{self, NamedPlugin};
-use crate::format::{FormatFile, ProjectUse, SetOptions};
+use crate::format::{FormatFile, ProjectUse};
 use crate::lookup::FileTree;
 use crate::references::{
     AllowedReleases, ClassReference, ReferenceWords, References, somewhere_in,

@@ -157,17 +157,10 @@ pub enum Staleness {
 }
 
 impl Staleness {
-    /// Whether the content of a release differs from what was locked, or is unknown. This is worse
-    /// than a stale lock: a published release never changes. Folders may change, since they are
-    /// still edited.
+    /// Whether the content of a release differs from what was locked, or is unknown, although it must
+    /// [not change](ArtifactDigest::is_final). This is worse than a stale lock.
     pub fn is_violation(&self) -> bool {
-        matches!(
-            self,
-            Self::DigestDiffers {
-                locked: Some(ArtifactDigest::Archive(_)),
-                ..
-            }
-        )
+        matches!(self, Self::DigestDiffers { locked: Some(locked), .. } if locked.is_final())
     }
 }
 

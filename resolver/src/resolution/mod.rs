@@ -1,10 +1,11 @@
 //! Resolutions, which are rendered when they are first read.
 
+mod changed_artifacts;
 mod compromise;
 mod contents;
 mod lock;
-mod notes;
 mod paths;
+mod unusual_choices;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,14 +17,15 @@ use crate::request::{Locked, LockedArtifact};
 use crate::selection::Selection;
 use crate::universe::Universe;
 use crate::update::UpdateReport;
+pub use changed_artifacts::ArtifactChange;
 pub use compromise::Compromise;
 use contents::Contents;
 pub use contents::{BoundRequirement, ResolvedOwner, ResolvedPackage, ResolvedRoot};
 pub use lock::ModelNotLockable;
-pub use notes::{
-    ArtifactChange, ChosenExcluded, ChosenPrerelease, PrereleaseReason, Requirer, SideBySide,
-};
 pub use paths::{PathStep, RequirementPath};
+pub use unusual_choices::{
+    ChosenExcluded, ChosenPrerelease, PrereleaseReason, Requirer, SideBySide,
+};
 
 /// A valid set of releases, and the binding of each requirement.
 ///
@@ -117,7 +119,7 @@ impl Resolution {
                 return Vec::new();
             }
             let locked = universe.catalog.policy().locked();
-            notes::side_by_side(self.contents(), &packages, |name, version| {
+            unusual_choices::side_by_side(self.contents(), &packages, |name, version| {
                 let key = (name.clone(), version.clone());
                 locked.packages.contains_key(&key) || locked.preferred.contains(&key)
             })
@@ -129,7 +131,7 @@ impl Resolution {
     pub fn prereleases(&self) -> &[ChosenPrerelease] {
         let solved = &*self.solved;
         let is_update = solved.update.is_some();
-        let find = || notes::prereleases(&solved.universe, &solved.selection, is_update);
+        let find = || unusual_choices::prereleases(&solved.universe, &solved.selection, is_update);
         solved.prereleases.get_or_init(find)
     }
 
@@ -142,7 +144,7 @@ impl Resolution {
             update,
             ..
         } = &*self.solved;
-        notes::excluded(universe, selection, update.is_some())
+        unusual_choices::excluded(universe, selection, update.is_some())
     }
 
     /// The releases that are [built in](ReleaseSource::BuiltIn), because no registry has their packages, in the order of
@@ -356,7 +358,7 @@ mod tests {
 
     /// Rendering takes a quarter of the time of `pkgres lock`, which writes and says only this.
     #[test]
-    fn locks_and_notes_are_made_without_rendering_everything() {
+    fn locks_and_unusual_choices_are_made_without_rendering_everything() {
         let resolution = resolution();
         let lock = resolution.to_lockfile().expect("no root is a model");
         assert_eq!(lock.packages.len(), resolution.len());

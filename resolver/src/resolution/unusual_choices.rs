@@ -1,13 +1,13 @@
-//! Notes about a resolution: packages with several releases, prereleases, yanked releases, changed
-//! artifacts.
+//! Choices of a resolution that people should know of: packages with several releases, prereleases, and releases that
+//! the policy excludes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pkgres_manifest::{ArtifactDigest, PackageName, ReleaseSource, Spec, Version};
+use pkgres_manifest::{PackageName, ReleaseSource, Spec, Version};
 use rustc_hash::FxHashMap;
 
 use super::contents::{BoundRequirement, Contents, ResolvedOwner};
-use crate::request::{LockedArtifact, Owner, PrereleasePolicy};
+use crate::request::{Owner, PrereleasePolicy};
 use crate::selection::Selection;
 use crate::universe::{EffectiveRequirement, Exclusion, ReleaseId, Universe};
 
@@ -105,49 +105,6 @@ pub struct ChosenExcluded {
     pub exclusion: Exclusion,
     /// Whether an [update](crate::Update) requested it. Otherwise it was locked.
     pub was_asked_for: bool,
-}
-
-/// A release whose digest or source differs from what was locked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArtifactChange {
-    /// The package.
-    pub name: PackageName,
-    /// The version that was locked.
-    pub version: Version,
-    /// The locked artifact.
-    pub locked: LockedArtifact,
-    /// The current source.
-    pub source: ReleaseSource,
-    /// The current digest, if the source has it.
-    pub digest: Option<ArtifactDigest>,
-}
-
-impl ArtifactChange {
-    /// Whether the content of the release differs from what was locked, or is unknown. The host is
-    /// responsible for its releases, which have no digest. Folders may change, since they are still
-    /// edited.
-    pub fn is_violation(&self) -> bool {
-        let is_folder = |digest: &ArtifactDigest| matches!(digest, ArtifactDigest::Tree(_));
-        self.source != ReleaseSource::Host
-            && !self.locked.digests.iter().all(is_folder)
-            && self.digest_differs()
-    }
-
-    /// Whether the digest is not one of the locked ones.
-    pub fn digest_differs(&self) -> bool {
-        match &self.digest {
-            Some(digest) => !self.locked.digests.contains(digest),
-            None => !self.locked.digests.is_empty(),
-        }
-    }
-
-    /// Whether the source is known to differ from the locked one.
-    pub fn source_differs(&self) -> bool {
-        self.locked
-            .source
-            .as_ref()
-            .is_some_and(|source| *source != self.source)
-    }
 }
 
 /// The packages with several releases, and the requirements on them. `is_locked` tells whether a

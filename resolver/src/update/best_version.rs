@@ -3,7 +3,7 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashSet;
 
-use super::{HeldBack, Stage, UpdateSearch};
+use super::{HeldBack, Progress, Stage, UpdateSearch};
 use crate::budget::{Budget, Interrupt};
 use crate::explain::Explanation;
 use crate::problem::{Fact, Goal, Goals, LoopNogood, Problem};
@@ -27,56 +27,61 @@ pub(super) struct BestVersion {
     loop_nogoods: Vec<LoopNogood>,
 }
 
+/// Whether the version of a package is known after an attempt.
+enum Attempt {
+    Settled,
+    Open,
+}
+
 impl UpdateSearch {
     /// Continues to look for the best version of the named package at a position.
     pub(super) fn find_best(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        at: usize,
-        best: Option<BestVersion>,
-    ) -> Result<(), Interrupt> {
-        let Some((name, package_update)) = self.targets.get(at).cloned() else {
-            self.stage = Stage::Unlock;
-            return Ok(());
+        target: usize,
+        search: &mut Option<BestVersion>,
+    ) -> Result<Progress, Interrupt> {
+        let Some((name, package_update)) = self.targets.get(target).cloned() else {
+            return Ok(Progress::Next(Stage::Unlock));
         };
+        let next_target = Progress::Next(Stage::BestVersion {
+            target: target + 1,
+            search: None,
+        });
+        let package = universe.catalog.package_id(&name);
         // Packages that may have several releases get the best for each requirement anyway.
-        if package_update.to != UpdateTarget::Newest
-            || self.split.contains(&universe.catalog.package_id(&name))
-        {
-            self.stage = Stage::BestVersion(at + 1, None);
-            return Ok(());
+        if package_update.to != UpdateTarget::Newest || self.split.contains(&package) {
+            return Ok(next_target);
         }
-        let mut best = best.unwrap_or_else(|| {
-            let package = universe.catalog.package_id(&name);
-            BestVersion {
+        let best = match search {
+            Some(best) => best,
+            None => search.insert(BestVersion {
                 package,
                 candidates: self.best_first(universe, package),
                 next: 0,
                 explanation: None,
                 held_back: Vec::new(),
                 loop_nogoods: Vec::new(),
-            }
-        });
-        let result = self.try_next(universe, budget, &name, &mut best);
-        self.stage = match result {
-            Ok(true) => Stage::BestVersion(at + 1, None),
-            Ok(false) | Err(_) => Stage::BestVersion(at, Some(best)),
+            }),
         };
-        result.map(|_| ())
+        Ok(match self.try_next(universe, budget, &name, best)? {
+            Attempt::Settled => next_target,
+            Attempt::Open => Progress::Continue,
+        })
     }
 
-    /// Tries the next candidate; returns whether the package is settled.
+    /// Tries the next candidate.
     fn try_next(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
         name: &PackageName,
         best: &mut BestVersion,
-    ) -> Result<bool, Interrupt> {
+    ) -> Result<Attempt, Interrupt> {
         let Some(index) = best.candidates.get(best.next).copied() else {
             // No version is possible: the package will not be in the resolution.
-            return Ok(true);
+            return Ok(Attempt::Settled);
         };
         let package = best.package;
         let version = universe
@@ -95,7 +100,7 @@ impl UpdateSearch {
             };
             best.held_back.push((held_back, facts));
             best.next += 1;
-            return Ok(false);
+            return Ok(Attempt::Open);
         }
         let goal = Goal {
             package,
@@ -126,7 +131,7 @@ impl UpdateSearch {
             })?;
             if is_same {
                 best.next += 1;
-                return Ok(false);
+                return Ok(Attempt::Open);
             }
         }
         self.wanted.push(goal);
@@ -161,12 +166,12 @@ impl UpdateSearch {
                 self.wanted.push(goal);
                 let name = |goal: &Goal| universe.catalog.name(goal.package).clone();
                 self.wanted.sort_by_cached_key(name);
-                Ok(true)
+                Ok(Attempt::Settled)
             }
             Verdict::Impossible(refuted) => {
                 let explanation = Explanation::without_repairs(universe, *refuted, false);
                 best.explanation = Some(Box::new(explanation));
-                Ok(false)
+                Ok(Attempt::Open)
             }
         }
     }
@@ -186,9 +191,9 @@ impl UpdateSearch {
     /// Whether a root or a locked release names a prerelease of a package.
     fn names_prerelease(&self, universe: &mut Universe, package: PackageId) -> bool {
         let mut releases: Vec<ReleaseId> = universe.catalog.roots().to_vec();
-        for (package, allowed) in &self.locked {
-            let package = *package;
-            releases.extend(allowed.iter().map(|index| ReleaseId { package, index }));
+        for locked in &self.locked {
+            let package = locked.package;
+            releases.extend((locked.releases.iter()).map(|index| ReleaseId { package, index }));
         }
         let mut requirements = Vec::new();
         releases.into_iter().any(|release| {

@@ -53,7 +53,7 @@ use crate::search::{Proof, Refuted, SearchEngine, Verdict};
 use crate::selection::Selection;
 use crate::set::PositionSet;
 use crate::tiers::search_second_tier;
-use crate::universe::{PackageId, ReleaseId, Universe};
+use crate::universe::{PackageId, Universe};
 use best_version::BestVersion;
 use report::Findings;
 use wanted::BoundOwner;
@@ -70,8 +70,8 @@ pub(crate) struct UpdateSearch {
     bound: FxHashMap<PackageName, Vec<BoundOwner>>,
     /// The locked versions of each package, by name.
     locked_versions: Vec<(PackageName, Vec<Version>)>,
-    /// The locked packages that are not named, by name, and their locked releases.
-    locked: Vec<(PackageId, PositionSet)>,
+    /// The locked packages that are not named, by name.
+    locked: Vec<LockedPackage>,
     /// The packages that may have several releases: those that the lock has side by side, and
     /// others if there is no resolution otherwise.
     split: BTreeSet<PackageId>,
@@ -88,28 +88,59 @@ pub(crate) struct UpdateSearch {
     findings: Findings,
 }
 
+/// A locked package, and its locked releases.
+#[derive(Debug)]
+struct LockedPackage {
+    package: PackageId,
+    releases: PositionSet,
+}
+
 #[derive(Debug)]
 enum Stage {
     /// Request the releases of all named and locked packages.
     Begin,
     /// Search with the exact versions.
     Exact,
-    /// They are impossible; search without goals.
+    /// They are impossible, as this proves; search without goals.
     Anything(Box<Refuted>),
     /// No search with single releases succeeds, without goals or with them; find packages that need
     /// several releases.
-    Split(Box<Refuted>, SplitGoal),
+    Split {
+        refuted: Box<Refuted>,
+        goal: SplitGoal,
+    },
     /// Find the best version of the named package at this position.
-    BestVersion(usize, Option<BestVersion>),
+    BestVersion {
+        target: usize,
+        search: Option<BestVersion>,
+    },
     /// Search with all packages staying that are not unlocked.
     Unlock,
-    /// Try to lock packages again. Holds the positions that are still to be tried, in descending order of names, and a
-    /// resolution.
-    Relock(Vec<usize>, Box<Selection>),
-    /// Explain why the package at a position has to move.
-    ExplainMove(Vec<usize>, Box<Selection>, usize, Box<Explanation>),
+    /// Try to lock packages again.
+    Relock(Relock),
     /// Search once more with everything staying that can.
     Final,
+}
+
+/// The unlocked packages that may be locked again.
+#[derive(Debug)]
+struct Relock {
+    /// The positions in [`UpdateSearch::locked`] that are still to be tried, in descending order of names.
+    untried: Vec<usize>,
+    /// A resolution in which only unlocked packages move.
+    resolution: Selection,
+    /// The package that was found to have to move, and the unfinished explanation.
+    moving: Option<(PackageId, Box<Explanation>)>,
+}
+
+/// What follows a part of the work of a stage.
+enum Progress {
+    /// The stage goes on.
+    Continue,
+    /// Another stage.
+    Next(Stage),
+    /// The answer.
+    Answer(UpdateOutcome),
 }
 
 /// What packages get several releases for: the requested versions, or any resolution.
@@ -158,85 +189,79 @@ impl UpdateSearch {
         budget: &mut Budget,
     ) -> Result<UpdateOutcome, Interrupt> {
         loop {
-            if let Some(updated) = self.advance_stage(universe, budget)? {
-                return Ok(updated);
+            let mut stage = std::mem::replace(&mut self.stage, Stage::Begin);
+            let progress = self.advance_stage(&mut stage, universe, budget);
+            self.stage = stage;
+            match progress? {
+                Progress::Continue => {}
+                Progress::Next(next) => self.stage = next,
+                Progress::Answer(answer) => return Ok(answer),
             }
         }
     }
 
-    /// Runs one stage; returns the answer after the last one. An interrupt leaves the stage as it
-    /// was.
+    /// Does a part of the work of a stage. An interrupt leaves the stage as it was.
     fn advance_stage(
         &mut self,
+        stage: &mut Stage,
         universe: &mut Universe,
         budget: &mut Budget,
-    ) -> Result<Option<UpdateOutcome>, Interrupt> {
-        match std::mem::replace(&mut self.stage, Stage::Begin) {
+    ) -> Result<Progress, Interrupt> {
+        Ok(match stage {
             Stage::Begin => {
                 self.begin(universe)?;
-                self.stage = Stage::Exact;
+                Progress::Next(Stage::Exact)
             }
-            Stage::Exact => {
-                self.stage = Stage::Exact;
-                self.stage = match self.search(universe, budget, None)? {
-                    Verdict::Solved(_) => Stage::BestVersion(0, None),
-                    Verdict::Impossible(refuted) if self.wanted.is_empty() => {
-                        Stage::Split(refuted, SplitGoal::Anything)
-                    }
-                    Verdict::Impossible(refuted) => Stage::Anything(refuted),
-                };
-            }
+            Stage::Exact => Progress::Next(match self.search(universe, budget, None)? {
+                Verdict::Solved(_) => Stage::BestVersion {
+                    target: 0,
+                    search: None,
+                },
+                Verdict::Impossible(refuted) if self.wanted.is_empty() => Stage::Split {
+                    refuted,
+                    goal: SplitGoal::Anything,
+                },
+                Verdict::Impossible(refuted) => Stage::Anything(refuted),
+            }),
             Stage::Anything(refuted) => {
                 let wanted = std::mem::take(&mut self.wanted);
                 let verdict = self.search(universe, budget, None);
                 self.wanted = wanted;
-                self.stage = match verdict {
-                    Ok(Verdict::Solved(_)) => Stage::Split(refuted, SplitGoal::Requested),
-                    Ok(Verdict::Impossible(refuted)) => Stage::Split(refuted, SplitGoal::Anything),
-                    Err(interrupt) => {
-                        self.stage = Stage::Anything(refuted);
-                        return Err(interrupt);
-                    }
-                };
+                Progress::Next(match verdict? {
+                    Verdict::Solved(_) => Stage::Split {
+                        refuted: std::mem::take(refuted),
+                        goal: SplitGoal::Requested,
+                    },
+                    Verdict::Impossible(refuted) => Stage::Split {
+                        refuted,
+                        goal: SplitGoal::Anything,
+                    },
+                })
             }
-            Stage::Split(refuted, asked) => {
-                return self.split(universe, budget, refuted, asked);
+            Stage::Split { refuted, goal } => self.split(universe, budget, refuted, *goal)?,
+            Stage::BestVersion { target, search } => {
+                self.find_best(universe, budget, *target, search)?
             }
-            Stage::BestVersion(at, best) => self.find_best(universe, budget, at, best)?,
-            Stage::Unlock => {
-                self.stage = Stage::Unlock;
-                match self.search(universe, budget, Some(&self.unlocked.clone()))? {
-                    Verdict::Solved(witness) => {
-                        let rest = self.unlocked.iter().rev().copied().collect();
-                        self.stage = Stage::Relock(rest, Box::new(witness));
-                    }
-                    Verdict::Impossible(refuted) => self.unlock_conflicting(&refuted.proof),
+            Stage::Unlock => match self.search(universe, budget, Some(&self.unlocked.clone()))? {
+                Verdict::Solved(resolution) => Progress::Next(Stage::Relock(Relock {
+                    untried: self.unlocked.iter().rev().copied().collect(),
+                    resolution,
+                    moving: None,
+                })),
+                Verdict::Impossible(refuted) => {
+                    self.unlock_conflicting(&refuted.proof);
+                    Progress::Continue
                 }
-            }
-            Stage::Relock(rest, witness) => self.relock(universe, budget, rest, witness)?,
-            Stage::ExplainMove(rest, witness, at, mut explanation) => {
-                match explanation.finish(universe, budget) {
-                    Ok(conflict) => {
-                        let name = universe.catalog.name(self.locked[at].0).clone();
-                        self.findings.because.insert(name, conflict.reasons);
-                        self.stage = Stage::Relock(rest, witness);
-                    }
-                    Err(interrupt) => {
-                        self.stage = Stage::ExplainMove(rest, witness, at, explanation);
-                        return Err(interrupt);
-                    }
-                }
-            }
+            },
+            Stage::Relock(relock) => self.relock(universe, budget, relock)?,
             Stage::Final => {
-                self.stage = Stage::Final;
                 let verdict = self.search(universe, budget, Some(&self.unlocked.clone()))?;
                 let Verdict::Solved(selection) = verdict else {
                     unreachable!("the last selection that was found keeps to this");
                 };
-                return Ok(Some(self.solved(universe, selection)));
+                Progress::Answer(self.solved(universe, selection))
             }
-        }
-        Ok(None)
+        })
     }
 
     /// Finds the packages that need several releases, and starts again with these.
@@ -244,37 +269,36 @@ impl UpdateSearch {
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        refuted: Box<Refuted>,
-        asked: SplitGoal,
-    ) -> Result<Option<UpdateOutcome>, Interrupt> {
+        refuted: &mut Box<Refuted>,
+        goal: SplitGoal,
+    ) -> Result<Progress, Interrupt> {
+        let impossible =
+            |refuted: &mut _| Progress::Answer(Verdict::Impossible(std::mem::take(refuted)));
         if !self.may_split {
-            return Ok(Some(Verdict::Impossible(refuted)));
+            return Ok(impossible(refuted));
         }
-        let goals = match asked {
+        let goals = match goal {
             SplitGoal::Requested => self.goals(None),
             SplitGoal::Anything => Goals::default(),
         };
         let split = self.split.clone();
-        let selection = match search_second_tier(universe, &goals, split, &refuted.proof, budget) {
-            Ok(Verdict::Solved(selection)) => selection,
-            Ok(Verdict::Impossible(refuted)) => return Ok(Some(Verdict::Impossible(refuted))),
-            Err(interrupt) => {
-                self.stage = Stage::Split(refuted, asked);
-                return Err(interrupt);
+        let selection = match search_second_tier(universe, &goals, split, &refuted.proof, budget)? {
+            Verdict::Solved(selection) => selection,
+            Verdict::Impossible(refuted) => {
+                return Ok(Progress::Answer(Verdict::Impossible(refuted)));
             }
         };
         let before = self.split.len();
         self.split.extend(selection.packages_side_by_side());
         if self.split.len() == before {
-            return Ok(Some(Verdict::Impossible(refuted)));
+            return Ok(impossible(refuted));
         }
         self.nogoods.clear();
         // Loop nogoods depend on which packages may have several releases.
         for goal in &mut self.wanted {
             goal.loop_nogoods.clear();
         }
-        self.stage = Stage::Exact;
-        Ok(None)
+        Ok(Progress::Next(Stage::Exact))
     }
 
     fn is_locked(&self, name: &PackageName) -> bool {
@@ -327,7 +351,7 @@ impl UpdateSearch {
             let locked = self.locked.iter().enumerate();
             let stays = locked.filter(|(at, _)| !unlocked.contains(at));
             stays
-                .map(|(_, (package, allowed))| (*package, allowed.clone()))
+                .map(|(_, locked)| (locked.package, locked.releases.clone()))
                 .collect()
         });
         Goals {
@@ -354,8 +378,8 @@ impl UpdateSearch {
             _ => None,
         });
         let stays: FxHashSet<PackageId> = stays.collect();
-        for (at, (package, _)) in self.locked.iter().enumerate() {
-            if stays.contains(package) {
+        for (at, locked) in self.locked.iter().enumerate() {
+            if stays.contains(&locked.package) {
                 self.unlocked.insert(at);
             }
         }
@@ -368,45 +392,43 @@ impl UpdateSearch {
         }
     }
 
-    /// Tries to lock the next unlocked package again.
+    /// Tries to lock the next unlocked package again, or explains why the last one has to move.
     fn relock(
         &mut self,
         universe: &mut Universe,
         budget: &mut Budget,
-        mut rest: Vec<usize>,
-        witness: Box<Selection>,
-    ) -> Result<(), Interrupt> {
-        let Some(at) = rest.pop() else {
-            self.stage = Stage::Final;
-            return Ok(());
+        relock: &mut Relock,
+    ) -> Result<Progress, Interrupt> {
+        if let Some((package, explanation)) = &mut relock.moving {
+            let conflict = explanation.finish(universe, budget)?;
+            let name = universe.catalog.name(*package).clone();
+            self.findings.because.insert(name, conflict.reasons);
+            relock.moving = None;
+        }
+        let Some(&at) = relock.untried.last() else {
+            return Ok(Progress::Next(Stage::Final));
         };
-        let (package, allowed) = &self.locked[at];
-        let mut present = witness.releases().iter();
-        let stays =
-            |release: &ReleaseId| release.package != *package || allowed.contains(release.index);
-        if present.all(stays) {
+        let LockedPackage { package, releases } = &self.locked[at];
+        let package = *package;
+        let mut present = relock.resolution.releases().iter();
+        if present.all(|release| release.package != package || releases.contains(release.index)) {
             self.unlocked.remove(&at);
-            self.stage = Stage::Relock(rest, witness);
-            return Ok(());
-        }
-        let mut without = self.unlocked.clone();
-        without.remove(&at);
-        match self.search(universe, budget, Some(&without)) {
-            Ok(Verdict::Solved(witness)) => {
-                self.unlocked.remove(&at);
-                self.stage = Stage::Relock(rest, Box::new(witness));
-            }
-            Ok(Verdict::Impossible(refuted)) => {
-                let explanation = Explanation::without_repairs(universe, *refuted, false);
-                self.stage = Stage::ExplainMove(rest, witness, at, Box::new(explanation));
-            }
-            Err(interrupt) => {
-                rest.push(at);
-                self.stage = Stage::Relock(rest, witness);
-                return Err(interrupt);
+        } else {
+            let mut without = self.unlocked.clone();
+            without.remove(&at);
+            match self.search(universe, budget, Some(&without))? {
+                Verdict::Solved(resolution) => {
+                    self.unlocked = without;
+                    relock.resolution = resolution;
+                }
+                Verdict::Impossible(refuted) => {
+                    let explanation = Explanation::without_repairs(universe, *refuted, false);
+                    relock.moving = Some((package, Box::new(explanation)));
+                }
             }
         }
-        Ok(())
+        relock.untried.pop();
+        Ok(Progress::Continue)
     }
 
     /// Finishes the update: the named packages moved because they were requested.

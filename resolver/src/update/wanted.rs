@@ -4,7 +4,7 @@
 use pkgres_manifest::{PackageName, Version};
 use rustc_hash::FxHashMap;
 
-use super::UpdateSearch;
+use super::{LockedPackage, UpdateSearch};
 use crate::budget::Interrupt;
 use crate::problem::{Goal, GoalScope};
 use crate::request::{Locked, PackageUpdate, Update, UpdateTarget};
@@ -62,7 +62,10 @@ impl UpdateSearch {
                 let releases = versions.iter();
                 let releases =
                     releases.filter_map(|version| universe.catalog.index_of(package, version));
-                self.locked.push((package, releases.collect()));
+                self.locked.push(LockedPackage {
+                    package,
+                    releases: releases.collect(),
+                });
             }
         }
         if self.may_split {

@@ -201,6 +201,23 @@ fn a_file_behind_a_link_is_watched() {
 }
 
 #[test]
+fn a_file_follows_the_one_that_it_is_a_copy_of() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let (source, copy) = (root.path().join("source"), root.path().join("copy"));
+    fs::write(&source, "one").expect("the root is there");
+    let mut builder = GraphBuilder::new();
+    let file = File::new("/copy").with_copy_of("/source");
+    builder.add(id("file:/copy"), file, MetaParameters::default());
+    let run = Run::start(root.path(), builder.build().expect("it has no cycle"));
+    run.converged();
+    fs::write(&source, "two").expect("it is there");
+    run.wait(|step| matches!(step, Step::Changed(..)));
+    run.converged();
+    assert_eq!(fs::read_to_string(&copy).expect("it is there"), "two");
+    run.end();
+}
+
+#[test]
 fn another_graph_keeps_what_stays_the_same() {
     let root = tempfile::tempdir().expect("a folder for the test");
     let run = Run::start(root.path(), one_file());

@@ -201,7 +201,8 @@ impl Resource for File {
     }
 
     fn watching(&self, _: &dyn Probe) -> Watching {
-        Watching::path(&self.path)
+        let copied = self.copied.iter().cloned();
+        Watching::Paths([self.path.clone()].into_iter().chain(copied).collect())
     }
 
     fn presence(&self) -> Presence {

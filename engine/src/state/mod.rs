@@ -428,26 +428,35 @@ impl AppliedState {
         let mut memory = self.memory();
         let position = memory.next_position;
         for (id, resource) in parts {
-            if memory.records.contains_key(id) {
+            let known = memory.records.get(id);
+            if known.is_some_and(|record| !record.can_be_extended()) {
                 continue;
             }
             let folder = self.location.contents();
             let mut before = Before::new(id, target, input, &folder);
             let description = resource.reversed(&mut before)?;
-            let contents = before.into_contents();
+            let mut contents = before.into_contents();
+            let record = match known {
+                // An earlier change did not touch properties that the packages have added since then.
+                Some(record) => match record.extended(description, &contents) {
+                    Some(extended) => extended,
+                    None => continue,
+                },
+                None => Record {
+                    resource: id.clone(),
+                    position,
+                    after: after.clone(),
+                    before: description,
+                    contents: contents.keys().cloned().collect(),
+                },
+            };
+            contents.retain(|digest, _| record.contents.contains(digest));
             for (digest, content) in &contents {
                 self.location.write_content(target, digest, content)?;
             }
-            let record = Record {
-                resource: id.clone(),
-                position,
-                after: after.clone(),
-                before: description,
-                contents: contents.into_keys().collect(),
-            };
             self.location.write_record(target, &record)?;
             memory.records.insert(id.clone(), record);
-            memory.next_position = position.saturating_add(1);
+            memory.next_position = memory.next_position.max(position.saturating_add(1));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The JSON documents of the state, which people and other programs can read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use pkgres_manifest::{PropertyValue, ResourceDescription, ResourceId};
@@ -27,6 +27,53 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Whether there can be properties that it does not have, and that a later change touches first. What is to be
+    /// absent has none.
+    pub(super) fn can_be_extended(&self) -> bool {
+        let before = self.before.as_ref();
+        before.is_some_and(|before| !before.properties.keys().any(|key| key == "state"))
+    }
+
+    /// The record with the properties of a later description that it does not have yet; `None` if there are none.
+    /// `contents` are those that the description refers to.
+    pub(super) fn extended(
+        &self,
+        later: Option<ResourceDescription>,
+        contents: &BTreeMap<String, Vec<u8>>,
+    ) -> Option<Self> {
+        let before = self.before.clone()?;
+        let mut later = later?;
+        let known: BTreeSet<String> = before.properties.keys().map(str::to_owned).collect();
+        let keys: Vec<String> = later.properties.keys().map(str::to_owned).collect();
+        // It was removed meanwhile: what it had is lost.
+        if keys.iter().any(|key| key == "state") {
+            return None;
+        }
+        let new: Vec<String> = keys
+            .into_iter()
+            .filter(|key| !known.contains(key))
+            .collect();
+        if new.is_empty() {
+            return None;
+        }
+        let mut record = self.clone();
+        let mut extended = before;
+        for key in new {
+            let value = later.properties.take(&key)?.value;
+            if let PropertyValue::Text(path) = &value {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                record.contents.extend(
+                    contents
+                        .get_key_value(name)
+                        .map(|(digest, _)| digest.clone()),
+                );
+            }
+            extended = extended.with(&key, value);
+        }
+        record.before = Some(extended);
+        Some(record)
+    }
+
     pub(super) fn to_json(&self) -> Vec<u8> {
         let after: Vec<String> = self.after.iter().map(identity).collect();
         text(&json!({

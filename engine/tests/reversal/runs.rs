@@ -45,6 +45,50 @@ fn what_was_there_before_the_first_version_comes_back() {
 }
 
 #[test]
+fn a_property_that_a_later_version_adds_comes_back() {
+    let file = |file: File| graph(vec![("file:/motd", Box::new(file))]);
+    let mode_of = |root: &Root| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let metadata = std::fs::metadata(root.path("/motd")).expect("it is there");
+        metadata.permissions().mode() & 0o777
+    };
+    for content_first in [true, false] {
+        let root = Root::new();
+        root.write("/motd", b"hello\n");
+        let before = mode_of(&root);
+        let only_content = File::new("/motd").with_content("one\n");
+        let only_mode = File::new("/motd").with_mode(0o600);
+        root.apply(file(if content_first {
+            only_content
+        } else {
+            only_mode
+        }));
+        root.apply(file(
+            File::new("/motd").with_content("two\n").with_mode(0o640),
+        ));
+        root.apply(file(
+            File::new("/motd").with_content("three\n").with_mode(0o600),
+        ));
+        root.apply(Graph::default());
+        assert_eq!(root.text("/motd").as_deref(), Some("hello\n"));
+        assert_eq!(mode_of(&root), before);
+        let contents = std::fs::read_dir(root.path("/state/org.example.Web/contents"));
+        assert_eq!(contents.expect("it is a folder").count(), 0);
+    }
+}
+
+/// What is made anew after it was removed has nothing to come back to but its absence.
+#[test]
+fn a_property_of_what_was_not_there_does_not_come_back() {
+    let root = Root::new();
+    root.apply(motd("one\n"));
+    let file = File::new("/motd").with_content("two\n").with_mode(0o600);
+    root.apply(graph(vec![("file:/motd", Box::new(file))]));
+    root.apply(Graph::default());
+    assert_eq!(root.text("/motd"), None);
+}
+
+#[test]
 fn a_second_run_changes_nothing_not_even_the_state() {
     let root = Root::new();
     root.write("/motd", b"hello\n");

@@ -489,6 +489,31 @@ fn a_machine_by_ssh_is_planned_changed_and_watched() {
     assert!(stderr.contains("changes cannot be kept apart"), "{stderr}");
 }
 
+/// What a reversal restored may be replaced by what is new, in a plan as in a run.
+#[test]
+fn a_plan_with_files_agrees_with_a_run_about_reversals() {
+    let folder = folder();
+    let run = |command: &[&str]| {
+        let output = pkgres(folder.path())
+            .args(command)
+            .args(["web", "--target", "rootfs:root"])
+            .output()
+            .expect("the program starts");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
+    };
+    let resources = "Package:\n- file: /g\n  content: g\n  meta: {reverse: true}\n";
+    write(&folder.path().join("web/r.yaml"), resources);
+    let (code, stderr) = run(&["apply"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let resources = "Package:\n- link: /g\n  target: f\n";
+    write(&folder.path().join("web/r.yaml"), resources);
+    for command in [&["plan", "--diff"][..], &["apply"]] {
+        let (code, stderr) = run(command);
+        assert_eq!(code, Some(0), "{command:?}: {stderr}");
+    }
+}
+
 #[test]
 fn metrics_are_those_that_prometheus_reads() {
     let folder = folder();

@@ -71,7 +71,7 @@ impl Runner {
     }
 
     /// The nodes in order that were checked before others were changed. There are none if something has failed: then
-    /// nobody says that all is in order.
+    /// nobody says that all is in order. What a reversal restored may be changed by what is new: that comes after it.
     fn checked_before_last_change(&self) -> BTreeSet<usize> {
         if self.nodes.iter().any(|state| state.failure.is_some()) {
             return BTreeSet::new();
@@ -86,6 +86,7 @@ impl Runner {
                 && state.unknown.is_none()
                 && !in_graph.meta.noop
                 && !in_graph.meta.hidden
+                && !in_graph.is_reversal
         });
         nodes.map(|(node, _)| node).collect()
     }

@@ -214,6 +214,27 @@ fn a_dry_run_does_not_promise_a_file_in_a_folder_that_nothing_makes() {
 }
 
 #[test]
+fn a_dry_run_foresees_a_file_below_a_link() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    std::fs::create_dir(root.path().join("srv")).expect("it can be made");
+    let graph = || {
+        with(|builder| {
+            builder.add(id("link:/web"), Link::new("/web", "/srv"), default());
+            let file = File::new("/web/page").with_content("x");
+            builder.add(id("file:/web/page"), file, default());
+        })
+    };
+    let planned = run(root.path(), graph(), true);
+    assert!(
+        !planned.states.iter().any(|state| state.contains("Failed")),
+        "{:?}",
+        planned.states
+    );
+    let made = run(root.path(), graph(), false);
+    assert_eq!(made.states, ["link:/web InOrder", "file:/web/page InOrder"]);
+}
+
+#[test]
 fn missing_folders_are_made_around_what_asks_for_them() {
     let root = tempfile::tempdir().expect("a folder for the test");
     let graph = || {

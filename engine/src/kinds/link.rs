@@ -84,7 +84,9 @@ impl Resource for Link {
     }
 
     fn may_make_folder(&self, folder: &Path) -> bool {
-        self.has_parents && self.path.starts_with(folder)
+        // A link to a folder is one for what is below it.
+        let leads_there = self.target.is_some() && folder.starts_with(&self.path);
+        leads_there || self.has_parents && self.path.starts_with(folder)
     }
 
     fn presence(&self) -> Presence {

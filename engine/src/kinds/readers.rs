@@ -182,11 +182,13 @@ pub(super) fn read_exec(_name: &str, properties: &mut Properties) -> Result<Exec
     if let Some(path) = take_path("creates", properties)? {
         guards.push(Guard::creates(path));
     }
+    // A guard that hangs would stop a plan.
+    let timeout = command.timeout;
     if let Some(command) = take_command("unless", properties)? {
-        guards.push(Guard::Unless(command));
+        guards.push(Guard::Unless(command.timeout(timeout)));
     }
     if let Some(command) = take_command("only_if", properties)? {
-        guards.push(Guard::OnlyIf(command));
+        guards.push(Guard::OnlyIf(command.timeout(timeout)));
     }
     if properties.take_bool("on_refresh")? == Some(true) {
         guards.push(Guard::OnRefresh);

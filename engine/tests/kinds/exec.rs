@@ -4,11 +4,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use pkgres_engine::{
-    Checked, Command, Exec, Guard, Identifier, Input, Machine, Probe as _, Query, Resource,
+    Checked, Command, Exec, Guard, Identifier, Input, Kinds, Machine, Probe as _, Query, Resource,
     Watching, Wish,
 };
+use pkgres_manifest::{PropertyValue, ResourceDescription};
 
 use crate::debian::{Debian, change, is_in_order, try_change};
+
+#[test]
+fn the_timeout_of_a_command_is_that_of_its_guards() {
+    let words = |words: &[&str]| PropertyValue::list(words.iter().map(|word| (*word).into()));
+    let id = "exec:slow".parse().expect("it is an identity");
+    let description = ResourceDescription::new(id)
+        .with("command", words(&["true"]))
+        .with("timeout", "7");
+    for guard in ["unless", "only_if"] {
+        let description = description.clone().with(guard, words(&["sleep", "100"]));
+        let resource = Kinds::default().read(&description).expect("it is right");
+        let definition = resource.definition();
+        assert_eq!(definition.matches("timeout: 7s").count(), 2, "{definition}");
+    }
+}
 
 fn script(text: &str) -> Command {
     Command::new("sh").arguments(["-c", text])

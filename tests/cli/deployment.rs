@@ -358,6 +358,19 @@ fn an_error_among_events_is_one_line() {
 }
 
 #[test]
+fn the_folder_of_states_is_one_of_the_machine() {
+    let folder = folder();
+    let run = pkgres(folder.path())
+        .args(["apply", "web", "--target", "rootfs:root"])
+        .args(["--state", "states"])
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(stderr.contains("must be an absolute path"), "{stderr}");
+}
+
+#[test]
 fn a_watched_run_says_once_how_the_machine_is() {
     for (options, note) in [
         (

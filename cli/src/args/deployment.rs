@@ -61,7 +61,7 @@ pub(crate) struct DeploymentArgs {
     pub(crate) artifacts: bool,
 
     /// The folder on the machine that keeps the earlier state of resources with `reverse`
-    #[arg(long, value_name = "DIR", default_value = "/var/lib/pkgres/state")]
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/pkgres/state", value_parser = absolute_path)]
     pub(crate) state: PathBuf,
 
     /// Ignore the automatic order of resources, such as a folder before its files
@@ -99,6 +99,15 @@ pub(crate) struct ValidationValue {
     pub(crate) package: Option<PackageName>,
     pub(crate) argument: String,
     pub(crate) value: String,
+}
+
+/// Reads a path of a machine, where no folder is the current one.
+fn absolute_path(text: &str) -> Result<PathBuf, String> {
+    if text.starts_with('/') {
+        Ok(PathBuf::from(text))
+    } else {
+        Err("it is a folder on the machine, and must be an absolute path".to_owned())
+    }
 }
 
 /// Reads the value of an argument of a validation.

@@ -1,6 +1,6 @@
 //! The values of the arguments of a validation. Validators can change them while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{ArgumentName, ArgumentValue, Validation, ValidationArgument, most_similar};
@@ -21,7 +21,9 @@ impl ArgumentValues {
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut values = BTreeMap::new();
         let mut errors = Vec::new();
+        let mut given_names = BTreeSet::new();
         for (name, value) in given {
+            given_names.insert(name);
             match given_value(validation, name, value) {
                 Ok((name, value)) => {
                     values.insert(name, value);
@@ -38,6 +40,8 @@ impl ArgumentValues {
                 Some(default) => {
                     values.insert(name.clone(), default.value.clone());
                 }
+                // Its value is wrong, which was reported.
+                None if given_names.contains(name.as_str()) => {}
                 None => errors.push(
                     Diagnostic::error(Code::Usage, format!("the argument `{name}` has no value"))
                         .at(argument.name.location.clone())

@@ -242,6 +242,17 @@ fn arguments_get_given_values_or_defaults() {
 }
 
 #[test]
+fn a_wrong_value_is_not_reported_as_a_missing_one() {
+    let text = "arguments: {a: {required: true, choices: [x, y]}}\nvalidators: []\n";
+    let errors = ArgumentValues::new(&validation(text), [("a", "z")]).expect_err("it is wrong");
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        errors,
+        ["v.yaml:1:13: error[PK0091]: `z` is not a choice of `a`; hint: choose `x` or `y`"]
+    );
+}
+
+#[test]
 fn what_is_wrong_is_known_before_anything_runs() {
     let text = "validators:\n- script: first\n- script: missing\n- script: {odd: {inline: '#!/usr/bin/awk -f'}}\n\
                 - argument_case: {argument_name: nowhere, cases: {a: []}}\n- kernel: {min: 6}\n";

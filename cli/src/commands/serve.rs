@@ -227,8 +227,19 @@ impl From<OpenError> for Failure {
                 let message = Escaped::new(&error.to_string()).to_string();
                 let finding = Diagnostic::error(Code::Usage, message);
                 finding
-                    .hint("`--data` is the folder that `pkgres serve` created")
+                    .hint("`--data`, `--database` and `--blobs` are those of `pkgres serve`")
                     .into()
+            }
+            OpenError::Foreign(_) => {
+                let message = Escaped::new(&error.to_string()).to_string();
+                let finding = Diagnostic::error(Code::RegistryUnreachable, message);
+                Failure {
+                    findings: vec![finding.hint(
+                        "use the database of that registry (`--database`, or restore `registry.sqlite`), or an empty \
+                         folder and bucket (`--data`, `--blobs`)",
+                    )],
+                    exit: Exit::Registry,
+                }
             }
             OpenError::Database(DatabaseError::NoTls) => failed(Code::NoTls, error.to_string()),
             OpenError::Database(DatabaseError::Untrusted(_)) => failed(

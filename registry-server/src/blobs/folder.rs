@@ -13,6 +13,7 @@ use pkgres_files::{EntryKind, FileSystem, RealFileSystem, make_folder, map_file,
 use pkgres_registry_client::protocol::Digest;
 
 use super::content::{BlobError, Content, PIECE, Pieces, SMALL, is_older};
+use super::mark::{MARK, read_mark, write_mark};
 
 /// Artifacts as files `aa/aabb…` below a folder, named by their digests.
 pub(crate) struct Folder {
@@ -34,6 +35,19 @@ impl Folder {
     fn path(&self, digest: &Digest) -> PathBuf {
         let name = digest.to_string();
         self.root.join(&name[..2]).join(name)
+    }
+
+    /// The file beside the artifacts that says to which registry they belong.
+    pub(super) fn mark_path(&self) -> PathBuf {
+        self.root.with_file_name(MARK)
+    }
+
+    pub(super) fn owner(&self) -> Result<Option<String>, BlobError> {
+        read_mark(&self.mark_path())
+    }
+
+    pub(super) fn mark(&self, registry: &str) -> Result<(), BlobError> {
+        write_mark(&self.mark_path(), registry)
     }
 
     pub(super) fn put(&self, digest: &Digest, bytes: &[u8]) -> Result<(), BlobError> {

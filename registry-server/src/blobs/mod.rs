@@ -10,6 +10,7 @@
 mod content;
 mod folder;
 mod incoming;
+mod mark;
 mod object;
 
 use std::ops::Range;
@@ -22,6 +23,7 @@ pub use content::BlobError;
 pub(crate) use content::{Content, PIECE, Pieces};
 pub(crate) use folder::Folder;
 pub(crate) use incoming::Incoming;
+pub(crate) use mark::{MARK, read_mark, write_mark};
 pub use object::AccessKey;
 pub(crate) use object::ObjectBlobs;
 
@@ -83,6 +85,30 @@ impl Blobs {
         match self {
             Self::Folder(folder) => folder.older_than(seconds, now),
             Self::Object(object) => object.older_than(seconds, now),
+        }
+    }
+
+    /// The identity of the registry that the store belongs to; none if it has no mark.
+    pub(crate) fn owner(&self) -> Result<Option<String>, BlobError> {
+        match self {
+            Self::Folder(folder) => folder.owner(),
+            Self::Object(object) => object.owner(),
+        }
+    }
+
+    /// Marks a store that has no mark as that of a registry.
+    pub(crate) fn mark(&self, registry: &str) -> Result<(), BlobError> {
+        match self {
+            Self::Folder(folder) => folder.mark(registry),
+            Self::Object(object) => object.mark(registry),
+        }
+    }
+
+    /// Where the mark is.
+    pub(crate) fn mark_place(&self) -> String {
+        match self {
+            Self::Folder(folder) => folder.mark_path().display().to_string(),
+            Self::Object(object) => object.mark_place(),
         }
     }
 

@@ -15,6 +15,7 @@ use url::Url;
 
 use super::content::{BlobError, Content, is_older};
 use super::incoming::Incoming;
+use super::mark::MARK;
 
 /// The read timeout of the store.
 const READ_TIMEOUT: Duration = Duration::from_mins(2);
@@ -52,6 +53,7 @@ impl AccessKey {
 /// Artifacts as objects `sha256/aabb…` of a bucket.
 pub(crate) struct ObjectBlobs {
     store: Arc<dyn ObjectStore>,
+    bucket: String,
     prefix: String,
     /// Where requests to the store run, while their callers block.
     runtime: Handle,
@@ -115,6 +117,7 @@ impl ObjectBlobs {
         let prefix = url.path().trim_matches('/');
         Ok(Self {
             store: Arc::new(store),
+            bucket: bucket.to_owned(),
             prefix: if prefix.is_empty() {
                 "sha256".to_owned()
             } else {
@@ -126,6 +129,39 @@ impl ObjectBlobs {
 
     fn path(&self, digest: &Digest) -> Path {
         Path::from(format!("{}/{digest}", self.prefix))
+    }
+
+    /// The object beside the artifacts that says to which registry they belong.
+    fn mark_path(&self) -> Path {
+        let folder = self.prefix.strip_suffix("sha256").unwrap_or_default();
+        Path::from(format!("{folder}{MARK}"))
+    }
+
+    pub(super) fn mark_place(&self) -> String {
+        format!("s3://{}/{}", self.bucket, self.mark_path())
+    }
+
+    pub(super) fn owner(&self) -> Result<Option<String>, BlobError> {
+        let path = self.mark_path();
+        let read = async { self.store.get(&path).await?.bytes().await };
+        match self.runtime.block_on(read) {
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// If another node marks the bucket at the same time, its mark stays.
+    pub(super) fn mark(&self, registry: &str) -> Result<(), BlobError> {
+        let path = self.mark_path();
+        let text = Bytes::from(format!("{registry}\n"));
+        let put = self
+            .store
+            .put_opts(&path, text.into(), PutMode::Create.into());
+        match self.runtime.block_on(put) {
+            Ok(_) | Err(Error::AlreadyExists { .. }) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     pub(super) fn put(&self, digest: &Digest, bytes: Bytes) -> Result<(), BlobError> {

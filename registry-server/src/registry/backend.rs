@@ -11,10 +11,11 @@ use pkgres_files::{
 };
 use pkgres_registry_client::protocol::{Changes, Config, Digest, MAX_BATCH_NAMES};
 
-use super::listing;
+use super::open_error::OpenError;
 use super::options::{RegistryOptions, Storage};
-use crate::blobs::{BlobError, Blobs, Content, Folder, Incoming, ObjectBlobs};
-use crate::database::{self, Database, DatabaseError};
+use super::{listing, ownership};
+use crate::blobs::{Blobs, Content, Folder, Incoming, ObjectBlobs};
+use crate::database::{self, Database};
 use crate::environment::Environment;
 use crate::index::{Node, Signer};
 use crate::problem::Problem;
@@ -25,27 +26,6 @@ const DATABASE_FILE: &str = "registry.sqlite";
 
 /// The folder with the artifacts, if they are files.
 const BLOBS_FOLDER: &str = "blobs";
-
-/// The reason why a registry cannot be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The database cannot be opened.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    /// The store of artifacts cannot be opened.
-    #[error("the artifacts cannot be reached: {0}")]
-    Blobs(#[from] BlobError),
-    /// There is no registry in the storage.
-    #[error("there is no registry in {0}")]
-    Missing(String),
-    /// A file or folder cannot be created.
-    #[error(transparent)]
-    File(#[from] pkgres_files::FileError),
-    /// The data cannot be read.
-    #[error("{0:#}")]
-    Problem(#[from] Problem),
-}
 
 /// A registry, with all operations on it. Clients see it as a
 /// [`Registry`](pkgres_registry_client::Registry).
@@ -68,10 +48,7 @@ impl RegistryBackend {
         environment: Environment,
     ) -> Result<Self, OpenError> {
         let data = || storage.data.display().to_string();
-        let has_file = || {
-            let file = storage.data.join(DATABASE_FILE).metadata();
-            file.is_ok_and(|file| file.is_file() && file.len() > 0)
-        };
+        let has_file = || has_content(&storage.data.join(DATABASE_FILE));
         match &storage.database {
             None if !has_file() => return Err(OpenError::Missing(data())),
             Some(address) if !database::is_postgres_in_use(address)? => {
@@ -97,10 +74,6 @@ impl RegistryBackend {
         if is_new {
             make_private(&storage.data)?;
         }
-        let database = match &storage.database {
-            Some(address) => database::open_postgres(address)?,
-            None => database::open_sqlite(&private_file(&storage.data.join(DATABASE_FILE))?)?,
-        };
         let blobs = match &storage.blobs {
             Some(bucket) => Blobs::Object(ObjectBlobs::open(
                 &bucket.address,
@@ -111,11 +84,22 @@ impl RegistryBackend {
                 storage.data.join(BLOBS_FOLDER).join("sha256"),
             )?),
         };
+        let database = match &storage.database {
+            Some(address) => database::open_postgres(address)?,
+            None => {
+                let file = storage.data.join(DATABASE_FILE);
+                if !has_content(&file) {
+                    ownership::check_without_database(&blobs, &file)?;
+                }
+                database::open_sqlite(&private_file(&file)?)?
+            }
+        };
+        let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
+        ownership::claim(&storage.data, &blobs, &database, &identity.registry)?;
         let incoming = Incoming::open(&storage.data.join("incoming"))?;
         listing::add_missing(&database, &blobs, &incoming, &options.read)?;
         listing::add_missing_interfaces(&database, &options.read)?;
         let database = Arc::new(database);
-        let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         let signer = Signer::new(identity, environment.clone());
         let node = Node::new(Arc::clone(&database), options.cache_bytes, signer)?;
         Ok(Self {
@@ -226,6 +210,12 @@ impl RegistryBackend {
             snapshot: Some(snapshot.as_ref().clone()),
         })
     }
+}
+
+/// Whether there is a file that is not empty.
+fn has_content(path: &Path) -> bool {
+    let file = path.metadata();
+    file.is_ok_and(|file| file.is_file() && file.len() > 0)
 }
 
 /// Creates a file that only its owner can read, before anything else creates it with wider rights. An existing one, such as

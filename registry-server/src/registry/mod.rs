@@ -14,14 +14,16 @@ mod extenders;
 mod implementers;
 mod lineage;
 mod listing;
+mod open_error;
 mod options;
+mod ownership;
 mod publish;
 mod repository;
 mod sweep;
 mod tokens;
 mod views;
 
-pub use backend::{OpenError, RegistryBackend};
+pub use backend::RegistryBackend;
 pub(crate) use catalog::{
     CatalogEntry, CatalogFilter, CatalogPart, CategoryView, Comparison, MAX_NAME, Upload,
     VersionTest,
@@ -33,6 +35,7 @@ pub use export::ExportedState;
 pub(crate) use extenders::{Bounds, Extender, Extenders};
 pub(crate) use implementers::Implementers;
 pub(crate) use lineage::{ClassPart, Lineage};
+pub use open_error::OpenError;
 pub use options::{Bucket, RegistryOptions, Storage};
 pub use publish::Published;
 pub use tokens::TokenView;

@@ -35,7 +35,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl RegistryBackend {
     /// Removes artifacts without a release. Returns how many. Young artifacts stay: a publish writes
-    /// its artifact before its release.
+    /// its artifact before its release. Nothing is removed if the artifacts belong to another registry.
     pub fn sweep(&self) -> Result<usize, Problem> {
         let now = self.seconds();
         self.database
@@ -75,6 +75,7 @@ impl RegistryBackend {
         {
             return Ok(false);
         }
+        self.require_own_artifacts()?;
         let removal = Removal {
             id: self.environment.uuid(),
             node: self.process.clone(),
@@ -101,6 +102,20 @@ impl RegistryBackend {
         self.database
             .write(|transaction| removals::end(transaction, &text, &removal.id, now))?;
         Ok(true)
+    }
+
+    /// An error unless the artifacts belong to this registry: only then may any be removed.
+    fn require_own_artifacts(&self) -> Result<(), Problem> {
+        let owner = self.blobs.owner().map_err(Problem::unavailable)?;
+        if owner.as_deref() == Some(self.identity()) {
+            return Ok(());
+        }
+        let cause = format!(
+            "no artifact is removed: {} does not name this registry, {}",
+            self.blobs.mark_place(),
+            self.identity()
+        );
+        Err(Problem::unavailable(cause))
     }
 
     /// Whether a removal may remove its artifact at any moment.

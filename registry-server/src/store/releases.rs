@@ -339,6 +339,12 @@ pub(crate) fn count(transaction: &mut dyn Transaction, package: &PackageName) ->
     found.map_or(Ok(0), |row| row.integer(0))
 }
 
+/// Whether there is any release.
+pub(crate) fn is_any(transaction: &mut dyn Transaction) -> Result<bool> {
+    let found = transaction.query_one("SELECT size FROM releases LIMIT 1", &[])?;
+    Ok(found.is_some())
+}
+
 /// Whether a release has the artifact.
 pub(crate) fn has_artifact(transaction: &mut dyn Transaction, sha256: &str) -> Result<bool> {
     let found = transaction.query_one(

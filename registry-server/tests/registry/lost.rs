@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::Digest;
-use pkgres_registry_server::{Problem, Published, Service};
+use pkgres_registry_server::{OpenError, Problem, Published, RegistryOptions, Service};
 use pkgres_tests::archives::archive;
 
 use crate::support::{Place, publish};
@@ -51,4 +51,90 @@ fn page(registry: &Arc<pkgres_registry_server::RegistryBackend>, path: &str) -> 
         let body = answer.into_body().collect().await.expect("a body");
         String::from_utf8_lossy(&body.to_bytes()).into_owned()
     })
+}
+
+/// The files of a database.
+const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Storage whose database is that of another registry, as after a restore in the wrong order.
+#[test]
+fn artifacts_outlive_the_wrong_database() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    let data = folder.path().join("data");
+    let at = |name: &str| data.join(name);
+    let bytes = archive("org.acme.Web", "1.0.0", &[]);
+    let digest = Digest::of(&bytes);
+    let registry = place.open();
+    publish(&registry, "org.acme.Web", "1.0.0", bytes).expect("a release");
+    drop(registry);
+    let rename = |from: &str, to: &str| {
+        for suffix in SUFFIXES {
+            // What has not reached the database is in other files, if there is anything.
+            let _ = std::fs::rename(at(&format!("{from}{suffix}")), at(&format!("{to}{suffix}")));
+        }
+    };
+    let reason = || match place.try_open() {
+        Err(OpenError::Foreign(reason)) => reason,
+        Err(other) => panic!("{other}"),
+        Ok(registry) => panic!("{:?}", registry.sweep()),
+    };
+
+    // The database is missing, with the mark and without. None is created.
+    rename("registry.sqlite", "kept");
+    let shown = reason();
+    assert!(shown.contains("is missing"), "{shown}");
+    std::fs::remove_file(at("blobs/registry-id")).expect("a mark");
+    reason();
+    assert!(!at("registry.sqlite").exists());
+
+    // Another database, which has no releases.
+    let other = tempfile::tempdir().expect("a temporary folder");
+    let another = Place::files(other.path());
+    drop(another.open());
+    // The randomness of tests is always the same.
+    another.execute("UPDATE facts SET value = 'another' WHERE name = 'registry'");
+    for suffix in SUFFIXES {
+        let (from, to) = (
+            format!("registry.sqlite{suffix}"),
+            at(&format!("registry.sqlite{suffix}")),
+        );
+        let _ = std::fs::copy(other.path().join("data").join(from), to);
+    }
+    reason();
+    std::fs::remove_file(at("registry-id")).expect("a mark");
+    let shown = reason();
+    assert!(shown.contains("has no releases"), "{shown}");
+
+    // The right one gets its marks, as an installation from before there were marks.
+    rename("registry.sqlite", "other");
+    rename("kept", "registry.sqlite");
+    let options = RegistryOptions::default().with_orphan_seconds(0);
+    let registry = place.open_with(options);
+    for mark in ["registry-id", "blobs/registry-id"] {
+        let marked = std::fs::read_to_string(at(mark)).expect("a mark");
+        assert_eq!(marked.trim(), registry.identity());
+    }
+
+    // Archives that arrive below a running server, with the mark of their registry.
+    let orphan = registry
+        .put_artifact(b"orphan".to_vec())
+        .expect("it is put");
+    std::fs::write(at("blobs/registry-id"), "another\n").expect("a mark");
+    let problem = registry.sweep().expect_err("it is not its own");
+    assert!(format!("{problem:#}").contains("no artifact is removed"));
+    for digest in [&digest, &orphan] {
+        assert!(registry.artifact(digest).expect("an answer").is_some());
+    }
+}
+
+/// A folder whose administrator's token belongs to another registry.
+#[test]
+fn a_folder_with_the_token_of_another_registry_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::files(folder.path());
+    std::fs::create_dir(folder.path().join("data")).expect("a folder");
+    std::fs::write(folder.path().join("data/admin-token"), "secret\n").expect("a token");
+    let opened = place.try_open().err();
+    assert!(matches!(opened, Some(OpenError::Foreign(_))), "{opened:?}");
 }

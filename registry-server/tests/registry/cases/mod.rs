@@ -63,6 +63,10 @@ pub(crate) const CASES: &[(&str, Case)] = &[
         persistence::swept,
     ),
     (
+        "artifacts of another registry stay",
+        persistence::artifacts_of_another_registry,
+    ),
+    (
         "no artifact is removed from under a release",
         crate::sweeping::never_from_under_a_release,
     ),

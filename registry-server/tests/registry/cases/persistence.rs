@@ -79,6 +79,39 @@ pub(super) fn interfaces_of_before(place: &Place) {
     assert_eq!(rows(), published);
 }
 
+/// To the database of another registry, all of them would be superfluous.
+pub(super) fn artifacts_of_another_registry(place: &Place) {
+    let registry = place.open();
+    publish_plain(&registry, "a.B", "1.0.0");
+    let identity = registry.identity().to_owned();
+    drop(registry);
+    let rename = |from: &str, to: &str| {
+        place.execute(&format!(
+            "UPDATE facts SET value = '{to}' WHERE value = '{from}'"
+        ));
+    };
+    rename(&identity, "another");
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    for data in [place.storage.data.as_path(), fresh.path()] {
+        let mut storage = place.storage.clone();
+        if storage.database.is_some() {
+            storage.data = data.to_owned();
+        }
+        let options = RegistryOptions::default();
+        let opened = RegistryBackend::open(&storage, options, place.environment());
+        let reason = match opened.err() {
+            Some(OpenError::Foreign(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert!(
+            reason.contains(&identity) && reason.contains("another"),
+            "{reason}"
+        );
+    }
+    rename("another", &identity);
+    drop(place.open());
+}
+
 pub(super) fn swept(place: &Place) {
     let options = RegistryOptions::default().with_orphan_seconds(0);
     let registry = place.open_with(options);

@@ -1,0 +1,84 @@
+//! Finds out whether artifacts and a data folder belong to the registry in the database.
+//!
+//! Artifacts without a release are removed. With the database of another registry, that would be all of them. So the
+//! identity of the registry is also written beside the artifacts and into the data folder, and compared.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::open_error::OpenError;
+use crate::blobs::{BlobError, Blobs, MARK, read_mark, write_mark};
+use crate::database::Database;
+use crate::problem::Problem;
+use crate::store::{releases, tokens};
+
+/// The file with the first token, which `pkgres serve` writes into the data folder.
+const TOKEN_FILE: &str = "admin-token";
+
+/// An error if there are artifacts for a database that would be created.
+pub(super) fn check_without_database(blobs: &Blobs, database: &Path) -> Result<(), OpenError> {
+    if blobs.owner()?.is_some() || !is_empty(blobs)? {
+        let reason = format!(
+            "{} belongs to a registry, but its database {} is missing",
+            blobs.mark_place(),
+            database.display()
+        );
+        return Err(OpenError::Foreign(reason));
+    }
+    Ok(())
+}
+
+/// An error if the artifacts or the data folder belong to another registry. Marks those that have no mark, if they are
+/// known to belong to this one.
+pub(super) fn claim(
+    data: &Path,
+    blobs: &Blobs,
+    database: &Database,
+    identity: &str,
+) -> Result<(), OpenError> {
+    // Nothing is marked before everything is compared.
+    let file = data.join(MARK);
+    let of_data = read_mark(&file)?;
+    let of_blobs = blobs.owner()?;
+    compare(&file.display().to_string(), of_data.as_deref(), identity)?;
+    compare(&blobs.mark_place(), of_blobs.as_deref(), identity)?;
+    let (has_releases, has_tokens) = database.read(|transaction| {
+        let has_releases = releases::is_any(transaction)?;
+        Ok::<_, Problem>((has_releases, !tokens::is_empty(transaction)?))
+    })?;
+    if of_blobs.is_none() && !has_releases && !is_empty(blobs)? {
+        return Err(OpenError::Foreign(format!(
+            "there are archives beside {}, but the database has no releases",
+            blobs.mark_place()
+        )));
+    }
+    if of_data.is_none() && !has_tokens && data.join(TOKEN_FILE).exists() {
+        return Err(OpenError::Foreign(format!(
+            "{} has the {TOKEN_FILE} of a registry, but the database has no tokens",
+            data.display()
+        )));
+    }
+    if of_data.is_none() {
+        write_mark(&file, identity)?;
+    }
+    if of_blobs.is_none() {
+        blobs.mark(identity)?;
+        // Another registry may have been faster.
+        compare(&blobs.mark_place(), blobs.owner()?.as_deref(), identity)?;
+    }
+    Ok(())
+}
+
+/// An error if a mark names another registry.
+fn compare(place: &str, found: Option<&str>, identity: &str) -> Result<(), OpenError> {
+    match found {
+        Some(found) if found != identity => Err(OpenError::Foreign(format!(
+            "{place} names the registry {found}, but the database is that of {identity}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn is_empty(blobs: &Blobs) -> Result<bool, BlobError> {
+    Ok(blobs.older_than(0, SystemTime::UNIX_EPOCH)?.is_empty())
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pkgres_manifest::PackageName;
+use pkgres_manifest::diagnostic::Code;
 use reqwest::Method;
 use serde_json::json;
 
@@ -12,6 +13,7 @@ use crate::registry::RegistryError;
 use super::HttpRegistry;
 use super::error::{AttemptError, ErrorKind};
 use super::publish::unexpected_status;
+use super::request::Request;
 use super::response::Reply;
 
 /// The most names of owners or tokens that are kept of a response.
@@ -135,7 +137,10 @@ impl HttpRegistry {
             body["expires"] = json!(expires);
         }
         let config = self.config()?;
-        let request = self.request(&config, Method::POST, "tokens", Some(json_body(&body)))?;
+        let request = Request {
+            creates: true,
+            ..self.request(&config, Method::POST, "tokens", Some(json_body(&body)))?
+        };
         self.call(&request, |reply| {
             let created: Created = read(&reply.body()?)?;
             Ok((created.description, created.token))
@@ -181,7 +186,16 @@ impl HttpRegistry {
         let config = self.config()?;
         let path = format!("packages/{package}/owners");
         let request = self.request(&config, Method::PUT, &path, Some(json_body(&body)))?;
-        self.call(&request, |reply| read(&reply.body()?))
+        let changed = self.call(&request, |reply| read(&reply.body()?));
+        let rejected = match changed {
+            Err(RegistryError::Invalid(finding)) if finding.code == Code::Rejected => finding,
+            other => return other,
+        };
+        // If the first answer was lost, the repeated request meets the change that the first one made.
+        match self.owners(package) {
+            Ok(Some(current)) if current.owners == new.owners => Ok(current),
+            _ => Err(RegistryError::Invalid(rejected)),
+        }
     }
 
     /// Reads a document of the API; `None` if there is no such resource. `newest` requests the newest microversion.

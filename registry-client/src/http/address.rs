@@ -101,14 +101,13 @@ pub(super) fn shown(url: &Url) -> String {
     // This fails for addresses that cannot have a user, and have none.
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    if url.query().is_some()
-        && url
-            .query_pairs()
-            .any(|(key, _)| key != "since" && key != "limit")
-    {
-        url.set_query(Some("…"));
+    let is_shown = |key: &str| key == "since" || key == "limit";
+    let is_left_out = url.query_pairs().any(|(key, _)| !is_shown(&key));
+    if is_left_out {
+        url.set_query(None);
     }
-    Escaped::within(url.as_str(), 300).to_string()
+    let rest = if is_left_out { "?…" } else { "" };
+    format!("{}{rest}", Escaped::within(url.as_str(), 300))
 }
 
 /// A part of an address without its percent signs.

@@ -114,6 +114,7 @@ impl HttpRegistry {
             body: Some((Arc::new(batch.to_json().into_bytes()), "application/json")),
             limit: MAX_BATCH_BYTES,
             newest: false,
+            creates: false,
         };
         let threads = self.transport.options.threads.get();
         let (limits, answered) = (self.transport.options.limits, session.answered);

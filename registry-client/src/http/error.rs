@@ -22,6 +22,8 @@ pub(super) struct AttemptError {
     pub(super) retry_after: Option<Duration>,
     /// Whether another attempt may succeed.
     pub(super) is_transient: bool,
+    /// Whether the registry certainly did not carry out the request, and an attempt for that reason cannot do it twice.
+    pub(super) was_refused: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +148,7 @@ impl AttemptError {
             code: String::new(),
             retry_after: None,
             is_transient: false,
+            was_refused: false,
         }
     }
 
@@ -164,6 +167,8 @@ pub(super) struct RequestError {
     pub(super) attempts: usize,
     /// The method and the address, as they can be shown.
     pub(super) request: String,
+    /// Whether the request creates something.
+    pub(super) creates: bool,
 }
 
 impl RequestError {
@@ -173,16 +178,27 @@ impl RequestError {
             error,
             attempts,
             request,
+            creates,
         } = self;
         let reason = Escaped::within(&error.reason, SHOWN_CHARACTERS);
         let tried = match attempts {
             0 | 1 => String::new(),
             attempts => format!(" (tried {attempts} times)"),
         };
-        let is_write = ["PUT ", "DELETE "]
-            .iter()
-            .any(|method| request.starts_with(method));
+        let is_write = *creates
+            || ["PUT ", "DELETE "]
+                .iter()
+                .any(|method| request.starts_with(method));
+        let may_be_done = *creates
+            && !error.was_refused
+            && matches!(
+                error.kind,
+                ErrorKind::Unreachable | ErrorKind::Malformed | ErrorKind::Limit(_)
+            );
         let (code, what) = match error.kind {
+            ErrorKind::Unreachable if may_be_done => {
+                (Code::RegistryUnreachable, "did not confirm the request")
+            }
             ErrorKind::Unreachable if is_write => {
                 (Code::RegistryUnreachable, "did not carry out the request")
             }
@@ -202,8 +218,15 @@ impl RequestError {
         };
         let title = titled(registry);
         let message = format!("{title} {what}: {request}: {reason}{tried}");
-        let finding = Diagnostic::error(code, message);
+        let mut finding = Diagnostic::error(code, message);
+        if may_be_done {
+            finding = finding.hint(format!(
+                "the token may have been created: `pkgres token list --registry {address}` shows it, and \
+                 `pkgres token revoke` revokes it"
+            ));
+        }
         match error.kind {
+            ErrorKind::Unreachable if may_be_done => finding,
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
                 Some(hint) if is_write => finding.hint(hint),
                 None if is_write => {
@@ -236,6 +259,9 @@ impl RequestError {
                 "pkgres.no_such_version" => finding.hint(format!(
                     "`pkgres info PACKAGE --registry {address}` lists the versions of a package"
                 )),
+                "pkgres.concurrent_update" => {
+                    finding.hint("somebody else changed it at the same time: run the command again")
+                }
                 "pkgres.version_exists" => {
                     finding.hint("a published release cannot change: publish this as another version")
                 }
@@ -297,6 +323,7 @@ mod tests {
                 error: AttemptError::new(ErrorKind::Unreachable, "the disk is full"),
                 attempts: 1,
                 request: request.to_owned(),
+                creates: false,
             };
             let error = failed.to_error(&registry, "https://example.org/");
             let finding = error.to_diagnostic();
@@ -328,6 +355,7 @@ mod tests {
                 },
                 attempts: 1,
                 request: "GET https://example.org/".to_owned(),
+                creates: false,
             };
             failed.to_error(&registry, address).to_diagnostic().hints
         };

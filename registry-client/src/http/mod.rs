@@ -184,6 +184,7 @@ impl HttpRegistry {
             .join(address)
             .map_err(|error| RequestError {
                 error: AttemptError::new(ErrorKind::Malformed, error.to_string()),
+                creates: false,
                 attempts: 0,
                 request: "GET".to_owned(),
             })
@@ -193,6 +194,7 @@ impl HttpRegistry {
     fn too_many_packages(&self) -> RequestError {
         RequestError {
             error: self.transport.options.limits.too_many_packages(),
+            creates: false,
             attempts: 0,
             request: self.transport.address.to_string(),
         }

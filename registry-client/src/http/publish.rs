@@ -156,6 +156,7 @@ impl HttpRegistry {
             body,
             limit: MAX_RESPONSE_BYTES,
             newest: false,
+            creates: false,
         })
     }
 

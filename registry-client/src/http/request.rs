@@ -20,6 +20,8 @@ pub(super) struct Request {
     pub(super) limit: u64,
     /// Whether to request the newest microversion of the API, not the oldest.
     pub(super) newest: bool,
+    /// Whether carrying the request out twice creates two things. It is repeated only if the registry refused it.
+    pub(super) creates: bool,
 }
 
 impl Request {
@@ -36,6 +38,7 @@ impl Request {
             body: None,
             limit,
             newest: false,
+            creates: false,
         }
     }
 }

@@ -89,12 +89,22 @@ pub(super) async fn classify(
     let detail = ErrorDocument::parse(&body)
         .ok()
         .and_then(|document| document.errors.into_iter().next());
+    let request_id = detail
+        .as_ref()
+        .filter(|entry| status.is_server_error() && !entry.request_id.is_empty())
+        .map_or(String::new(), |entry| {
+            format!(", request {}", entry.request_id)
+        });
     let code = detail.as_ref().map(|entry| entry.code.clone());
     let code = code.unwrap_or_default();
     let reason = match detail {
         Some(entry) if !entry.detail.is_empty() => {
             let comma = if code.is_empty() { "" } else { ", " };
-            format!("{} ({}{comma}{code})", entry.detail, status.as_u16())
+            format!(
+                "{} ({}{comma}{code}{request_id})",
+                entry.detail,
+                status.as_u16()
+            )
         }
         _ => format!("it answers {status}"),
     };
@@ -104,8 +114,9 @@ pub(super) async fn classify(
             code,
             ..AttemptError::new(ErrorKind::Denied, reason)
         },
-        408 | 429 | 500 | 502 | 503 | 504 | 520 => AttemptError {
+        status @ (408 | 429 | 500 | 502 | 503 | 504 | 520) => AttemptError {
             retry_after,
+            was_refused: matches!(status, 429 | 503),
             ..AttemptError::transient(ErrorKind::Unreachable, reason)
         },
         400..500 if request.method != Method::GET => AttemptError {

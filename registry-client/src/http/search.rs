@@ -71,6 +71,24 @@ impl HttpRegistry {
         if self.config()?.api.is_none() {
             return self.search_names(words, limit);
         }
+        let mut groups = words.chunks(MAX_WORDS);
+        let first = groups.next().unwrap_or_default();
+        if words.len() <= MAX_WORDS {
+            return self.search_group(first, limit);
+        }
+        // A request has few words, so all packages with some of them are compared with those with the others.
+        let mut found = self.search_group(first, usize::MAX)?;
+        for group in groups {
+            let others = self.search_group(group, usize::MAX)?;
+            let names: BTreeSet<PackageName> = others.into_iter().map(|found| found.name).collect();
+            found.retain(|found| names.contains(&found.name));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// The packages with all of at most [`MAX_WORDS`] words, sorted by name: at most `limit`.
+    fn search_group(&self, words: &[String], limit: usize) -> Result<Vec<Found>, RegistryError> {
         let phrases = longest(words.iter().map(|word| phrase(word)).collect());
         let single = longest(
             words

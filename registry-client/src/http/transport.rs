@@ -233,6 +233,7 @@ impl Transport {
             .sleep(tokio::time::sleep)
             .when(|error: &AttemptError| {
                 error.is_transient
+                    && (!request.creates || error.was_refused)
                     && error
                         .retry_after
                         .is_none_or(|delay| delay <= policy.longest_delay)
@@ -253,6 +254,7 @@ impl Transport {
                 error,
                 attempts: attempts.load(Ordering::Relaxed),
                 request: format!("{} {}", request.method, shown(&request.url)),
+                creates: request.creates,
             }
         })
     }
@@ -336,7 +338,10 @@ impl Transport {
                 let reason = "the server does not answer with TLS";
                 AttemptError::new(ErrorKind::WithoutTls, reason)
             }
-            None => AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url())),
+            None => AttemptError {
+                was_refused: error.is_connect(),
+                ..AttemptError::transient(ErrorKind::Unreachable, causes(&error.without_url()))
+            },
         })
     }
 }

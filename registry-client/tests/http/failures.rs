@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pkgres_manifest::diagnostic::Code;
-use pkgres_registry_client::http::Secret;
+use pkgres_registry_client::http::{Secret, TokenRequest};
 
-use crate::fake::{Fake, Received, Reply, World};
+use crate::fake::{Fake, Received, Reply, World, name};
 use crate::{assert_says, connect, options, rejection, some, versions};
 
 fn world() -> World {
@@ -94,6 +94,16 @@ fn a_lasting_error_names_the_address_and_the_attempts() {
         Code::Digest,
         &["has the digest", "(tried 3 times)"],
     );
+
+    // The log of the registry has the cause under the id.
+    let failed = |_| {
+        let error =
+            r#"{"errors":[{"code":"pkgres.internal","detail":"it failed","request_id":"req-7"}]}"#;
+        Reply::new(500, error)
+    };
+    let finding = read_through(first(9, "/index/v1/batch", failed)).expect_err("it failed");
+    let parts = ["it failed (500, pkgres.internal, request req-7)"];
+    assert_says(&finding, Code::RegistryUnreachable, &parts);
 
     let busy = |_| Reply::new(503, "<html>busy</html>");
     let finding = read_through(first(9, "/index/", busy)).expect_err("it is busy");
@@ -330,4 +340,103 @@ fn a_server_without_tls_is_asked_once() {
     assert_says(&finding, Code::RegistryUnreachable, &parts);
     let meant = format!("did you mean `http://{host}/`?");
     assert!(finding.hints[0].starts_with(&meant), "{finding:?}");
+}
+
+/// The registry may have created a token, though its answer is lost. Nobody would know those of further attempts.
+#[test]
+fn a_token_is_not_created_twice() {
+    let created = r#"{"token":"secret","id":"1","owner":"ann","scopes":["read"]}"#;
+    let create = |fault: fn(Reply) -> Reply| {
+        let world = world();
+        let mut left = 1;
+        let fake = Fake::start(move |request| {
+            if request.path != "/v1/tokens" {
+                return world.answer(request);
+            }
+            left -= 1;
+            let reply = Reply::new(201, created);
+            if left == 0 { fault(reply) } else { reply }
+        });
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let registry = connect(&fake, options(folder.path()));
+        let new = TokenRequest {
+            scopes: vec!["read".to_owned()],
+            ..Default::default()
+        };
+        let created = registry.create_token(&new);
+        let requests = fake.take_requests();
+        let count = requests
+            .iter()
+            .filter(|request| request.path == "/v1/tokens");
+        (
+            created.map_err(|error| error.to_diagnostic()),
+            count.count(),
+        )
+    };
+    for fault in [
+        cut,
+        |_| Reply::new(502, "lost"),
+        |_| Reply::new(500, "lost"),
+    ] {
+        let (created, requests) = create(fault);
+        assert_eq!(requests, 1);
+        let finding = created.expect_err("nobody has the secret");
+        assert_says(
+            &finding,
+            Code::RegistryUnreachable,
+            &["did not confirm the request"],
+        );
+        assert_eq!(finding.hints.len(), 1, "{finding}");
+        assert!(finding.hints[0].contains("pkgres token list"), "{finding}");
+    }
+    let (created, requests) = create(|_| Reply::new(503, "busy"));
+    assert_eq!(
+        (created.expect("a token").1, requests),
+        ("secret".to_owned(), 2)
+    );
+}
+
+/// The answer to the first request is lost, and the second meets the change of the first.
+#[test]
+fn owners_that_were_changed_by_a_lost_request_are_changed() {
+    let world = world();
+    let mut attempts = 0;
+    let fake = Fake::start(move |request| {
+        let owners = match attempts {
+            0 => r#"{"generation":4,"owners":["ann"]}"#,
+            _ => r#"{"generation":5,"owners":["ann","bob"]}"#,
+        };
+        match (&*request.method, &*request.path) {
+            ("PUT", "/v1/packages/a.A/owners") if attempts == 0 => {
+                attempts = 1;
+                cut(Reply::new(200, owners))
+            }
+            ("PUT", _) => {
+                let error =
+                    r#"{"errors":[{"code":"pkgres.concurrent_update","detail":"read it again"}]}"#;
+                Reply::new(409, error)
+            }
+            ("GET", "/v1/packages/a.A") => Reply::new(200, owners),
+            _ => world.answer(request),
+        }
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registry = connect(&fake, options(folder.path()));
+    let package = name("a.A");
+    let before = registry.owners(&package).expect("an answer");
+    let mut new = before.expect("the package is there");
+    new.owners.insert("bob".to_owned());
+    let changed = registry.set_owners(&package, &new).expect("it is changed");
+    assert_eq!(
+        (changed.generation, changed.owners),
+        (5, new.owners.clone())
+    );
+    new.owners.insert("eve".to_owned());
+    let changed = registry.set_owners(&package, &new);
+    let finding = changed.expect_err("it is another change").to_diagnostic();
+    assert_says(&finding, Code::Rejected, &["read it again"]);
+    assert!(
+        finding.hints[0].contains("run the command again"),
+        "{finding}"
+    );
 }

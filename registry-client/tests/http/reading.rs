@@ -6,7 +6,7 @@ use pkgres_manifest::{ClassName, PackageName, ReadOptions, RegistryName};
 use pkgres_registry_client::{Answer, Namespace, Registry as _, RegistrySet, drive};
 use pkgres_resolver::{Request, Resolver};
 
-use crate::fake::{Fake, World, name, record};
+use crate::fake::{Fake, Reply, World, name, record};
 use crate::{assert_says, connect, options, rejection, some, versions};
 
 /// A registry in which 1,000 packages are required, a thousand deep.
@@ -395,4 +395,37 @@ fn a_prepared_index_answers_as_lookups_by_name() {
     );
     assert_eq!(asked[1], "POST /index/v1/batch");
     assert!(std::fs::read(&kept[0]).is_ok_and(|bytes| bytes == whole));
+}
+
+/// A request has at most six words.
+#[test]
+fn all_words_of_a_long_search_count() {
+    let world = World::new();
+    let fake = Fake::start(move |request| {
+        let Some(query) = request.path.strip_prefix("/v1/packages?q=") else {
+            return world.answer(request);
+        };
+        let query = query.split('&').next().unwrap_or_default();
+        let words: Vec<&str> = query.split('+').collect();
+        assert!(words.len() <= 6, "{query}");
+        // One of the packages lacks the last word.
+        let names = if words.contains(&"seven") {
+            vec!["a.A", "a.C"]
+        } else {
+            vec!["a.A", "a.B"]
+        };
+        let packages: Vec<_> = names
+            .into_iter()
+            .map(|name| serde_json::json!({"name": name, "title": "", "description": ""}))
+            .collect();
+        let fields = ["name", "classes", "interfaces"];
+        let page = serde_json::json!({"packages": packages, "fields": fields});
+        Reply::new(200, page.to_string())
+    });
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let registry = connect(&fake, options(folder.path()));
+    let words = ["one", "two", "three", "four", "five", "six", "seven"].map(str::to_owned);
+    let found = registry.search(&words, 10).expect("an answer");
+    let names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
+    assert_eq!(names, ["a.A"]);
 }

@@ -265,6 +265,7 @@ impl GalaxyRegistry {
     pub(super) fn failed(&self, error: AttemptError) -> RequestError {
         RequestError {
             error,
+            creates: false,
             attempts: 0,
             request: format!("GET {}", self.transport.address),
         }

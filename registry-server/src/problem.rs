@@ -37,8 +37,8 @@ macro_rules! codes {
     };
 }
 
-/// Whether an error, or one of its causes, is that there is no space to write.
-fn is_out_of_space(error: &(dyn Error + 'static)) -> bool {
+/// Whether an error, or one of its causes, is that there is no space to write, or that the data can only be read.
+fn is_unwritable(error: &(dyn Error + 'static)) -> bool {
     use std::io::ErrorKind;
 
     let mut next = Some(error);
@@ -47,11 +47,17 @@ fn is_out_of_space(error: &(dyn Error + 'static)) -> bool {
         let is_full = io.is_some_and(|error| {
             matches!(
                 error.kind(),
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem
             )
         });
-        // SQLite has an error of its own.
-        if is_full || error.to_string().contains("database or disk is full") {
+        // Databases have errors of their own.
+        let text = error.to_string();
+        let is_of_database = [
+            "database or disk is full",
+            "attempt to write a readonly database",
+            "in a read-only transaction",
+        ];
+        if is_full || is_of_database.iter().any(|words| text.contains(words)) {
             return true;
         }
         next = error.source();
@@ -172,10 +178,10 @@ impl Problem {
 
     /// A failure of the server. The cause goes to the log, not into the response.
     ///
-    /// A full disk is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
+    /// A full disk or a read-only database is not the fault of the program, and passes: it is [`Unavailable`](ProblemCode::Unavailable).
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let cause = cause.into();
-        if is_out_of_space(&*cause) {
+        if is_unwritable(&*cause) {
             return Self::unavailable(cause);
         }
         let detail = "the server failed; its log says why under the request id";
@@ -257,6 +263,19 @@ mod tests {
         let texts: BTreeSet<&str> = ProblemCode::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(texts.len(), ProblemCode::ALL.len());
         assert!(texts.iter().all(|text| text.starts_with("pkgres.")));
+    }
+
+    #[test]
+    fn data_that_can_only_be_read_are_unavailable() {
+        for cause in [
+            "attempt to write a readonly database",
+            "db error: ERROR: cannot execute INSERT in a read-only transaction",
+        ] {
+            let problem = Problem::from(DatabaseError::failed(cause));
+            assert_eq!(problem.code, ProblemCode::Unavailable, "{cause}");
+        }
+        let problem = Problem::from(DatabaseError::failed("no such table"));
+        assert_eq!(problem.code, ProblemCode::Internal);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use pkgres_tests::archives::archive;
-
+use pkgres_tests::collections::{artifact, file_name, form};
 use pkgres_tests::services;
 
 use crate::server::Server;
@@ -88,7 +88,17 @@ fn the_log_says_which_token_changed_something() {
         serde_json::from_slice(&who.expect("an answer").2).expect("it is JSON");
     let new = br#"{"scopes":["read"],"owner":"ann"}"#;
     let created = connection.ask("POST", "/v1/tokens", &headers, new);
-    assert_eq!(created.expect("an answer").0, 201);
+    let (status, _, created) = created.expect("an answer");
+    assert_eq!(status, 201);
+    let created: serde_json::Value = serde_json::from_slice(&created).expect("it is JSON");
+    let (kind, form) = form(
+        &file_name("acme.web", "1.2.0"),
+        &artifact("acme.web", "1.2.0", &[]),
+    );
+    let headers = [&*token, &format!("Content-Type: {kind}")];
+    let path = "/api/v3/artifacts/collections/";
+    let published = connection.ask("POST", path, &headers, &form);
+    assert_eq!(published.expect("an answer").0, 202);
     server.process.kill().expect("it runs");
     let mut log = String::new();
     let mut stderr = server.process.stderr.take().expect("a pipe");
@@ -102,6 +112,20 @@ fn the_log_says_which_token_changed_something() {
         shown.contains(&format!(r#""token":{}"#, who["token"])),
         "{shown}"
     );
+    // The path alone does not say what was made.
+    let line_with = |words: &[&str]| {
+        let has_all = |line: &&str| words.iter().all(|words| line.contains(words));
+        assert!(log.lines().any(|line| has_all(&line)), "{words:?}: {log}");
+    };
+    let (new, by) = (created["id"].to_string(), who["token"].to_string());
+    line_with(&[
+        "created a token",
+        &new,
+        &by,
+        r#""for_owner":"ann""#,
+        r#""scopes":"read""#,
+    ]);
+    line_with(&["published a release", &by, "acme.web", "1.2.0"]);
 }
 
 #[test]

@@ -192,7 +192,9 @@ impl Service {
         read_body::check_length(&head.headers, limit)?;
         let principal = self.authenticate(handler.access, head).await?;
         caller.clone_from(&principal);
-        negotiate::check_accept(&head.headers, handler.media_type)?;
+        if !handler.ignores_accept {
+            negotiate::check_accept(&head.headers, handler.media_type)?;
+        }
         let query = head.uri.query().unwrap_or_default();
         let query = if handler.has_open_query {
             Query::read_open(query)?

@@ -16,6 +16,7 @@ pub(crate) const HEALTH: Surface = Surface {
             summary: "Whether this node reaches its data",
             access: Access::Public,
             media_type: "text/plain",
+            ignores_accept: true,
             run: |service, _| {
                 service.registry.check()?;
                 let kind = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -39,6 +40,7 @@ pub(crate) const METRICS: Surface = Surface {
             summary: "Metrics for Prometheus",
             access: Access::Public,
             media_type: "application/openmetrics-text",
+            ignores_accept: true,
             run: |service, _| {
                 let text = service.metrics.text(&service.registry);
                 let kind = HeaderValue::from_static(

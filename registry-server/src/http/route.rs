@@ -61,6 +61,8 @@ pub(crate) struct Handler {
     pub(crate) body: BodyKind,
     /// The media type of the response.
     pub(crate) media_type: &'static str,
+    /// Whether the response has this media type whatever the client accepts, as probes and scrapers expect.
+    pub(crate) ignores_accept: bool,
     /// The statuses of success, each with what the response contains.
     pub(crate) answers: &'static [(u16, AnswerBody)],
     /// The problems that the handler finds by itself, beside those that follow from the other fields.
@@ -156,6 +158,7 @@ pub(crate) const GET: Handler = Handler {
     has_open_query: false,
     body: BodyKind::None,
     media_type: "application/json",
+    ignores_accept: false,
     answers: &[(200, AnswerBody::Raw)],
     problems: &[],
     permits: |_, _| Ok(()),

@@ -36,6 +36,8 @@ impl RegistryBackend {
             }
             release.record.yanked = reason.is_some();
             releases::set_yanked(transaction, &release.record, reason)?;
+            let now = self.environment.now();
+            packages::touch(transaction, name, &now.to_string())?;
             let change = Change {
                 serial,
                 kind: if reason.is_some() {
@@ -45,7 +47,7 @@ impl RegistryBackend {
                 },
                 name: name.clone(),
                 version: Some(release.record.version.clone()),
-                at: self.environment.now(),
+                at: now,
             };
             changes::add(transaction, &change, &principal.credential)?;
             render(transaction, name, None, serial, limits)?;
@@ -134,6 +136,7 @@ impl RegistryBackend {
         collections::remove(transaction, name, version)?;
         releases::remove(transaction, name, version)?;
         let now = self.environment.now();
+        packages::touch(transaction, name, &now.to_string())?;
         if let Some(newest) = releases::all(transaction, name, limits)?.last()
             && newest.record.version < *version
         {

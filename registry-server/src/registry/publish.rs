@@ -127,6 +127,13 @@ impl RegistryBackend {
                 .map_err(Problem::unavailable)?;
             match self.add_release(principal, candidate, details, removal.as_ref()) {
                 Ok((record, serial)) => {
+                    tracing::info!(
+                        name = record.name.as_str(),
+                        version = %record.version,
+                        owner = &*principal.owner,
+                        token = principal.credential.token(),
+                        "published a release"
+                    );
                     self.node.refresh(serial)?;
                     return Ok(Published::Created(record));
                 }
@@ -203,6 +210,8 @@ impl RegistryBackend {
             {
                 let (title, description) = (&candidate.title, &candidate.description);
                 packages::describe(transaction, name, title, description, &now.to_string())?;
+            } else {
+                packages::touch(transaction, name, &now.to_string())?;
             }
             let change = Change {
                 serial,

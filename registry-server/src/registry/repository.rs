@@ -1,6 +1,6 @@
 //! Serves clients of Murano that have no solver: bundles, and the newest release that matches a spec.
 
-use pkgres_manifest::{IndexRecord, PackageName, Spec};
+use pkgres_manifest::{CLASS_PACKAGES, IndexRecord, PackageName, Spec};
 
 use super::backend::RegistryBackend;
 use super::checks::no_such_package;
@@ -17,26 +17,33 @@ impl RegistryBackend {
         spec: Option<&Spec>,
     ) -> Result<IndexRecord, Problem> {
         let limits = &self.options.read.limits;
-        let all = self
+        let mut all = self
             .database
             .read(|transaction| releases::all(transaction, name, limits))?;
+        // These clients cannot use packages of other ecosystems.
+        all.retain(|release| release.record.ecosystem == CLASS_PACKAGES);
         if all.is_empty() {
             return Err(no_such_package(name));
         }
+        let is_match = |record: &IndexRecord| spec.is_none_or(|spec| spec.matches(&record.version));
+        let has_yanked = all.iter().any(|release| is_match(&release.record));
         let matching = all
             .into_iter()
             .map(|release| release.record)
-            .filter(|record| {
-                !record.yanked && spec.is_none_or(|spec| spec.matches(&record.version))
-            });
+            .filter(|record| !record.yanked && is_match(record));
         let prefers_stable = !spec.is_some_and(Spec::names_prerelease);
         let best = matching.max_by(|one, two| {
             let rank = |record: &IndexRecord| !(prefers_stable && record.version.is_prerelease());
             (rank(one), &one.version).cmp(&(rank(two), &two.version))
         });
         best.ok_or_else(|| {
-            let written = spec.map_or("that is not yanked", Spec::written);
-            let detail = format!("{name} has no version {written}");
+            let written = spec.map_or(String::new(), |spec| format!(" {}", spec.written()));
+            let yanked = if has_yanked {
+                " that is not yanked"
+            } else {
+                ""
+            };
+            let detail = format!("{name} has no version{written}{yanked}");
             Problem::new(ProblemCode::NoSuchVersion, detail)
         })
     }

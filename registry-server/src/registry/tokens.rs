@@ -4,6 +4,7 @@
 
 use jiff::Timestamp;
 use pkgres_manifest::Hexadecimal;
+use pkgres_manifest::diagnostic::Escaped;
 use pkgres_registry_client::Namespace;
 use pkgres_registry_client::protocol::Digest;
 
@@ -77,6 +78,16 @@ impl RegistryBackend {
             }
             Ok::<_, Problem>(tokens::add(transaction, &row, &digest)?)
         })?;
+        tracing::info!(
+            id = &*row.id,
+            for_owner = %Escaped::shortened(&row.owner),
+            scopes = &*row.scopes,
+            names = %Escaped::shortened(&row.names),
+            expires = row.expires.as_deref(),
+            owner = &*principal.owner,
+            token = principal.credential.token(),
+            "created a token"
+        );
         Ok((row.into(), secret))
     }
 

@@ -107,6 +107,19 @@ pub(crate) fn describe(
     Ok(())
 }
 
+/// Records when a package changed.
+pub(crate) fn touch(
+    transaction: &mut dyn Transaction,
+    name: &PackageName,
+    updated: &str,
+) -> Result<()> {
+    transaction.execute(
+        "UPDATE packages SET updated = $1 WHERE name = $2",
+        &[updated.into(), name.as_str().into()],
+    )?;
+    Ok(())
+}
+
 /// The owners of a package.
 pub(crate) fn owners(
     transaction: &mut dyn Transaction,

@@ -71,6 +71,17 @@ fn documents_have_the_forms_of_the_protocol() {
     assert_eq!(changes.expect("a document").changes.len(), 1);
     assert!(served.get("/metrics").body.starts_with(b"# HELP"));
     assert_eq!(served.get("/healthz").body, "ok\n");
+    // A probe that sends a header must not take the node out.
+    for (path, accept) in [
+        ("/metrics", "accept: text/plain;version=0.0.4"),
+        ("/healthz", "accept: application/json"),
+    ] {
+        assert_eq!(
+            served.ask("GET", path, &[accept], b"").status,
+            200,
+            "{path}"
+        );
+    }
     let described = served.get("/v1/openapi.json").json();
     assert!(described["paths"]["/index/v1/batch"]["post"].is_object());
     // Everything that is described exists, including the pages.

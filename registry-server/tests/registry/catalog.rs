@@ -130,6 +130,16 @@ pub(crate) fn release_for_spec(place: &Place) {
             .ok_or(ProblemCode::NoSuchVersion);
         assert_eq!(found, expected, "{spec}");
     }
+    let detail = |spec: Option<&str>| {
+        let spec = spec.map(build::spec);
+        let found = registry.release_for_spec(&name, spec.as_ref());
+        found.expect_err("there is none").detail
+    };
+    assert_eq!(
+        detail(Some("1.2.0")),
+        "a.Web has no version 1.2.0 that is not yanked"
+    );
+    assert_eq!(detail(Some("3")), "a.Web has no version 3");
     registry
         .set_bundle(&admin, "all", "{}")
         .expect("an operator");

@@ -51,6 +51,8 @@ fn a_collection_is_published_listed_and_downloaded() {
     let bytes = publish(&served, "acme.web", "1.2.0", &[("acme.net", ">=1.0.0,<2")]);
     let digest = Digest::of(&bytes).to_string();
 
+    // Clients of Murano cannot use it.
+    assert_eq!(served.get("/apps/acme.web.zip").status, 404);
     let collection = served.get("/api/v3/collections/acme/web/").json();
     assert_eq!(collection["highest_version"]["version"], "1.2.0");
     assert_eq!(collection["created_at"], "2027-01-15T08:00:00Z");

@@ -214,8 +214,15 @@ pub(super) fn yanked(place: &Place) {
             .map_err(code)
     };
     let before = registry.index_document(&name);
+    let updated = || registry.package(&name).expect("a package").updated;
+    let published = updated();
+    place.seconds.fetch_add(1, Ordering::Relaxed);
     assert_eq!(yank(Some("it loses data")), Ok(true));
+    let yanked = updated();
+    assert!(yanked > published, "{yanked}");
+    place.seconds.fetch_add(1, Ordering::Relaxed);
     assert_eq!(yank(Some("it loses data")), Ok(false));
+    assert_eq!(updated(), yanked);
     let states: Vec<bool> = records(&registry, "org.acme.Web")
         .iter()
         .map(|record| record.yanked)
@@ -228,6 +235,7 @@ pub(super) fn yanked(place: &Place) {
     let again = publish(&registry, "org.acme.Web", "1.1.0", same);
     assert!(matches!(again, Ok(Published::Unchanged(record)) if record.yanked));
     assert_eq!(yank(None), Ok(true));
+    assert!(updated() > yanked);
     assert_eq!(yank(None), Ok(false));
     assert_eq!(registry.index_document(&name), before);
     let kinds: Vec<ChangeKind> = registry

@@ -87,7 +87,12 @@ pub(crate) fn token_hint(message: &str, hint: &str) -> Option<String> {
     let named = rest.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     let name = named.map_or("default", |(name, _)| name);
     let name = token_variable(&RegistryName::parse(name).ok()?);
+    let is_insufficient = !hint.starts_with("`pkgres login ");
     Some(match variable(&name) {
+        None if is_insufficient => return None,
+        Some(_) if is_insufficient => format!(
+            "a token that permits this is necessary in {name}, which overrides the one that `pkgres login` stores"
+        ),
         Some(_) => format!(
             "the rejected token is the one in {name}, which overrides the one that `pkgres login` stores"
         ),

@@ -76,7 +76,7 @@ impl From<RegistryError> for Failure {
         }
         if finding.code == Code::Denied {
             for hint in &mut finding.hints {
-                if hint.starts_with("`pkgres login ")
+                if hint.contains("`pkgres login ")
                     && let Some(token_hint) = token_hint(&finding.message, hint)
                 {
                     *hint = token_hint;

@@ -183,8 +183,9 @@ pub(super) fn token(args: &TokenArgs, context: &Context, output: &mut Output) ->
                 output.json(&json!({"schema_version": 1, "tokens": tokens}));
                 return Ok(Exit::Done);
             }
+            let now = Timestamp::now();
             for token in &tokens {
-                output.data(&format!("{}\n", token_line(token)));
+                output.data(&format!("{}\n", token_line(token, now)));
             }
             output.note(&counted(tokens.len(), "token"));
             Ok(Exit::Done)
@@ -246,7 +247,7 @@ fn token_json(token: &TokenDescription) -> Value {
 }
 
 /// A token on a line: its id, owner, scopes and names, when it expires, and its note.
-fn token_line(token: &TokenDescription) -> String {
+fn token_line(token: &TokenDescription, now: Timestamp) -> String {
     let mut line = format!(
         "{}  {}  {}",
         shown(&token.id),
@@ -257,10 +258,28 @@ fn token_line(token: &TokenDescription) -> String {
         line.push_str(&format!("  for {}", all_shown(&token.names)));
     }
     if let Some(expires) = &token.expires {
-        line.push_str(&format!("  until {}", shown(expires)));
+        let has_expired = expires.parse().is_ok_and(|end: Timestamp| end <= now);
+        let word = if has_expired { "expired" } else { "until" };
+        line.push_str(&format!("  {word} {}", shown(expires)));
     }
     if !token.note.is_empty() {
         line.push_str(&format!("  ({})", shown(&token.note)));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_says_which_tokens_have_expired() {
+        let token = json!({"id": "1", "owner": "ann", "scopes": ["read"], "expires": "2027-01-01T00:00:00Z"});
+        let token: TokenDescription = serde_json::from_value(token).expect("a token");
+        let line = |now: &str| token_line(&token, now.parse().expect("a time"));
+        let before = line("2026-12-31T00:00:00Z");
+        assert_eq!(before, "1  ann  read  until 2027-01-01T00:00:00Z");
+        let after = line("2027-01-01T00:00:00Z");
+        assert_eq!(after, "1  ann  read  expired 2027-01-01T00:00:00Z");
+    }
 }

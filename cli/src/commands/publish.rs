@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pkgres_files::{Follow, read_file};
 use pkgres_manifest::diagnostic::{Code, Diagnostic, Escaped};
 use pkgres_manifest::{
-    Archive, ArtifactDigest, IndexRecord, MANIFEST_FILE, Package, PackageName, ReadOptions, Version,
+    Archive, ArtifactDigest, CLASS_PACKAGES, IndexRecord, MANIFEST_FILE, Package, PackageName,
+    ReadOptions, Version,
 };
 use pkgres_registry_client::http::Published;
 use pkgres_registry_client::{HttpRegistry, Registry as _, RegistryError, titled_at};
@@ -42,6 +43,7 @@ pub(super) fn run(args: &PublishArgs, context: &Context, output: &mut Output) ->
     let registry = context.registries.open_remote(remote)?;
     if !args.allow_incompatible {
         let known = known_releases(&registry, name, output)?;
+        same_package_system(name, &known, &registry)?;
         if let Some(below) = newest_release(known, None, Some(version)) {
             check_step(&package, &below, &configured, context, output)?;
         }
@@ -170,6 +172,29 @@ fn known_releases(
     let hint = "`--allow-incompatible` skips the comparison without a warning";
     output.findings(&[warning.hint(hint)]);
     Ok(Vec::new())
+}
+
+/// Fails if the registry has something of another package system under the name.
+fn same_package_system(
+    name: &PackageName,
+    known: &[IndexRecord],
+    registry: &HttpRegistry,
+) -> Result<()> {
+    let is_other = |record: &&IndexRecord| record.ecosystem != CLASS_PACKAGES;
+    let Some(other) = known.iter().find(is_other) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} has releases of the ecosystem `{}` called {name}",
+        titled_at(registry.name(), registry.address()),
+        other.ecosystem.id()
+    );
+    let hint =
+        "all ecosystems share the names of a registry: publish this under another `FullName`";
+    Err(Failure {
+        findings: vec![Diagnostic::error(Code::Rejected, message).hint(hint)],
+        exit: Exit::Registry,
+    })
 }
 
 /// Fails if the package is the address of a registry: `login` takes it so.

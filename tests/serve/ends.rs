@@ -156,12 +156,21 @@ fn only_the_owner_can_read_secrets() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods)]
 fn a_server_that_cannot_start_reports_the_error() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let blocked = folder.path().join("file");
     std::fs::File::create_new(&blocked).expect("a file");
+    let foreign = folder.path().join("foreign/blobs");
+    std::fs::create_dir_all(&foreign).expect("a folder");
+    std::fs::write(foreign.join("registry-id"), "another\n").expect("a mark");
     for (arguments, exit, expected) in [
         (vec!["--data", "DATA/file"], 2, "file"),
+        (
+            vec!["--data", "DATA/foreign"],
+            3,
+            "error[PK0040]: the data belong to another registry",
+        ),
         (
             vec![
                 "--data",
@@ -190,7 +199,12 @@ fn a_server_that_cannot_start_reports_the_error() {
         (
             vec!["--data", "DATA/new", "--database", "mysql://host/none"],
             2,
-            "the address of the database cannot be used",
+            "the address of the database cannot be used: `postgres://` is expected",
+        ),
+        (
+            vec!["--data", "DATA/new", "--listen", "example.org:80"],
+            2,
+            "an IP address is expected in front of the port",
         ),
         (
             vec!["--data", "DATA/new", "--listen", "192.0.2.1:1"],

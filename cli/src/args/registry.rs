@@ -217,7 +217,13 @@ fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
     if let Ok(port) = port.parse() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
+    let is_name = |(host, port): (&str, &str)| {
+        host.starts_with(char::is_alphabetic) && port.parse::<u16>().is_ok()
+    };
     text.parse().map_err(|_| {
+        if text.rsplit_once(':').is_some_and(is_name) {
+            return "an IP address is expected in front of the port, not the name of a host";
+        }
         "an address and a port are expected, such as 127.0.0.1:8642 for this machine only, or 0.0.0.0:8642 for all \
          networks"
     })

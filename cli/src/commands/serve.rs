@@ -216,7 +216,7 @@ fn failed(code: Code, message: impl Into<String>) -> Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::File(error) => error.into(),
+            OpenError::File(error) | OpenError::Blobs(BlobError::File(error)) => error.into(),
             OpenError::Database(DatabaseError::Address(_)) => {
                 Failure::usage(Escaped::new(&error.to_string()).to_string())
             }

@@ -146,6 +146,23 @@ mod tests {
     }
 
     #[test]
+    fn a_query_is_left_out_of_messages() {
+        for (text, expected) in [
+            (
+                "https://example.org/v1?q=a&marker=b",
+                "https://example.org/v1?…",
+            ),
+            (
+                "https://example.org/v1?since=7",
+                "https://example.org/v1?since=7",
+            ),
+            ("https://example.org/v1", "https://example.org/v1"),
+        ] {
+            assert_eq!(shown(&Url::parse(text).expect("an address")), expected);
+        }
+    }
+
+    #[test]
     fn an_origin_is_scheme_host_and_port() {
         let address = Address::parse("https://example.org/base/").expect("an address");
         for (text, same) in [

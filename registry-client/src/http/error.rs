@@ -51,6 +51,9 @@ pub(super) enum ErrorKind {
 /// The hint for a registry that cannot be reached.
 pub(super) const OFFLINE_HINT: &str = "`--offline` uses only what is in the cache";
 
+/// The hint for a registry that failed, and whose answer no cache has.
+pub(super) const LATER_HINT: &str = "try again later, or ask the operator of the registry";
+
 /// What is wrong with a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CertificateProblem {
@@ -229,9 +232,7 @@ impl RequestError {
             ErrorKind::Unreachable if may_be_done => finding,
             ErrorKind::Unreachable => match unreachable_hint(&error.reason, address) {
                 Some(hint) if is_write => finding.hint(hint),
-                None if is_write => {
-                    finding.hint("try again later, or ask the operator of the registry")
-                }
+                None if is_write => finding.hint(LATER_HINT),
                 Some(hint) => finding.hint(hint).hint(OFFLINE_HINT),
                 None => finding.hint(OFFLINE_HINT),
             },

@@ -324,6 +324,9 @@ fn without_hints(error: RegistryError) -> RegistryError {
     match error {
         RegistryError::Invalid(mut finding) if finding.code == Code::RegistryUnreachable => {
             finding.hints.retain(|hint| hint != OFFLINE_HINT);
+            if finding.hints.is_empty() {
+                finding.hints.push(error::LATER_HINT.to_owned());
+            }
             RegistryError::Invalid(finding)
         }
         other => other,

@@ -440,3 +440,15 @@ fn owners_that_were_changed_by_a_lost_request_are_changed() {
         "{finding}"
     );
 }
+
+/// Neither the cache nor another registry helps whoever searches this one.
+#[test]
+fn a_search_in_a_busy_registry_can_be_repeated_later() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let fake = Fake::start(first(9, "/v1/packages", |_| Reply::new(503, "busy")));
+    let registry = connect(&fake, options(folder.path()));
+    let found = pkgres_registry_client::Registry::search(&registry, &["web".to_owned()], 10);
+    let finding = found.expect_err("it is busy").to_diagnostic();
+    let hints = ["try again later, or ask the operator of the registry"];
+    assert_eq!(finding.hints, hints);
+}

@@ -73,6 +73,9 @@ pub(super) fn parse_address(address: &str) -> Result<(Config, MakeRustlsConnect)
 fn split(address: &str) -> Result<(String, Option<TlsOptions>)> {
     let wrong = |reason: String| DatabaseError::address(reason);
     let is_url = address.starts_with("postgres://") || address.starts_with("postgresql://");
+    if !is_url && address.contains("://") {
+        return Err(wrong("`postgres://` is expected".to_owned()));
+    }
     let (base, query) = match address.split_once('?') {
         Some((base, query)) if is_url => (base, query),
         _ => return Ok((address.to_owned(), None)),

@@ -1,6 +1,7 @@
 //! Publishing packages.
 
 use pkgres_files::{RealFileSystem, make_folder, write_file};
+use pkgres_tests::collections::{artifact, file_name, form};
 
 use crate::server::{Server, another_token};
 use crate::user::{Finished, User, publish_all};
@@ -251,4 +252,64 @@ fn publishing_a_similar_name_warns() {
     let run = stranger.does(&["publish", &package("org.acme.Weeb")]);
     let expected = format!("warning[PK0078]: {warning}\n");
     assert!(run.stderr.contains(&expected), "{}", run.stderr);
+}
+
+#[test]
+fn the_name_of_a_collection_is_taken() {
+    use std::io::Write as _;
+
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start_alone(&data.path().join("data"));
+    let user = User::new(&server);
+    user.login();
+    let (kind, form) = form(
+        &file_name("acme.web", "1.2.0"),
+        &artifact("acme.web", "1.2.0", &[]),
+    );
+    let address = server.address.trim_start_matches("http://");
+    let address = address.trim_end_matches('/');
+    let head = format!(
+        "POST /api/v3/artifacts/collections/ HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        server.token,
+        form.len()
+    );
+    let mut stream = std::net::TcpStream::connect(address).expect("a connection");
+    let request = [head.as_bytes(), &form].concat();
+    stream.write_all(&request).expect("it is sent");
+    let answer = std::io::read_to_string(stream).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+
+    let package = user.home.path().join("package");
+    make_folder(&RealFileSystem, &package).expect("a folder");
+    let manifest = "FullName: acme.web\nType: Library\nVersion: 5.0.0\n";
+    write_file(
+        &RealFileSystem,
+        &package.join("manifest.yaml"),
+        manifest.as_bytes(),
+    )
+    .expect("a file");
+    let stderr = user.fails(3, &["publish", package.to_str().expect("text")]);
+    assert!(
+        stderr.contains("error[PK0047]") && stderr.contains("has releases of the ecosystem"),
+        "{stderr}"
+    );
+}
+
+/// A variable with a token overrides a stored one, also if the token is valid.
+#[test]
+fn the_hint_for_a_token_without_a_right_names_its_variable() {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::start_alone(&data.path().join("data"));
+    let user = User::new(&server);
+    let token = another_token(&server, "ann");
+    let list = ["token", "list", "--registry", "acme"];
+    let run = user.run_with(&list, "", &[("PKGRES_TOKEN_ACME", &token)]);
+    assert_eq!(run.exit, 3, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("necessary in PKGRES_TOKEN_ACME, which overrides"),
+        "{}",
+        run.stderr
+    );
 }

@@ -84,15 +84,14 @@ impl RegistryBackend {
                 storage.data.join(BLOBS_FOLDER).join("sha256"),
             )?),
         };
-        let database = match &storage.database {
-            Some(address) => database::open_postgres(address)?,
-            None => {
-                let file = storage.data.join(DATABASE_FILE);
-                if !has_content(&file) {
-                    ownership::check_without_database(&blobs, &file)?;
-                }
-                database::open_sqlite(&private_file(&file)?)?
+        let database = if let Some(address) = &storage.database {
+            database::open_postgres(address)?
+        } else {
+            let file = storage.data.join(DATABASE_FILE);
+            if !has_content(&file) {
+                ownership::check_without_database(&blobs, &file)?;
             }
+            database::open_sqlite(&private_file(&file)?)?
         };
         let identity = database.write(|transaction| facts::identity(transaction, &environment))?;
         ownership::claim(&storage.data, &blobs, &database, &identity.registry)?;

@@ -10,6 +10,7 @@ use http_body_util::{BodyExt as _, Full};
 use pkgres_registry_client::protocol::Digest;
 use pkgres_registry_server::{OpenError, Problem, Published, RegistryOptions, Service};
 use pkgres_tests::archives::archive;
+use pkgres_tests::services;
 
 use crate::support::{Place, publish};
 
@@ -137,4 +138,15 @@ fn a_folder_with_the_token_of_another_registry_is_left_alone() {
     std::fs::write(folder.path().join("data/admin-token"), "secret\n").expect("a token");
     let opened = place.try_open().err();
     assert!(matches!(opened, Some(OpenError::Foreign(_))), "{opened:?}");
+}
+
+#[test]
+fn a_bucket_that_does_not_exist_is_reported_at_the_start() {
+    let Some(objects) = services::object_store() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let address = objects.bucket("any").replace("//pkgres/", "//missing/");
+    let opened = Place::bucket(folder.path(), address).try_open().err();
+    assert!(matches!(opened, Some(OpenError::Blobs(_))), "{opened:?}");
 }

@@ -95,7 +95,7 @@ pub(super) fn artifacts_of_another_registry(place: &Place) {
     for data in [place.storage.data.as_path(), fresh.path()] {
         let mut storage = place.storage.clone();
         if storage.database.is_some() {
-            storage.data = data.to_owned();
+            data.clone_into(&mut storage.data);
         }
         let options = RegistryOptions::default();
         let opened = RegistryBackend::open(&storage, options, place.environment());

@@ -208,7 +208,7 @@ fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact,
         // Callers may have less time than they were told.
         let (impact, what) = match &new.removed_in {
             Some(removed) => (Impact::Review, format!("it is removed in {removed} now")),
-            None => (Impact::Patch, "no version removes it any more".to_owned()),
+            None => (Impact::Patch, "it is no longer planned for removal".to_owned()),
         };
         differences.push((impact, what));
     }
@@ -216,7 +216,7 @@ fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact,
     if successor(old) != successor(new) {
         let what = match successor(new) {
             Some(successor) => format!("`{}` replaces it now", Escaped::shortened(&successor)),
-            None => "nothing replaces it any more".to_owned(),
+            None => "it no longer has a successor".to_owned(),
         };
         differences.push((Impact::Patch, what));
     }
@@ -243,6 +243,6 @@ fn platforms(what: &str, now: Option<&FactMatch>) -> String {
             let now = now.to_string();
             format!("it is {what} where {} now", Escaped::shortened(&now))
         }
-        None => format!("no platforms are named as {what} any more"),
+        None => format!("platforms are no longer listed as {what}"),
     }
 }

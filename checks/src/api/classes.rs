@@ -196,7 +196,7 @@ pub(super) fn usage_changed(before: &ClassDefinition, after: &ClassDefinition) -
             },
         ),
         ClassUsage::Meta => (
-            format!("`{name}` is no meta class any more"),
+            format!("`{name}` is no longer a meta class"),
             WitnessUse::Describes,
         ),
     };

@@ -242,10 +242,10 @@ impl MethodComparison<'_> {
             let both = (Some(before), Some(after));
             let name = named(before);
             if before.usage != after.usage {
-                let message = format!("the argument {name} {of} takes other values");
+                let message = format!("the argument {name} {of} accepts different values");
                 changes.push((ApiRule::ArgumentRemoved, both, message));
             } else if before.has_default && !after.has_default && is_standard(after) {
-                let message = format!("the argument {name} {of} has no default any more");
+                let message = format!("the argument {name} {of} no longer has a default");
                 changes.push((ApiRule::ArgumentBecameRequired, both, message));
             } else if !before.has_default && after.has_default && is_standard(after) {
                 let message = format!("the argument {name} {of} has a default now");

@@ -51,7 +51,7 @@ pub(super) fn run(args: &GraphArgs, context: &Context, output: &mut Output) -> R
             let graph = Graph::of_conflict(&conflict);
             let exit = draw(&graph, Exit::Failed, output)?;
             output.note(&format!(
-                "There is no resolution: {}; the clash is red",
+                "There is no resolution: {}; the conflict is drawn in red",
                 conflict.summary
             ));
             Ok(exit)

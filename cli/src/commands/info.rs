@@ -339,7 +339,7 @@ impl Info<'_> {
             text.push_str(&format!("  {interface}\n"));
         }
         match self.requiring {
-            None => text.push_str("required by: the registry does not tell\n"),
+            None => text.push_str("required by: unknown (the registry does not report it)\n"),
             Some([]) => text.push_str("required by: nothing\n"),
             Some(names) => {
                 text.push_str("required by:\n");

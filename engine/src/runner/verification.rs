@@ -126,6 +126,6 @@ impl Runner {
             names.push("...".to_owned());
         }
         let (differences, names) = (listed(differences), names.join(", "));
-        format!("it is not in order any more: {differences}; changed after it: {names}")
+        format!("it is no longer in order: {differences}; changed after it: {names}")
     }
 }

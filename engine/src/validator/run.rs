@@ -284,7 +284,7 @@ impl<'run> Run<'run> {
             match test(access, &before) {
                 Some(Err(Failure::Because(message))) => {
                     let message = format!(
-                        "{} succeeded when it could change something, and its test still fails: {message}",
+                        "{} made its changes and succeeded, but its test still fails: {message}",
                         what(&validator.check)
                     );
                     is_untrusted = self.observer.is_some();

@@ -55,7 +55,7 @@ fn a_test_that_accepts_what_it_then_changes_is_named() {
     assert_eq!(
         findings(&proof.report),
         [
-            "v.yaml:6:3: error[PK0112]: script claims succeeded when it could change something, and its test still fails: `claims` exited with code 1",
+            "v.yaml:6:3: error[PK0112]: script claims made its changes and succeeded, but its test still fails: `claims` exited with code 1",
             "v.yaml:3:3: error[PK0112]: script lying succeeds if it may only test, but then changes /etc/debian_version, /etc/pkgres-b",
             "v.yaml:5:3: error[PK0112]: script again succeeds if it may only test, but then changes /etc/pkgres-a",
         ]

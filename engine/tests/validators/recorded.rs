@@ -120,7 +120,7 @@ fn what_was_missing_is_tested_again_after_it_was_brought_about() {
     let machine = Recorder::new("debian", "debian", |_, before| {
         exited(i32::from(before != 1))
     });
-    let finding = "v.yaml:2:3: error[PK0111]: script a succeeded when it could change something, and its test still \
+    let finding = "v.yaml:2:3: error[PK0111]: script a made its changes and succeeded, but its test still \
                    fails: `a` exited with code 1";
     assert_eq!(changed(&machine), (vec![finding.to_owned()], false));
 }

@@ -454,7 +454,7 @@ impl<'name> MemberReader<'name> {
                 }
             };
             if self.members.insert(relative, member).is_some() {
-                return Err(self.error(format!("`{shown}` comes twice")));
+                return Err(self.error(format!("`{shown}` appears twice")));
             }
         }
         let mut rest = archive.into_inner();

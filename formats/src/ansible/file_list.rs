@@ -98,7 +98,7 @@ impl FileList {
                 }
             };
             if files.insert(entry.name, listed).is_some() {
-                return Err(error(Code::DuplicateKey, format!("`{shown}` comes twice")));
+                return Err(error(Code::DuplicateKey, format!("`{shown}` appears twice")));
             }
         }
         Ok(Self(files))

@@ -140,7 +140,7 @@ impl<'text> Document<'text> {
         }
     }
 
-    /// The values of some attributes, as they are written. An attribute that comes twice is an error.
+    /// The values of some attributes, as they are written. An attribute that appears twice is an error.
     #[inline]
     pub(super) fn attributes<const COUNT: usize>(
         &self,
@@ -160,7 +160,7 @@ impl<'text> Document<'text> {
             if let Some(at) = names.iter().position(|wanted| *wanted == name)
                 && values[at].replace(value).is_some()
             {
-                let message = format!("the attribute `{name}` comes twice");
+                let message = format!("the attribute `{name}` appears twice");
                 return Err(Problem::malformed(message, self.span(value)));
             }
             rest = after.trim_ascii_start();

@@ -188,7 +188,7 @@ impl Format for NodeSets {
     fn requirement_by_hand(&self, _: &str, package: &PackageName) -> Option<String> {
         Some(format!(
             "add `<RequiredModel ModelUri=\"{package}\"/>` to the `Model`, with the `Version` and `PublicationDate` of \
-             the least release"
+             the oldest release"
         ))
     }
 
@@ -325,7 +325,7 @@ fn merged(mut first: IndexRecord, others: &[IndexRecord]) -> IndexRecord {
                     .iter_mut()
                     .find(|known| known.package == one.package)
                 {
-                    // The newest of the least releases is enough for all.
+                    // The newest of the oldest releases is enough for all.
                     Some(known) => {
                         if one.spec.set().is_subset_of(known.spec.set()) {
                             known.spec = one.spec.clone();

@@ -288,7 +288,7 @@ impl NodeSet<'_> {
         Diagnostic::warning(Code::NotRequired, message)
             .at(self.locate(span))
             .hint(format!(
-                "add a `RequiredModel` with the least release that has the type to the `Model`{}",
+                "add a `RequiredModel` with the oldest release that has the type to the `Model`{}",
                 if namespace == super::node_id::UA_NAMESPACE {
                     ", as every model needs OPC UA itself"
                 } else {

@@ -83,7 +83,7 @@ fn types_that_the_least_release_lacks_are_named() {
         findings(&text),
         [
             "pump.xml:23:47: error[PK0013]: `1:PumpType` extends `i=17602` (BaseInterfaceType) of \
-             `http://opcfoundation.org/UA/`, which 1.03.9@2022-03-29 does not define; hint: the least release with all \
+             `http://opcfoundation.org/UA/`, which 1.03.9@2022-03-29 does not define; hint: the oldest release with all \
              types that are extended is 1.05.02@2022-11-01: require that one",
             "pump.xml:23:33: warning[PK0076]: the reference type `i=17603` (HasInterface) of \
              `http://opcfoundation.org/UA/` is used, which 1.03.9@2022-03-29 does not define",

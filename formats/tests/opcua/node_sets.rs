@@ -319,7 +319,7 @@ fn errors_have_their_places() {
         ),
         (
             with("<Models><Model ModelUri='http://opcfoundation.org/UA/' ModelUri='x'/></Models>"),
-            "pump.xml:3:66: error[PK0002]: the attribute `ModelUri` comes twice",
+            "pump.xml:3:66: error[PK0002]: the attribute `ModelUri` appears twice",
         ),
         (
             findings("<NodeSet/>"),

@@ -142,7 +142,7 @@ fn requested_alternatives(problem: &Problem<'_>, package: PackageId) -> Option<H
     Some(
         if universe.catalog.source(package) == Some(&ReleaseSource::Host) {
             Hint::option(format!(
-                "no update moves `{}`: its versions stand in the files that `--provide`, or `provide` in pkgres.toml, names",
+                "`{}` is provided by the host and cannot be updated: its versions are declared with `--provide`, or `provide` in pkgres.toml",
                 universe.catalog.name(package)
             ))
         } else {

@@ -221,7 +221,7 @@ fn failure_of(error: CallError<CallFailure>, call: &FunctionCall<'_>) -> Failure
             CallFailure::NoScript { .. } | CallFailure::Unusable(_) => (Exit::Usage, None),
             CallFailure::Arguments(_) => (
                 Exit::Usage,
-                Some("add the values behind the function, as NAME=VALUE".to_owned()),
+                Some("pass the values after the function, as NAME=VALUE".to_owned()),
             ),
             _ => (Exit::Resource, None),
         },

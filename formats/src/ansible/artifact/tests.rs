@@ -242,9 +242,9 @@ fn hostile_members_are_errors() {
             EntryType::Regular,
             "plugins/modules/page.py",
             "",
-            "comes twice",
+            "appears twice",
         ),
-        (EntryType::Directory, "plugins", "", "comes twice"),
+        (EntryType::Directory, "plugins", "", "appears twice"),
     ] {
         let errors = with(kind, path, link);
         assert!(errors.contains(expected), "{path}: {errors}");
@@ -357,5 +357,5 @@ fn a_gzip_file_is_whole_and_holds_one_archive() {
     // Without the zeros at its end, an archive goes on in the next member.
     let end = tar.len() - 1024;
     let continued = [compress(&tar[..end]), compress(&tar)].concat();
-    assert!(errors(&continued)[0].contains("comes twice"));
+    assert!(errors(&continued)[0].contains("appears twice"));
 }

@@ -170,7 +170,7 @@ impl NodeSet<'_> {
         match candidates.required {
             Some(required) => finding.label(
                 self.locate(required.span),
-                "the least release is stated here",
+                "the minimum release is stated here",
             ),
             None => finding,
         }
@@ -226,7 +226,7 @@ impl Candidates<'_> {
             .into_iter()
             .min_by(|one, two| one.version.cmp(&two.version))?;
         Some(format!(
-            "the least release with all types that are extended is {}: require that one",
+            "the oldest release with all types that are extended is {}: require that one",
             least.version
         ))
     }

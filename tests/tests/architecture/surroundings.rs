@@ -43,6 +43,7 @@ pub(crate) const ALLOWED: &[(&str, &str, &str)] = &[
     ),
     // The processor that the program was compiled for.
     ("engine", "target::machine", "std::env::consts::ARCH"),
+    ("engine", "target::cancellation", "std::time::Instant::now"),
     ("engine", "drive", "std::time::Instant::now"),
     ("engine", "target::process", "std::time::Instant::now"),
     ("engine", "target::ssh::process", "std::time::Instant::now"),

@@ -208,7 +208,10 @@ fn deprecation_differences(old: &Deprecation, new: &Deprecation) -> Vec<(Impact,
         // Callers may have less time than they were told.
         let (impact, what) = match &new.removed_in {
             Some(removed) => (Impact::Review, format!("it is removed in {removed} now")),
-            None => (Impact::Patch, "it is no longer planned for removal".to_owned()),
+            None => (
+                Impact::Patch,
+                "it is no longer planned for removal".to_owned(),
+            ),
         };
         differences.push((impact, what));
     }

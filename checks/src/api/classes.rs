@@ -12,8 +12,10 @@ use super::{ApiDifference, ApiOf, FoundDifference, methods, properties};
 use crate::bound_packages::ClassAt;
 use crate::members::EffectiveMembers;
 
-/// The exported classes of a package.
-fn exported(package: Option<&Package>) -> BTreeMap<&ClassName, &ClassDefinition> {
+/// The exported classes of a package, by name.
+type ExportedClasses<'packages> = BTreeMap<&'packages ClassName, &'packages ClassDefinition>;
+
+fn exported(package: Option<&Package>) -> ExportedClasses<'_> {
     let Some(package) = package else {
         return BTreeMap::new();
     };
@@ -60,7 +62,7 @@ pub(super) fn compare(
         unknown.extend(both.old.unknown.iter().cloned());
         unknown.extend(both.new.unknown.iter().cloned());
         declaration(&both, before, after, &mut found);
-        found.extend(lost_ancestors(&both, before, after));
+        found.extend(lost_ancestors(&both, (&old_classes, &new_classes)));
         methods::compare(&both, &mut found);
         properties::compare(&both, &mut found);
     }
@@ -134,13 +136,12 @@ fn declaration(
 /// The differences that a class no longer has ancestors that other packages can name.
 fn lost_ancestors(
     both: &BothVersions<'_>,
-    before: &ClassDefinition,
-    after: &ClassDefinition,
+    (old_classes, new_classes): (&ExportedClasses<'_>, &ExportedClasses<'_>),
 ) -> Vec<FoundDifference> {
+    let (before, after) = (old_classes[both.name], new_classes[both.name]);
     let (old, new) = (both.old_api, both.new_api);
     let still = new.ancestors(both.name);
     let root = old.packages.root_class.as_ref();
-    let (old_classes, new_classes) = (exported(package_of(old)), exported(package_of(new)));
     let own = package_of(old).and_then(|package| package.classes.as_ref());
     // Nobody else names a class that is private, and one that is gone has a difference of its own.
     let is_own = |class: &ClassName| own.is_some_and(|own| own.contains_key(class));

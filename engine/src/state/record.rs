@@ -30,8 +30,9 @@ impl Record {
     /// Whether there can be properties that it does not have, and that a later change touches first. What is to be
     /// absent has none.
     pub(super) fn can_be_extended(&self) -> bool {
-        let before = self.before.as_ref();
-        before.is_some_and(|before| !before.properties.keys().any(|key| key == "state"))
+        self.before
+            .as_ref()
+            .is_some_and(|before| !is_absence(before))
     }
 
     /// The record with the properties of a later description that it does not have yet; `None` if there are none.
@@ -46,7 +47,7 @@ impl Record {
         let known: BTreeSet<String> = before.properties.keys().map(str::to_owned).collect();
         let keys: Vec<String> = later.properties.keys().map(str::to_owned).collect();
         // It was removed meanwhile: what it had is lost.
-        if keys.iter().any(|key| key == "state") {
+        if is_absence(&later) {
             return None;
         }
         let new: Vec<String> = keys
@@ -105,6 +106,13 @@ impl Record {
             contents: contents.into_iter().collect(),
         })
     }
+}
+
+/// Whether a description says that something is not there, or was not done. A service also has a `state`.
+fn is_absence(description: &ResourceDescription) -> bool {
+    let state = description.properties.clone().take("state");
+    let state = state.map(|state| state.value);
+    matches!(&state, Some(PropertyValue::Text(state)) if matches!(state.as_str(), "absent" | "absent-if-empty" | "undone"))
 }
 
 /// The resources of an application that were applied.
@@ -266,4 +274,53 @@ fn value_from_json(value: &Value) -> Option<PropertyValue> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_gets_the_properties_that_are_new() {
+        let described = |properties: &[(&str, &str)]| {
+            let id = "service:web".parse().expect("it is an identity");
+            let description = ResourceDescription::new(id);
+            let properties = properties.iter();
+            properties.fold(description, |description, (key, value)| {
+                description.with(key, *value)
+            })
+        };
+        let record = |properties: &[(&str, &str)]| Record {
+            resource: "service:web".parse().expect("it is an identity"),
+            position: 0,
+            after: BTreeSet::new(),
+            before: Some(described(properties)),
+            contents: BTreeSet::new(),
+        };
+        let extended = |before: &[(&str, &str)], later: &[(&str, &str)]| {
+            let record = record(before);
+            assert!(record.can_be_extended());
+            let extended = record.extended(Some(described(later)), &BTreeMap::new());
+            extended.map(|record| record.before.expect("it has one").properties)
+        };
+        let both = described(&[("state", "running"), ("enabled", "false")]).properties;
+        assert_eq!(
+            extended(
+                &[("state", "running")],
+                &[("state", "stopped"), ("enabled", "false")]
+            ),
+            Some(both)
+        );
+        let both = described(&[("enabled", "false"), ("state", "stopped")]).properties;
+        assert_eq!(
+            extended(
+                &[("enabled", "false")],
+                &[("state", "stopped"), ("enabled", "true")]
+            ),
+            Some(both)
+        );
+        assert_eq!(extended(&[("mode", "0644")], &[("mode", "0600")]), None);
+        assert_eq!(extended(&[("mode", "0644")], &[("state", "absent")]), None);
+        assert!(!record(&[("state", "absent")]).can_be_extended());
+    }
 }

@@ -238,9 +238,14 @@ fn mistakes_have_places() {
         ],
     );
     check(
-        r#"Package: [{link: /a, target: ""}, {link: /b, target: "x\0"}, {file: "/c\0"}, {exec: d, command: [x, "\0"], creates: /d}, {query: e, command: [x], environment: {A: "\0"}}]"#,
+        r#"Package: [{link: /a, target: ""}, {link: /b, target: "x\0"}, {exec: d, command: [x, "\0"], creates: /d}, {query: e, command: [x], environment: {A: "\0"}}]"#,
         None,
-        &[],
+        &[
+            "Web/r.yaml:1:30: error[PK0105]: `target` must be a path, not ``",
+            "Web/r.yaml:1:54: error[PK0105]: `target` must be a path, not `x\\u{0}`",
+            "Web/r.yaml:1:81: error[PK0105]: `command` has the character NUL: `\\u{0}`",
+            "Web/r.yaml:1:144: error[PK0105]: `environment` has the character NUL: `\\u{0}`",
+        ],
     );
     check(
         "Package: [{exec: a, command: [x]}, {exec: b, command: 'x y', creates: /y}, {query: c}, {link: /l}, {user: u, number: x}]",

@@ -98,7 +98,10 @@ impl FileList {
                 }
             };
             if files.insert(entry.name, listed).is_some() {
-                return Err(error(Code::DuplicateKey, format!("`{shown}` appears twice")));
+                return Err(error(
+                    Code::DuplicateKey,
+                    format!("`{shown}` appears twice"),
+                ));
             }
         }
         Ok(Self(files))

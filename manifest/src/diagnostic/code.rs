@@ -138,7 +138,7 @@ codes! {
     /// A registry requires a token or rejected the token that was sent, or pkgres cannot read the stored token.
     /// `pkgres login` stores a token.
     Denied = 46, "a registry denies access";
-    /// A registry rejected a request to publish or yank a release.
+    /// A registry rejected a request to publish or yank a release, or to change owners or tokens.
     Rejected = 47, "a registry rejects a request";
     /// The address of the database asks for TLS with `sslmode`, and the database does not offer it.
     NoTls = 48, "the database offers no TLS";

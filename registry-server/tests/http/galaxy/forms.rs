@@ -185,7 +185,7 @@ fn bad_artifacts_store_nothing() {
         ),
         (
             make(&|new| new.member(EntryType::Regular, "README.md", "", b"other")),
-            "comes twice",
+            "appears twice",
         ),
         (make(&|new| new.list("missing.txt", b"x")), "missing.txt"),
         (

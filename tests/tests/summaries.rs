@@ -82,8 +82,7 @@ fn hints_that_name_options_have_their_own_kind() {
     assert_eq!(
         hints(vec![release("Dbs", "1")], &move_db),
         [
-            "option: no update moves `Db`: its versions stand in the files that `--provide`, or \
-             `provide` in pkgres.toml, names"
+            "option: `Db` is provided by the host and cannot be updated: its versions are declared with `--provide`, or `provide` in pkgres.toml"
         ]
     );
 }

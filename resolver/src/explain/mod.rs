@@ -15,12 +15,12 @@
 //!    same requirement in several ways; unnecessary lines are removed in the same way. [`smallest`]
 //!    looks for a smaller subset or, if its limits suffice, proves that there is none
 //!    ([`Conflict::is_smallest`]).
-//! 2. [`repairs`] tries single changes: a requirement, or an override, that allows more. Only
+//! 2. [`single_repairs`] tries single changes: a requirement, or an override, that allows more. Only
 //!    changes that make the problem solvable become hints. [`hints`] adds versions that match but
 //!    cannot be chosen.
 //! 3. [`contradiction`] finds what the conflict is about, which determines its code and its
 //!    summary.
-//! 4. [`report`] orders the reasons, beginning with the root. [`requirements`], [`classes`] and
+//! 4. [`report`] orders the reasons, beginning with the root. [`requirements`], [`missing_classes`] and
 //!    [`violations`] write the sentences for each kind of fact, using [`wording`].
 //!
 //! # Cost

@@ -502,7 +502,7 @@ fn a_machine_by_ssh_is_planned_changed_and_watched() {
     assert!(stderr.contains("changes cannot be kept apart"), "{stderr}");
 }
 
-/// What a reversal restored may be replaced by what is new, in a plan as in a run.
+/// A new resource may replace what a reversal restored.
 #[test]
 fn a_plan_with_files_agrees_with_a_run_about_reversals() {
     let folder = folder();

@@ -77,7 +77,7 @@ fn a_property_that_a_later_version_adds_comes_back() {
     }
 }
 
-/// What is made anew after it was removed has nothing to come back to but its absence.
+/// The file did not exist before the first run, so it is removed.
 #[test]
 fn a_property_of_what_was_not_there_does_not_come_back() {
     let root = Root::new();

@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::show;
 
 /// The most findings about registries that a command shows.
-const MAX_REGISTRY_FINDINGS: usize = 20;
+pub(crate) const MAX_REGISTRY_FINDINGS: usize = 20;
 
 /// The two streams of a run, and their styles.
 pub(crate) struct Output {

@@ -94,3 +94,31 @@ fn write_fixture(
 ) -> std::io::Result<()> {
     std::fs::write(path, content)
 }
+
+/// A folder of downloads may have any number of archives that are no packages.
+#[test]
+fn a_check_names_the_first_bad_files_around_a_package_and_counts_the_others() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let web = folder.path().join("web");
+    std::fs::create_dir(&web).expect("the folder is ours");
+    let manifest =
+        "Type: Library\nFullName: org.example.Web\nVersion: 1.0.0\nRequire: {org.example.Db: 1}\n";
+    write_fixture(&web.join("manifest.yaml"), manifest).expect("the folder is ours");
+    for number in 0..30 {
+        let archive = folder.path().join(format!("{number}.zip"));
+        write_fixture(&archive, "no archive").expect("the folder is ours");
+    }
+    let run = Command::new(trycmd::cargo::cargo_bin!("pkgres"))
+        .args(["check", "web"])
+        .current_dir(folder.path())
+        .env("PKGRES_CONFIG", "")
+        .output()
+        .expect("the program starts");
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(stderr.matches("warning[PK0042]").count(), 20, "{stderr}");
+    assert!(
+        stderr.contains("10 more warnings about the registries left out"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("30 warnings"), "{stderr}");
+}

@@ -16,7 +16,7 @@ use pkgres_checks::{
 use pkgres_engine::check_templates;
 use pkgres_files::{Follow, read_file, read_file_below};
 use pkgres_formats::FormatFile;
-use pkgres_manifest::diagnostic::{Diagnostic, capped};
+use pkgres_manifest::diagnostic::{Code, Diagnostic, capped};
 use pkgres_manifest::{Archive, IndexRecord, Package, PackagePath, ReadOptions};
 use pkgres_registry_client::{FolderTree, PackageFolder};
 use serde_json::json;
@@ -33,7 +33,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::manifest_file::folder_of;
-use crate::output::Output;
+use crate::output::{MAX_REGISTRY_FINDINGS, Output};
 use crate::project::Project;
 use crate::show::{self, counted};
 
@@ -324,6 +324,7 @@ impl<'run> Checker<'run> {
         if let Some(known) = self.known.take() {
             self.close(&known);
         }
+        let mut warnings = 0_usize;
         for finding in std::mem::take(&mut self.about_registries) {
             // A checked package can be in a registry, too: one finding per position is enough.
             let is_known = self.findings.iter().any(|other| {
@@ -332,9 +333,17 @@ impl<'run> Checker<'run> {
                         && other.labels.first().map(|label| &label.location)
                             == finding.labels.first().map(|label| &label.location)
             });
-            if !is_known {
+            warnings += usize::from(!is_known && !finding.is_error());
+            if !is_known && (finding.is_error() || warnings <= MAX_REGISTRY_FINDINGS) {
                 self.findings.push(finding);
             }
+        }
+        if let Some(more @ 1..) = warnings.checked_sub(MAX_REGISTRY_FINDINGS) {
+            let what = counted(more, "more warning");
+            let message = format!("{what} about the registries left out");
+            let mut rest = Diagnostic::warning(Code::Limit, message);
+            rest.left_out = more;
+            self.findings.push(rest);
         }
         if self.findings.iter().any(Diagnostic::is_error) {
             self.exit = self.exit.max(Exit::Failed);

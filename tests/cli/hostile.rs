@@ -103,7 +103,7 @@ fn a_check_names_the_first_bad_files_around_a_package_and_counts_the_others() {
     std::fs::create_dir(&web).expect("the folder is ours");
     let manifest =
         "Type: Library\nFullName: org.example.Web\nVersion: 1.0.0\nRequire: {org.example.Db: 1}\n";
-    write_fixture(&web.join("manifest.yaml"), manifest).expect("the folder is ours");
+    write_fixture(web.join("manifest.yaml"), manifest).expect("the folder is ours");
     for number in 0..30 {
         let archive = folder.path().join(format!("{number}.zip"));
         write_fixture(&archive, "no archive").expect("the folder is ours");

@@ -10,7 +10,7 @@ use crate::bound_packages::ClassAt;
 use crate::members::{Declared, EffectiveMembers};
 
 /// A class in both versions.
-pub(super) struct BothVersions<'packages> {
+pub(super) struct ClassPair<'packages> {
     pub(super) name: &'packages ClassName,
     /// The package whose classes the differences are reported for; `None` if each is reported for the class that
     /// declares what differs.
@@ -35,7 +35,7 @@ pub(super) struct Subject {
     pub(super) new: Option<Location>,
 }
 
-impl BothVersions<'_> {
+impl ClassPair<'_> {
     /// A difference of the class.
     pub(super) fn difference(
         &self,
@@ -106,13 +106,15 @@ impl BothVersions<'_> {
         let at = &declared.class;
         let ApiOf { packages, release } = self.new_api;
         let required = packages.releases.values().flat_map(|it| &it.requires);
-        required.chain([release]).any(|release| {
+        let mut releases = required
+            .chain([release])
+            .filter(|release| release.0 == at.release.0);
+        releases.any(|release| {
             let now = ClassAt {
                 release: release.clone(),
                 class: at.class.clone(),
             };
-            let definition = packages.definition(&now);
-            release.0 == at.release.0 && definition.is_some_and(&is_declared)
+            packages.definition(&now).is_some_and(&is_declared)
         })
     }
 

@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use pkgres_manifest::diagnostic::Located;
 use pkgres_manifest::{ClassDefinition, ClassName, ClassUsage, Package};
 
-use super::class_pair::{BothVersions, Subject};
+use super::class_pair::{ClassPair, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use super::{ApiDifference, ApiOf, FoundDifference, methods, properties};
 use crate::bound_packages::ClassAt;
 use crate::members::EffectiveMembers;
 
-/// The exported classes of a package, by name.
+/// Classes that a package exports, by name.
 type ExportedClasses<'packages> = BTreeMap<&'packages ClassName, &'packages ClassDefinition>;
 
+/// The exported classes of a package.
 fn exported(package: Option<&Package>) -> ExportedClasses<'_> {
     let Some(package) = package else {
         return BTreeMap::new();
@@ -49,7 +50,7 @@ pub(super) fn compare(
             release: api.release.clone(),
             class: name.clone(),
         };
-        let both = BothVersions {
+        let both = ClassPair {
             name,
             package: Some(&old.release.0),
             old_api: old,
@@ -96,7 +97,7 @@ pub(super) fn removed(before: &ClassDefinition) -> FoundDifference {
 
 /// Compares what a class says about itself.
 fn declaration(
-    both: &BothVersions<'_>,
+    both: &ClassPair<'_>,
     before: &ClassDefinition,
     after: &ClassDefinition,
     found: &mut Vec<FoundDifference>,
@@ -135,7 +136,7 @@ fn declaration(
 
 /// The differences that a class no longer has ancestors that other packages can name.
 fn lost_ancestors(
-    both: &BothVersions<'_>,
+    both: &ClassPair<'_>,
     (old_classes, new_classes): (&ExportedClasses<'_>, &ExportedClasses<'_>),
 ) -> Vec<FoundDifference> {
     let (before, after) = (old_classes[both.name], new_classes[both.name]);
@@ -147,6 +148,10 @@ fn lost_ancestors(
     let is_own = |class: &ClassName| own.is_some_and(|own| own.contains_key(class));
     let can_be_named = |class: &ClassName| {
         !is_own(class) || old_classes.contains_key(class) && new_classes.contains_key(class)
+    };
+    let place = |class: &ClassDefinition| {
+        let place = class.extends.first().unwrap_or(&class.name);
+        Some(place.location.clone())
     };
     let lost = old
         .ancestors(both.name)
@@ -164,22 +169,8 @@ fn lost_ancestors(
             class,
             member: None,
             argument: None,
-            old: Some(
-                before
-                    .extends
-                    .first()
-                    .unwrap_or(&before.name)
-                    .location
-                    .clone(),
-            ),
-            new: Some(
-                after
-                    .extends
-                    .first()
-                    .unwrap_or(&after.name)
-                    .location
-                    .clone(),
-            ),
+            old: place(before),
+            new: place(after),
         };
         both.difference(ApiRule::AncestorLost, subject, message, None)
     })

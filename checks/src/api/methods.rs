@@ -6,7 +6,7 @@ use pkgres_manifest::diagnostic::{Escaped, Location};
 use pkgres_manifest::{Argument, ArgumentUsage, CallArguments, ClassDefinition, Method};
 
 use super::FoundDifference;
-use super::class_pair::{BothVersions, Subject};
+use super::class_pair::{ClassPair, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{
@@ -17,7 +17,7 @@ use crate::members::{
 /// The name of an argument that is not declared, for calls that give values to arguments for all others.
 const UNDECLARED: &str = "undeclared";
 
-pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>) {
+pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
     for (&name, old) in &both.old.methods {
         if is_private(name) {
             continue;
@@ -51,7 +51,7 @@ pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>)
     }
 }
 
-fn removed(both: &BothVersions<'_>, old: &Declared<'_, Method>) -> FoundDifference {
+fn removed(both: &ClassPair<'_>, old: &Declared<'_, Method>) -> FoundDifference {
     let written = &old.member.name;
     let name = callable_name(&written.value);
     let is_certain = both.new.unknown.is_empty() && is_identifier(name) && !is_of_the_engine(name);
@@ -87,7 +87,7 @@ fn removed(both: &BothVersions<'_>, old: &Declared<'_, Method>) -> FoundDifferen
 
 /// A method in both versions.
 struct MethodComparison<'both> {
-    both: &'both BothVersions<'both>,
+    both: &'both ClassPair<'both>,
     old: &'both Declared<'both, Method>,
     new: &'both Declared<'both, Method>,
 }

@@ -6,12 +6,12 @@ use pkgres_manifest::diagnostic::Escaped;
 use pkgres_manifest::{ArgumentUsage, ClassDefinition, Property};
 
 use super::FoundDifference;
-use super::class_pair::{BothVersions, Subject};
+use super::class_pair::{ClassPair, Subject};
 use super::rules::ApiRule;
 use super::witness::WitnessUse;
 use crate::members::{Declared, INITIALIZER, is_identifier, is_private, is_required};
 
-pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>) {
+pub(super) fn compare(both: &ClassPair<'_>, found: &mut Vec<FoundDifference>) {
     for (&name, old) in &both.old.properties {
         if is_private(name) {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn compare(both: &BothVersions<'_>, found: &mut Vec<FoundDifference>)
 }
 
 fn subject(
-    both: &BothVersions<'_>,
+    both: &ClassPair<'_>,
     old: Option<&Declared<'_, Property>>,
     new: Option<&Declared<'_, Property>>,
 ) -> Option<Subject> {
@@ -47,7 +47,7 @@ fn subject(
     })
 }
 
-fn removed(both: &BothVersions<'_>, old: &Declared<'_, Property>) -> FoundDifference {
+fn removed(both: &ClassPair<'_>, old: &Declared<'_, Property>) -> FoundDifference {
     let name = &old.member.name.value;
     let is_certain = both.new.unknown.is_empty() && is_identifier(name);
     let is_declared = |class: &ClassDefinition| {
@@ -70,7 +70,7 @@ fn removed(both: &BothVersions<'_>, old: &Declared<'_, Property>) -> FoundDiffer
     both.difference(rule, subject, message, noticed)
 }
 
-fn added(both: &BothVersions<'_>, new: &Declared<'_, Property>) -> FoundDifference {
+fn added(both: &ClassPair<'_>, new: &Declared<'_, Property>) -> FoundDifference {
     let shown = Escaped::shortened(&new.member.name.value).to_string();
     let owner = both.owner(new);
     let (rule, noticed, more) = match is_required(new.member) {
@@ -93,7 +93,7 @@ fn added(both: &BothVersions<'_>, new: &Declared<'_, Property>) -> FoundDifferen
 }
 
 fn changed(
-    both: &BothVersions<'_>,
+    both: &ClassPair<'_>,
     old: &Declared<'_, Property>,
     new: &Declared<'_, Property>,
     found: &mut Vec<FoundDifference>,
@@ -133,12 +133,12 @@ fn changed(
 }
 
 /// Whether everything is known that an object needs, so that its creation shows what it lacks.
-fn can_be_created(both: &BothVersions<'_>) -> bool {
+fn can_be_created(both: &ClassPair<'_>) -> bool {
     both.new.unknown.is_empty() && needed_values(both).iter().all(|name| is_identifier(name))
 }
 
 /// The creation of an object with what it needed in the old version.
-fn creation(both: &BothVersions<'_>) -> WitnessUse {
+fn creation(both: &ClassPair<'_>) -> WitnessUse {
     WitnessUse::Creates {
         class: both.name.clone(),
         values: needed_values(both).into_iter().map(str::to_owned).collect(),
@@ -146,7 +146,7 @@ fn creation(both: &BothVersions<'_>) -> WitnessUse {
 }
 
 /// The properties and the arguments of the initializer that need values, or may need them, in the old version.
-fn needed_values<'packages>(both: &BothVersions<'packages>) -> BTreeSet<&'packages str> {
+fn needed_values<'packages>(both: &ClassPair<'packages>) -> BTreeSet<&'packages str> {
     let properties = both.old.properties.iter();
     let properties = properties
         .filter(|(_, declared)| is_required(declared.member) != Some(false))

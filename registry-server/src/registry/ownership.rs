@@ -79,6 +79,7 @@ fn compare(place: &str, found: Option<&str>, identity: &str) -> Result<(), OpenE
     }
 }
 
+/// Whether there are no artifacts: each is at least zero seconds old at any time.
 fn is_empty(blobs: &Blobs) -> Result<bool, BlobError> {
     Ok(blobs.older_than(0, SystemTime::UNIX_EPOCH)?.is_empty())
 }

@@ -9,7 +9,7 @@ use super::concern::{
     concerning_call, concerning_declaration, concerns_property, creation_impact, initializer_call,
 };
 use super::{Reliance, UpdateEffect};
-use crate::api::class_pair::BothVersions;
+use crate::api::class_pair::ClassPair;
 use crate::api::rules::{ApiRule, Impact};
 use crate::api::{ApiDifference, ApiOf, classes, methods, properties};
 use crate::bound_packages::{BoundPackages, ClassAt, Release};
@@ -110,6 +110,14 @@ impl<'packages> EffectSearch<'packages> {
         })
     }
 
+    /// The release with what it is bound to before or after the update.
+    fn api(&self, packages: &'packages BoundPackages) -> ApiOf<'packages> {
+        ApiOf {
+            packages,
+            release: self.release,
+        }
+    }
+
     /// Whether a class has other ancestors, or the same ones in other versions.
     fn has_other_ancestors(&self, old: &ClassAt, new: &ClassAt) -> bool {
         let ancestry = |packages: &BoundPackages, class: &ClassAt| {
@@ -129,17 +137,11 @@ impl<'packages> EffectSearch<'packages> {
         if !self.has_other_ancestors(&at, &at) {
             return;
         }
-        let both = BothVersions {
+        let both = ClassPair {
             name: &class.name.value,
             package: None,
-            old_api: ApiOf {
-                packages: self.old,
-                release: self.release,
-            },
-            new_api: ApiOf {
-                packages: self.new,
-                release: self.release,
-            },
+            old_api: self.api(self.old),
+            new_api: self.api(self.new),
             old: EffectiveMembers::of_other_releases(self.old, &at),
             new: EffectiveMembers::of_other_releases(self.new, &at),
             usage: class.usage,
@@ -155,7 +157,7 @@ impl<'packages> EffectSearch<'packages> {
     }
 
     /// The differences between methods, by their canonical names.
-    fn method_differences(both: &BothVersions<'_>) -> BTreeMap<String, Vec<ApiDifference>> {
+    fn method_differences(both: &ClassPair<'_>) -> BTreeMap<String, Vec<ApiDifference>> {
         let mut found = Vec::new();
         methods::compare(both, &mut found);
         let mut differences: BTreeMap<String, Vec<ApiDifference>> = BTreeMap::new();
@@ -168,7 +170,7 @@ impl<'packages> EffectSearch<'packages> {
         differences
     }
 
-    fn property_differences(both: &BothVersions<'_>) -> Vec<ApiDifference> {
+    fn property_differences(both: &ClassPair<'_>) -> Vec<ApiDifference> {
         let mut found = Vec::new();
         properties::compare(both, &mut found);
         let mut differences = Vec::new();
@@ -184,7 +186,7 @@ impl<'packages> EffectSearch<'packages> {
     fn inherited_method(
         &mut self,
         class: &ClassDefinition,
-        both: &BothVersions<'_>,
+        both: &ClassPair<'_>,
         with_own: &EffectiveMembers<'_>,
         name: &str,
         differences: &[ApiDifference],
@@ -222,7 +224,7 @@ impl<'packages> EffectSearch<'packages> {
     fn inherited_property(
         &mut self,
         class: &ClassDefinition,
-        both: &BothVersions<'_>,
+        both: &ClassPair<'_>,
         with_own: &EffectiveMembers<'_>,
         difference: &ApiDifference,
     ) {
@@ -297,17 +299,11 @@ impl<'packages> EffectSearch<'packages> {
         if !self.has_other_ancestors(&old_at, &new_at) {
             return;
         }
-        let both = BothVersions {
+        let both = ClassPair {
             name: &creation.class.value,
             package: None,
-            old_api: ApiOf {
-                packages: self.old,
-                release: self.release,
-            },
-            new_api: ApiOf {
-                packages: self.new,
-                release: self.release,
-            },
+            old_api: self.api(self.old),
+            new_api: self.api(self.new),
             old: EffectiveMembers::of(self.old, &old_at),
             new: EffectiveMembers::of(self.new, &new_at),
             usage: definition.usage,

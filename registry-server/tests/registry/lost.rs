@@ -102,7 +102,11 @@ fn artifacts_outlive_the_wrong_database() {
         );
         let _ = std::fs::copy(other.path().join("data").join(from), to);
     }
-    reason();
+    let shown = reason();
+    assert!(
+        shown.contains("but the database is that of another"),
+        "{shown}"
+    );
     std::fs::remove_file(at("registry-id")).expect("a mark");
     let shown = reason();
     assert!(shown.contains("has no releases"), "{shown}");

@@ -434,7 +434,11 @@ impl AppliedState {
             }
             let folder = self.location.contents();
             let mut before = Before::new(id, target, input, &folder);
-            let description = resource.reversed(&mut before)?;
+            let description = match resource.reversed(&mut before) {
+                // What was there first is known, so the change goes on.
+                Err(_) if known.is_some() => continue,
+                described => described?,
+            };
             let mut contents = before.into_contents();
             let record = match known {
                 // An earlier change did not touch properties that the packages have added since then.

@@ -77,6 +77,19 @@ fn a_property_that_a_later_version_adds_comes_back() {
     }
 }
 
+#[test]
+fn what_cannot_be_kept_any_more_does_not_stop_a_repair() {
+    let root = Root::new();
+    root.write("/motd", b"hello\n");
+    root.apply(motd("one\n"));
+    let file = std::fs::File::create(root.path("/motd")).expect("it can be replaced");
+    file.set_len(1 << 33).expect("it can have a hole");
+    let ending = root.apply(motd("one\n"));
+    assert_eq!(ending.status, Status::Converged, "{ending:?}");
+    root.apply(Graph::default());
+    assert_eq!(root.text("/motd").as_deref(), Some("hello\n"));
+}
+
 /// The file did not exist before the first run, so it is removed.
 #[test]
 fn a_property_of_what_was_not_there_does_not_come_back() {
